@@ -1,0 +1,183 @@
+"""The architecture of a biLM as plain data.
+
+Source: Peters et al. 2018, section 3.4; the published `options.json` files; ELMoForManyLangs' configuration.
+A config says nothing about files: `elmo.weights` translates every published format into one.
+"""
+
+import json
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal, get_args
+
+from elmo.errors import ConfigError
+
+Characters = Literal["bytes", "dictionary", "none"]
+Direction = Literal["both", "forward", "backward"]
+Activation = Literal["relu", "tanh"]
+
+PUBLISHED_FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
+
+# Rows of a byte-level character embedding: padding, 256 bytes, <S>, </S>, begin of word, end of word, padding in a word.
+NUM_BYTE_CHARACTERS = 262
+
+
+@dataclass(frozen=True)
+class BiLMConfig:
+    """Sizes and switches of one biLM. The defaults are the published "original" model's."""
+
+    characters: Characters = "bytes"
+    """What the char CNN reads: UTF-8 bytes, the characters of a dictionary, or nothing (a word-embedding model)."""
+    num_characters: int = NUM_BYTE_CHARACTERS
+    """Rows of the character embedding; row 0 is padding and always zero."""
+    character_dim: int = 16
+    """Width of a character's vector."""
+    max_characters_per_token: int = 50
+    """Characters kept per token, the begin-of-word and end-of-word marks included."""
+    filters: tuple[tuple[int, int], ...] = PUBLISHED_FILTERS
+    """The char CNN's filters as (width, number)."""
+    activation: Activation = "relu"
+    """Non-linearity after the maximum over positions."""
+    num_highway: int = 2
+    """Highway layers above the char CNN."""
+    token_projection: bool = True
+    """Whether a linear layer brings the token vector to `projection_size`."""
+    num_words: int = 0
+    """Rows of the word embedding; row 0 is padding and always zero. 0: the model has none."""
+    word_dim: int = 0
+    """Width of a word's vector. 0: the model has none."""
+    cell_size: int = 4096
+    """Memory cells of each LSTM layer and direction."""
+    projection_size: int = 512
+    """Width of a token vector and of each direction's output. Equal to `cell_size`: the LSTM has no projection."""
+    num_layers: int = 2
+    """LSTM layers of each direction."""
+    cell_clip: float | None = 3.0
+    """Bound on the absolute value of a memory cell. None: no bound."""
+    projection_clip: float | None = 3.0
+    """Bound on the absolute value of a projected output. None: no bound."""
+    skip_connections: bool = True
+    """Whether each LSTM layer above the first adds its input to its output."""
+    forget_bias: float = 1.0
+    """Constant added to the forget gate at run time (bilm-tf: 1; ELMoForManyLangs: 0, it is in the bias)."""
+    direction: Direction = "both"
+    """Which language models there are."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "filters", tuple((int(width), int(count)) for width, count in self.filters))
+        for name, allowed in (("characters", Characters), ("activation", Activation), ("direction", Direction)):
+            _require(getattr(self, name) in get_args(allowed), name, getattr(self, name), f"one of {get_args(allowed)}")
+        for name in ("cell_size", "projection_size", "num_layers"):
+            _require(1 <= getattr(self, name) <= 1_000_000, name, getattr(self, name), "a whole number from 1 on")
+        for name in ("cell_clip", "projection_clip"):
+            value = getattr(self, name)
+            _require(value is None or value > 0, name, value, "a positive number, or nothing for no clip")
+        _require(
+            self.projection_size <= self.cell_size,
+            "projection_size",
+            self.projection_size,
+            f"at most cell_size ({self.cell_size})",
+        )
+        self._check_token_encoder()
+
+    def _check_token_encoder(self) -> None:
+        _require(self.has_characters or self.has_words, "characters", self.characters, "not 'none' without num_words")
+        _require((self.num_words > 0) == (self.word_dim > 0), "word_dim", self.word_dim, "set together with num_words")
+        if self.has_characters:
+            _require(len(self.filters) > 0, "filters", self.filters, "at least one [width, number] pair")
+            widest = max(width for width, _ in self.filters)
+            _require(all(w >= 1 and n >= 1 for w, n in self.filters), "filters", self.filters, "positive pairs")
+            limit = self.max_characters_per_token
+            _require(limit >= 3, "max_characters_per_token", limit, "at least 3: a mark, a character, a mark")
+            _require(widest <= limit, "filters", self.filters, f"no wider than max_characters_per_token ({limit})")
+            _require(self.character_dim >= 1, "character_dim", self.character_dim, "a whole number from 1 on")
+            _require(self.num_highway >= 0, "num_highway", self.num_highway, "0 or more")
+            if self.characters == "bytes":
+                _require(
+                    self.num_characters == NUM_BYTE_CHARACTERS,
+                    "num_characters",
+                    self.num_characters,
+                    f"{NUM_BYTE_CHARACTERS} for a byte-level model",
+                )
+        _require(
+            self.token_projection or self.token_features == self.projection_size,
+            "token_projection",
+            self.token_projection,
+            f"true: the token encoder gives {self.token_features} numbers, projection_size is {self.projection_size}",
+        )
+
+    @property
+    def has_characters(self) -> bool:
+        """Whether tokens are read by a char CNN."""
+        return self.characters != "none"
+
+    @property
+    def has_words(self) -> bool:
+        """Whether tokens are looked up in a word embedding."""
+        return self.num_words > 0
+
+    @property
+    def num_filters(self) -> int:
+        """Filters of the char CNN, all widths together (0 without a char CNN)."""
+        return sum(count for _, count in self.filters) if self.has_characters else 0
+
+    @property
+    def token_features(self) -> int:
+        """Width of the token encoder's result before its projection."""
+        return self.num_filters + self.word_dim
+
+    @property
+    def has_lstm_projection(self) -> bool:
+        """Whether the LSTM's output is projected from `cell_size` to `projection_size`."""
+        return self.projection_size < self.cell_size
+
+    @property
+    def directions(self) -> tuple[str, ...]:
+        """The language models there are, the forward one first."""
+        return ("forward", "backward") if self.direction == "both" else (self.direction,)
+
+    @property
+    def output_dim(self) -> int:
+        """Width of one layer of the result: `projection_size` for each direction."""
+        return self.projection_size * len(self.directions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as written to `config.json`."""
+        return {**asdict(self), "filters": [list(pair) for pair in self.filters]}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any], source: str = "config") -> "BiLMConfig":
+        """The reverse of `to_dict`; unknown or missing keys are errors that name `source`."""
+        known = {field.name for field in fields(cls)}
+        if unknown := sorted(set(values) - known):
+            raise ConfigError(f"{source}: unknown key {unknown[0]!r}. Known keys are: {', '.join(sorted(known))}.")
+        if missing := sorted(known - set(values)):
+            raise ConfigError(f"{source}: key {missing[0]!r} is missing. Every setting of the architecture is needed.")
+        try:
+            return cls(**values)
+        except (TypeError, ValueError) as error:
+            if isinstance(error, ConfigError):
+                raise ConfigError(f"{source}: {error}") from None
+            raise ConfigError(f"{source}: a value has the wrong type: {error}.") from None
+
+    def to_json(self) -> str:
+        """`to_dict` as indented JSON."""
+        return json.dumps(self.to_dict(), indent=2)
+
+
+def _require(condition: bool, name: str, value: object, expected: str) -> None:
+    if not condition:
+        raise ConfigError(f"{name} is {value!r}, but must be {expected}.")
+
+
+# The published sizes (allennlp.org/elmo): name -> config.
+PUBLISHED_SIZES = {
+    "small": BiLMConfig(cell_size=1024, projection_size=128, num_highway=1),
+    "medium": BiLMConfig(cell_size=2048, projection_size=256, num_highway=1),
+    "original": BiLMConfig(),
+}
+
+
+def published(size: str, **changes: Any) -> BiLMConfig:
+    """The config of a published size ("small", "medium", "original"), with `changes`."""
+    if size not in PUBLISHED_SIZES:
+        raise ConfigError(f"size is {size!r}, but the published sizes are: {', '.join(PUBLISHED_SIZES)}.")
+    return replace(PUBLISHED_SIZES[size], **changes)

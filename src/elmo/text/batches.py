@@ -1,0 +1,55 @@
+"""Sentences -> batches of similar length, with every distinct token numbered once.
+
+    sentences -> number_tokens -> (distinct tokens, places of each sentence)
+              -> bucket        -> rows that go together, longest sentence first, bounded in tokens
+              -> pad           -> Batch
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some sentences as places in the list of distinct tokens."""
+
+    rows: np.ndarray
+    """(batch,) which of the caller's sentences these are"""
+    places: np.ndarray
+    """(batch, tokens) place of each token among the distinct ones; 0 beyond a row's length"""
+    lengths: np.ndarray
+    """(batch,) tokens of each row"""
+
+
+def number_tokens(
+    sentences: Sequence[Sequence[str]], boundary_tokens: tuple[str, str]
+) -> tuple[list[str], list[np.ndarray]]:
+    """The distinct tokens, the two boundary tokens first, and each sentence's places with its boundaries around."""
+    begin, end = boundary_tokens
+    numbers = {begin: 0, end: 1}
+    places = []
+    for sentence in sentences:
+        inner = [numbers.setdefault(token, len(numbers)) for token in sentence]
+        places.append(np.array([0, *inner, 1], dtype=np.int64))
+    return list(numbers), places
+
+
+def bucket(lengths: Sequence[int], max_tokens: int) -> Iterator[np.ndarray]:
+    """Groups of indices, longest first, each of at most `max_tokens` tokens counted with padding (or one sentence)."""
+    order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
+    start = 0
+    while start < len(order):
+        count = max(1, max_tokens // max(1, lengths[order[start]]))
+        yield order[start : start + count]
+        start += count
+
+
+def pad(places: Sequence[np.ndarray], rows: np.ndarray) -> Batch:
+    """The sentences `rows` side by side."""
+    lengths = np.array([len(places[row]) for row in rows], dtype=np.int64)
+    padded = np.zeros((len(rows), int(lengths.max(initial=0))), dtype=np.int64)
+    for line, row in zip(padded, rows, strict=True):
+        line[: len(places[row])] = places[row]
+    return Batch(rows, padded, lengths)

@@ -1,0 +1,139 @@
+"""Tokenizers: a string -> tokens, for text that doesn't come tokenized.
+
+"whitespace" is the model's own contract: what it was trained on had its tokens apart. "unicode" is a small rule
+tokenizer in the manner of the Penn Treebank, which the published English corpora follow: marks stand alone, "don't"
+is "do n't". It changes no character: its tokens, joined, are the text without its spaces (and without
+invisible marks like U+200B).
+In scripts without spaces ideographs stand alone; Thai, Khmer and the like stay in one piece: give a function of your
+own for them.
+"""
+
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from elmo.errors import ConfigError
+
+# The next four are alternatives of regular expressions. Before a name: a dot here never ends a sentence.
+_TITLES = (
+    "Mr|Mrs|Ms|Messrs|Mme|Mlle|Dr|Prof|Rev|Hon|St|Gen|Col|Maj|Capt|Lt|Cmdr|Sgt|Adm|Sen|Rep|Gov|Pres|Supt|Fr|Sra?|"
+    "Srta|Hr|Figs?|Eq|[Vv]ol|pp|cf|vs|viz|approx|ca"
+)
+# A dot here may end a sentence too.
+_ABBREVIATIONS = (
+    r"etc|al|Jr|Inc|Ltd|Co|Corp|Bros|Dept|Univ|Assn|Ave|Blvd|Rd|Mt|Ft|Ph\.D|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|"
+    "Dec|Mon|Tue|Wed|Thu|Fri|Sat|usw|bzw"
+)
+# Before a number: a dot here never ends a sentence.
+_NUMBERED = "Nos?"
+# Capitalised after an abbreviation these tell that a sentence begins.
+_STARTERS = (
+    "The|An?|This|That|These|Those|He|She|It|We|You|They|I|His|Her|Its|Our|Their|My|Your|In|On|At|For|From|With|As|By|"
+    "But|And|Or|So|If|When|While|Although|However|There|Here|What|Who|Why|How|Then|After|Before"
+)
+_ALPHABET = "A-Za-zÀ-ɏͰ-ӿ"
+_CAPITAL = "A-ZÀ-ÖØ-ÞΑ-ΩА-Я"
+_SEPARATORS = "\u200b\u200e\u200f\u2060\ufeff"
+_IDEOGRAPHS = "\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_CLITIC = re.compile(r"(?<=[A-Za-zÀ-ÿ])(?:n['’]t|['’](?:s|re|ve|ll|d|m))$", re.IGNORECASE)
+
+_END = re.compile(r"(?:[.!?…؟۔።]+[\"'”’»)\]}]*(?=\s)|[。！？｡।॥។]+[”’」』）\"']*)\s*")
+# Characters after a dot that tell whether it ends the sentence.
+_LOOK_AHEAD = 64
+_PARAGRAPH = re.compile(r"\n\s*\n")
+
+
+def tokenizer(name: str) -> Callable[[str], list[str]]:
+    """The tokenizer called "whitespace" or "unicode": a function from a text to its tokens."""
+    known: dict[str, Callable[[str], list[str]]] = {"whitespace": str.split, "unicode": _unicode_tokens}
+    if name not in known:
+        raise ConfigError(
+            f"there is no tokenizer {name!r}, only {' and '.join(known)}. From Python, any function from a string to "
+            "a list of strings will do."
+        )
+    return known[name]
+
+
+def split_sentences(text: str) -> list[str]:
+    """The sentences of raw text, each on one line; empty lines always end one, a mere line end doesn't.
+
+    A dot ends a sentence unless it follows a title, an initial or the number of a list, or a small letter follows.
+    """
+    found = []
+    for paragraph in _PARAGRAPH.split(text):
+        start = 0
+        for end in _END.finditer(paragraph):
+            after = paragraph[end.end() : end.end() + _LOOK_AHEAD]
+            if _ends_sentence(paragraph[start : end.start()], end.group(), after):
+                found.append(paragraph[start : end.end()])
+                start = end.end()
+        found.append(paragraph[start:])
+    return [" ".join(sentence.split()) for sentence in found if sentence.strip()]
+
+
+def _ends_sentence(before: str, mark: str, after: str) -> bool:
+    if not mark.rstrip().startswith(".") or not after:
+        return not after[:1].islower() or mark[0] in "。！？｡।॥។"
+    words = before.split()
+    last = words[-1].lstrip("\"'“‘«([{") if words else ""
+    following = re.match(r"[\"'“‘«(\[{]*(\w*)", after)
+    first = following.group(1) if following else ""
+    if after[:1].islower() or re.fullmatch(_TITLES, last) or (last.isdecimal() and len(words) == 1):
+        return False
+    if re.fullmatch(_NUMBERED, last) and after[:1].isdecimal():
+        return False
+    if mark.rstrip() == "." and (re.fullmatch(_ABBREVIATIONS, last) or "." in last or _is_initial(last)):
+        return re.fullmatch(_STARTERS, first) is not None
+    return True
+
+
+def _is_initial(word: str) -> bool:
+    return word != "I" and re.fullmatch(f"[{_CAPITAL}]", word) is not None
+
+
+def _unicode_tokens(text: str) -> list[str]:
+    return [part for match in _token_pattern().finditer(text) for part in _without_clitics(match.group())]
+
+
+def _without_clitics(word: str) -> Iterator[str]:
+    """ "couldn't've" -> "could", "n't", "'ve"."""
+    ends: list[str] = []
+    while match := _CLITIC.search(word):
+        ends.append(match.group())
+        word = word[: match.start()]
+    yield word
+    yield from reversed(ends)
+
+
+@cache
+def _token_pattern() -> re.Pattern[str]:
+    """The first alternative that fits, from the left."""
+    mark = f"[{_marks()}\u200c\u200d\u00ad]"
+    letter = rf"(?:(?![{_IDEOGRAPHS}])\w{mark}*)"
+    apostrophe = rf"(?<=[{_ALPHABET}0-9])['’](?=[{_ALPHABET}])"
+    joiner = rf"(?:[·\-\u2010\u2011]|{apostrophe}|(?<=\d)[.,:/](?=\d)|(?<=[A-Za-z0-9])\.(?=[a-z0-9]))"
+    symbol = rf"[^\w\s{_SEPARATORS}]"
+    alternatives = (
+        r"(?:https?://|www\.)[^\s<>\"]*[^\s<>\"'’”.,;:!?)\]}]",
+        r"[\w.+-]+@\w[\w-]*(?:\.\w[\w-]*)+",
+        rf"(?<!\w)(?:(?:{_TITLES}|{_ABBREVIATIONS})\.(?![.\w])|(?:{_NUMBERED})\.(?=\s*\d))",
+        rf"(?<!\w)(?:(?:[{_ALPHABET}]\.)+[{_ALPHABET}](?![\w.'’])|(?:[{_ALPHABET}]\.){{2,}})",
+        rf"(?<!\w)(?!I\.)[{_CAPITAL}]\.(?=\s+\S)",
+        r"(?<!\S)['’](?:s|re|ve|ll|d|m|em|cause)(?![\w'’])",
+        rf"['’]\d0s\b|(?<![^\s(\[{{])[-+−]?(?=\d){letter}+(?:{joiner}{letter}+)*|{letter}+(?:{joiner}{letter}+)*",
+        rf"[{_IDEOGRAPHS}]{mark}*",
+        r"\.{2,}|-{2,}",
+        r"[\U0001f1e6-\U0001f1ff]{2}",
+        rf"(?:{symbol}|{mark})[\U0001f3fb-\U0001f3ff]?{mark}*(?:(?<=\u200d){symbol}[\U0001f3fb-\U0001f3ff]?{mark}*)*",
+    )
+    return re.compile("|".join(alternatives))
+
+
+def _marks() -> str:
+    """All combining marks, as ranges for a character class: without them, as in \\w, Hindi words would fall apart."""
+    codes = [code for code in range(0x300, sys.maxunicode) if unicodedata.category(chr(code))[0] == "M"]
+    starts = [code for code, before in zip(codes, [-1, *codes], strict=False) if code != before + 1]
+    ends = [code for code, after in zip(codes, [*codes[1:], -1], strict=True) if code != after - 1]
+    return "".join(f"{chr(start)}-{chr(end)}" for start, end in zip(starts, ends, strict=True))

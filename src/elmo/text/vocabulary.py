@@ -1,0 +1,137 @@
+"""Vocabulary: the words a language model predicts, and their ids.
+
+File: one word a line, UTF-8, `<S>`, `</S>` and `<UNK>` first, then by descending training frequency: the sampled
+softmax takes a word's id for its rank. Source: bilm-tf README.md and `bilm/data.py`.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from elmo.errors import ConfigError, TextError
+from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
+
+UNKNOWN = "<UNK>"
+SPECIAL_WORDS = (BEGIN_SENTENCE, END_SENTENCE, UNKNOWN)
+
+# bilm-tf skips this line, which some of its vocabularies carry.
+_SKIPPED_LINE = "!!!MAXTERMID"
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Words in the order of their ids; the first three are `<S>`, `</S>`, `<UNK>`."""
+
+    words: tuple[str, ...] = field(repr=False)
+    _ids: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", tuple(self.words))
+        if self.words[:3] != SPECIAL_WORDS:
+            raise TextError(
+                f"the vocabulary begins with {list(self.words[:3])}, but the model needs {list(SPECIAL_WORDS)} there "
+                "for boundaries and unknown words. Put these three words first, one a line."
+            )
+        # Of equal words the last one's id counts, as in bilm-tf; the special words' ids never move.
+        ids = {word: index for index, word in enumerate(self.words)}
+        object.__setattr__(self, "_ids", ids | {word: index for index, word in enumerate(SPECIAL_WORDS)})
+
+    @classmethod
+    def from_counts(cls, counts: Mapping[str, int], *, max_size: int | None = None, min_count: int = 1) -> "Vocabulary":
+        """The most frequent words of `counts`, most frequent first, ties in the order of the words themselves.
+
+        `max_size`: words at most, the three special ones included (None: no bound); `min_count`: rarer words are left
+        out.
+        """
+        if max_size is not None and max_size <= len(SPECIAL_WORDS):
+            raise ConfigError(
+                f"the vocabulary size is {max_size}, but must be at least {len(SPECIAL_WORDS) + 1}: {SPECIAL_WORDS} "
+                "always belong to it. Choose for instance 30000."
+            )
+        if min_count < 1:
+            raise ConfigError(f"min_count is {min_count}, but must be at least 1: a word not in the text has no count.")
+        kept = [(-count, word) for word, count in counts.items() if count >= min_count and word not in SPECIAL_WORDS]
+        kept.sort()
+        room = None if max_size is None else max_size - len(SPECIAL_WORDS)
+        return cls((*SPECIAL_WORDS, *(word for _, word in kept[:room])))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._ids
+
+    @property
+    def unknown_id(self) -> int:
+        """The id of `<UNK>`, which every word that isn't here gets."""
+        return self._ids[UNKNOWN]
+
+    def id(self, word: str) -> int:
+        """The id of `word`, or `unknown_id`."""
+        return self._ids.get(word, self._ids[UNKNOWN])
+
+    def ids(self, tokens: Sequence[str]) -> np.ndarray:
+        """(tokens,) int64, `unknown_id` for words that aren't here."""
+        unknown = self.unknown_id
+        return np.fromiter((self._ids.get(token, unknown) for token in tokens), dtype=np.int64, count=len(tokens))
+
+    def write(self, path: Path | str) -> None:
+        """Writes one word a line; the file appears whole or not at all."""
+        for number, word in enumerate(self.words, start=1):
+            if "\n" in word or word != word.strip() or not _is_unicode(word):
+                raise TextError(
+                    f"word {number} of the vocabulary is {word!r}, which a file of one word a line can't hold. "
+                    "Use a tokenizer that gives no spaces, line ends or lone surrogates."
+                )
+        path = Path(path)
+        unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+        try:
+            with unfinished.open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(f"{word}\n" for word in self.words)
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    @classmethod
+    def read(cls, path: Path | str) -> "Vocabulary":
+        """A vocabulary file: lines are stripped, a blank line is the word '', of equal words the last one counts.
+
+        Raises TextError if the file is missing, is not UTF-8, or doesn't begin with `<S>`, `</S>`, `<UNK>`.
+        """
+        try:
+            text = Path(path).read_bytes().decode("utf-8-sig")
+        except OSError as error:
+            raise TextError(f"{path}: can't be read: {error.strerror}. Name a file with one word a line.") from None
+        except UnicodeDecodeError as error:
+            raise TextError(
+                f"{path}: not valid UTF-8 (byte 0x{error.object[error.start]:02X} at offset {error.start}). "
+                "Vocabularies are UTF-8: convert it with iconv."
+            ) from None
+        lines = [line.strip() for line in text.removesuffix("\n").split("\n")]
+        words = tuple(line for line in lines if line != _SKIPPED_LINE)
+        if words[:3] != SPECIAL_WORDS:
+            raise TextError(_without_specials(path, lines))
+        return cls(words)
+
+
+def _is_unicode(word: str) -> bool:
+    try:
+        word.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _without_specials(path: Path | str, lines: list[str]) -> str:
+    found = ", ".join(
+        f"{word} {f'in line {lines.index(word) + 1}' if word in lines else 'nowhere'}" for word in SPECIAL_WORDS
+    )
+    return (
+        f"{path}: lines 1 to 3 must be {', '.join(SPECIAL_WORDS)}, but the file has {found}. Without them boundaries "
+        "and unknown words would get the ids of other words. Add them, or let 'elmo prepare' make the vocabulary."
+    )

@@ -1,0 +1,131 @@
+"""A token -> the ids of its characters. Expected rows are written out from the specification, 1.1 to 1.3."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo.errors import ConfigError
+from elmo.text.characters import CharacterMap
+
+BEGIN, END, PADDING = 259, 260, 261
+MAP = CharacterMap.for_bytes()
+
+
+@pytest.fixture
+def shared() -> Path:
+    folder = Path(__file__).resolve().parents[3] / "shared"
+    if not folder.is_dir():
+        pytest.skip("the shared folder is not here")
+    return folder
+
+
+def row(content: list[int]) -> list[int]:
+    return [BEGIN, *content, END] + [PADDING] * (48 - len(content))
+
+
+def ids(token: str) -> list[int]:
+    return MAP.ids([token])[0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("token", "content"),
+    [
+        ("", []),
+        ("a", [98]),
+        ("The", [85, 105, 102]),
+        ("\x00", [1]),
+        ("밥", [236, 177, 166]),  # the bytes 235, 176, 165
+        ("\u0100", [197, 129]),  # the bytes 196, 128
+        ("😀", [241, 160, 153, 129]),  # the bytes F0 9F 98 80
+        ("\ud83d", []),  # a lone surrogate is dropped
+        ("x\udc00y", [121, 122]),
+        ("<S>", [257]),
+        ("</S>", [258]),
+        ("<s>", [61, 116, 63]),
+        ("<UNK>", [61, 86, 79, 76, 63]),
+    ],
+)
+def test_worked_examples(token, content):
+    assert ids(token) == row(content)
+
+
+def test_a_48_byte_token_leaves_no_padding():
+    assert ids("a" * 48) == [BEGIN, *[98] * 48, END]
+
+
+@pytest.mark.parametrize("length", [49, 60, 1000])
+def test_longer_tokens_keep_their_first_48_bytes(length):
+    token = "a" * 47 + "bc" + "d" * (length - 49)
+    assert ids(token) == [BEGIN, *[98] * 47, 99, END]
+
+
+def test_a_multi_byte_character_may_be_cut_in_half():
+    assert ids("a" + "\u00e9" * 40) == [BEGIN, 98, *[196, 170] * 23, 196, END]
+    assert ids("\u00e9" * 40)[-3:] == [196, 170, END]
+
+
+def test_composed_and_decomposed_letters_differ():
+    assert ids("é") != ids("e\u0301")
+
+
+def test_rows_are_of_the_asked_width_and_never_hold_zero():
+    short = CharacterMap.for_bytes(5)
+    assert short.ids(["abcdef", ""]).tolist() == [[259, 98, 99, 100, 260], [259, 260, 261, 261, 261]]
+    assert MAP.ids([]).shape == (0, 50)
+
+
+@given(st.lists(st.text(st.characters(), max_size=60)))
+def test_every_row_opens_closes_and_pads(tokens):
+    rows = MAP.ids(tokens)
+    assert rows.shape == (len(tokens), 50)
+    assert rows.dtype == np.int16
+    for token, characters in zip(tokens, rows.tolist(), strict=True):
+        content = [byte + 1 for byte in token.encode("utf-8", "ignore")[:48]]
+        assert characters == row({"<S>": [257], "</S>": [258]}.get(token, content))
+
+
+def test_only_tokens_over_48_bytes_count_as_cut():
+    assert [MAP.is_cut(token) for token in ("a" * 48, "a" * 49, "밥" * 16, "밥" * 17, "")] == [0, 1, 0, 1, 0]
+
+
+def test_golden_character_ids_are_equal(shared):
+    cases = sorted((shared / "golden").glob("*/inputs.json"))
+    assert cases
+    for case in cases:
+        expected = np.load(case.with_name("expected.npz"))
+        for number, batch in enumerate(json.loads(case.read_text(encoding="utf-8"))["batches"]):
+            wanted = expected[f"b{number}_char_ids"]
+            for sentence, rows in zip(batch, wanted, strict=True):
+                np.testing.assert_array_equal(MAP.ids(sentence), rows[: len(sentence)], err_msg=str(case))
+                assert not rows[len(sentence) :].any()
+
+
+MARKS = {"begin_sentence": 1, "end_sentence": 2, "begin_word": 3, "end_word": 4, "padding": 5, "unknown": 6}
+
+
+def test_a_dictionary_counts_whole_characters():
+    characters = CharacterMap.for_dictionary({"밥": 7, "a": 8}, MARKS, 5)
+    assert characters.num_characters == 9
+    assert characters.ids(["밥a?", "밥밥밥밥", "<S>"]).tolist() == [[3, 7, 8, 6, 4], [3, 7, 7, 7, 4], [3, 1, 4, 5, 5]]
+    assert [characters.is_cut("밥밥밥"), characters.is_cut("밥밥밥밥")] == [False, True]
+
+
+def test_a_dictionary_may_name_its_own_boundary_tokens():
+    characters = CharacterMap.for_dictionary({"a": 7}, MARKS, 4, boundary_tokens=("<bos>", "<eos>"))
+    assert characters.ids(["<bos>", "<eos>", "<S>"]).tolist() == [[3, 1, 4, 5], [3, 2, 4, 5], [3, 6, 6, 4]]
+
+
+def test_a_large_dictionary_gets_wider_ids():
+    characters = CharacterMap.for_dictionary({"a": 40_000}, MARKS, 4)
+    assert characters.ids(["a"]).tolist() == [[3, 40_000, 4, 5]]
+
+
+def test_a_dictionary_without_a_mark_or_with_id_zero_is_refused():
+    with pytest.raises(ConfigError, match="lacks \\['unknown'\\]"):
+        CharacterMap.for_dictionary({"a": 7}, {name: number for name, number in MARKS.items() if name != "unknown"})
+    with pytest.raises(ConfigError, match="has id 0, but ids count from 1"):
+        CharacterMap.for_dictionary({"a": 0}, MARKS)

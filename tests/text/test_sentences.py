@@ -1,0 +1,165 @@
+"""Text files -> tokenized sentences."""
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from elmo.errors import ConfigError, TextError
+from elmo.text.sentences import read_sentences
+
+TEXT = "The cat sat .\n\n밥 을 먹었다 .\nlast line"
+SENTENCES = [["The", "cat", "sat", "."], [], ["밥", "을", "먹었다", "."], ["last", "line"]]
+PACKERS = {".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2.compress}
+
+
+def written(folder: Path, content: bytes, name: str = "text.txt") -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+def test_each_line_is_a_sentence_and_a_blank_line_an_empty_one(tmp_path):
+    assert list(read_sentences(written(tmp_path, TEXT.encode()))) == SENTENCES
+
+
+@pytest.mark.parametrize("suffix", PACKERS)
+def test_packed_files_read_like_plain_ones(tmp_path, suffix):
+    path = written(tmp_path, PACKERS[suffix](TEXT.encode()), f"text.txt{suffix}")
+    assert list(read_sentences(path)) == SENTENCES
+
+
+def test_a_dash_reads_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
+    assert list(read_sentences("-")) == SENTENCES
+
+
+def test_a_last_line_feed_adds_no_sentence(tmp_path):
+    assert list(read_sentences(written(tmp_path, b"a\nb\n"))) == [["a"], ["b"]]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_token(tmp_path):
+    assert list(read_sentences(written(tmp_path, b"\xef\xbb\xbfa b\n"))) == [["a", "b"]]
+
+
+def test_carriage_returns_before_line_feeds_disappear(tmp_path):
+    path = written(tmp_path, b"a b\r\n\r\nc\r\n")
+    assert list(read_sentences(path, tokenize=lambda text: [text])) == [["a b"], [""], ["c"]]
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\u0085", "\x0b", "\x0c", "\x1c", "\x1e", "\r"])
+def test_only_a_line_feed_ends_a_sentence(tmp_path, separator):
+    path = written(tmp_path, f"a{separator}b\nc\n".encode())
+    assert list(read_sentences(path)) == [["a", "b"], ["c"]]
+
+
+def test_a_bad_byte_is_named_with_line_and_column(tmp_path):
+    path = written(tmp_path, b"good\nonly thirteen\xe9 x\n")
+    with pytest.raises(TextError) as caught:
+        list(read_sentences(path))
+    assert str(caught.value) == (
+        f"{path}:2: not valid UTF-8 (byte 0xE9 at column 14). "
+        "Use --encoding latin-1, or --errors skip to list and skip such lines."
+    )
+
+
+def test_skipped_lines_keep_their_place_and_are_listed(tmp_path):
+    path = written(tmp_path, b"a\n\xff b\nc\n\xe9\n")
+    listed = []
+    sentences = read_sentences(
+        path, errors="skip", on_bad_line=lambda number, message: listed.append((number, message))
+    )
+    assert list(sentences) == [["a"], [], ["c"], []]
+    assert [number for number, _ in listed] == [2, 4]
+    assert f"{path}:4: not valid UTF-8 (byte 0xE9 at column 1)" in listed[1][1]
+
+
+def test_another_encoding_reads_what_utf8_refuses(tmp_path):
+    path = written(tmp_path, b"caf\xe9\n")
+    assert list(read_sentences(path, encoding="latin-1")) == [["café"]]
+
+
+@pytest.mark.parametrize(("encoding", "word"), [("utf-16", "iconv"), ("utf-32-le", "iconv"), ("no-such", "latin-1")])
+def test_an_encoding_that_cannot_serve_is_refused_with_the_next_step(tmp_path, encoding, word):
+    with pytest.raises(ConfigError, match=f"encoding is '{encoding}'.*{word}"):
+        read_sentences(written(tmp_path, b"a\n"), encoding=encoding)
+
+
+@pytest.mark.parametrize(
+    ("content", "advice"),
+    [("a b".encode("utf-16"), "UTF-16"), (gzip.compress(b"a b"), r"\.gz"), (lzma.compress(b"a b"), r"\.xz")],
+)
+def test_a_file_that_is_no_text_is_told_what_it_looks_like(tmp_path, content, advice):
+    with pytest.raises(TextError, match=f"text.txt:1: not valid UTF-8 .* looks like .*{advice}"):
+        list(read_sentences(written(tmp_path, content)))
+
+
+def test_a_missing_file_is_an_error_before_anything_is_read(tmp_path):
+    with pytest.raises(TextError, match="nowhere.txt: there is no such file. Paths count from"):
+        read_sentences(tmp_path / "nowhere.txt")
+
+
+def test_a_folder_is_an_error_that_says_so(tmp_path):
+    with pytest.raises(TextError, match="is a folder, but a text file is needed"):
+        read_sentences(tmp_path)
+
+
+def test_an_unknown_way_to_meet_bad_lines_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="errors is 'replace'.*strict, skip"):
+        read_sentences(written(tmp_path, b"a\n"), errors="replace")
+
+
+def test_an_empty_file_has_no_sentences_and_is_an_error_on_request(tmp_path):
+    path = written(tmp_path, b"")
+    assert list(read_sentences(path)) == []
+    with pytest.raises(TextError, match="text.txt is empty: it has no line to read"):
+        list(read_sentences(path, require_content=True))
+
+
+@pytest.mark.parametrize("suffix", PACKERS)
+def test_a_cut_off_packed_file_is_an_error(tmp_path, suffix):
+    packed = PACKERS[suffix](b"".join(b"%d line\n" % (number * 7919) for number in range(20_000)))
+    path = written(tmp_path, packed[: len(packed) // 2], f"text.txt{suffix}")
+    with pytest.raises(TextError, match=r"can't be read beyond line \d+: it is cut off. Copy or download it again."):
+        list(read_sentences(path))
+
+
+@pytest.mark.parametrize("suffix", PACKERS)
+def test_a_damaged_packed_file_is_an_error(tmp_path, suffix):
+    path = written(tmp_path, b"this was never packed\n", f"text.txt{suffix}")
+    with pytest.raises(TextError, match=r"can't be read beyond line 0: .+\. Copy or download it again."):
+        list(read_sentences(path))
+
+
+def test_long_files_are_read_in_constant_memory(tmp_path):
+    path = tmp_path / "zeros.gz"
+    line = b"word " * 20 + b"\n"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for _ in range(200):
+            file.write(line * 1000)
+    tracemalloc.start()
+    try:
+        assert sum(len(sentence) for sentence in _first(read_sentences(path), 20_000)) == 400_000
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1_000_000  # the part of the text that was read has 2 million bytes, all of it 20 million
+
+
+def _first(sentences, number):
+    for _, sentence in zip(range(number), sentences, strict=False):
+        yield sentence
+    sentences.close()
+
+
+def test_progress_adds_up_to_the_size_of_the_file(tmp_path):
+    path = written(tmp_path, gzip.compress(b"".join(b"%d\n" % number for number in range(10_000))), "text.gz")
+    told = []
+    assert len(list(read_sentences(path, on_progress=told.append))) == 10_000
+    assert len(told) > 1
+    assert sum(told) == path.stat().st_size
