@@ -1,0 +1,58 @@
+"""The library built from the C files here, if it is there: fused passes that torch has no single call for.
+
+It is built when the package is installed and a C compiler is at hand. Every function has a torch version that runs
+where it isn't, and that its tests compare it with. ELMO_NATIVE=0 leaves the library aside.
+"""
+
+import ctypes
+import functools
+import os
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+LIBRARY = Path(__file__).with_name("_native.so")
+_INTEGER, _FLOAT, _POINTER = ctypes.c_long, ctypes.c_float, ctypes.c_void_p
+_SIGNATURES = {
+    **{f"elmo_gates_forward_{kind}": [_INTEGER] * 2 + [_FLOAT] + [_POINTER] * 6 for kind in ("f32", "bf16")},
+    **{f"elmo_gates_backward_{kind}": [_INTEGER] * 2 + [_FLOAT] + [_POINTER] * 8 for kind in ("f32", "bf16")},
+    "elmo_max_over_positions": [_INTEGER] * 3 + [_POINTER] * 3,
+    "elmo_max_over_positions_backward": [_INTEGER] * 5 + [_POINTER] * 6,
+}
+
+
+@functools.cache
+def library() -> ctypes.CDLL | None:
+    """The loaded library; None if it wasn't built, doesn't load here or isn't wanted."""
+    if os.environ.get("ELMO_NATIVE") == "0" or not LIBRARY.is_file():
+        return None
+    try:
+        loaded = ctypes.CDLL(str(LIBRARY))
+        for name, arguments in _SIGNATURES.items():
+            function = getattr(loaded, name)
+            function.argtypes, function.restype = arguments, None
+    except (OSError, AttributeError):
+        return None
+    return loaded
+
+
+def fitting_kind(factor_dtype: torch.dtype, *tensors: Tensor) -> str | None:
+    """The suffix of the functions that take these tensors ("f32" or "bf16"); None if the torch version must run.
+
+    They must lie on a CPU without gaps and be float32, or of the type of the factors of matrix products.
+    """
+    kind = {torch.float32: "f32", torch.bfloat16: "bf16"}.get(factor_dtype)
+    if kind is None or library() is None:
+        return None
+    fitting = (
+        tensor.device.type == "cpu" and tensor.is_contiguous() and tensor.dtype in (torch.float32, factor_dtype)
+        for tensor in tensors
+    )
+    return kind if all(fitting) else None
+
+
+def call(name: str, *arguments: int | float | Tensor) -> None:
+    """Run a function of the library; other threads go on meanwhile."""
+    plain = (argument.data_ptr() if isinstance(argument, Tensor) else argument for argument in arguments)
+    getattr(library(), name)(*plain)

@@ -1,0 +1,119 @@
+/* The gate passes of the projected LSTM, each fused into one loop over memory. Products between them take float32 or
+ * bfloat16 factors; everything in here is float32 arithmetic.
+ *
+ * Specification and oracle: ops/projected_lstm/reference.py and the torch passes of gate_passes.py. Gate columns of a
+ * row stand in the order input, forget, output, candidate.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "targets.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* exp to about one unit in the last place; x is limited so that the result stays a normal number. */
+INLINE float exponential(float x) {
+    x = x > 87.0f ? 87.0f : x;
+    x = x < -87.0f ? -87.0f : x;
+    float shifted = x * 1.44269504088896341f + 12582912.0f; /* the nearest whole number stands in the low bits */
+    float n = shifted - 12582912.0f;
+    float r = x - n * 0.693145751953125f - n * 1.42860682030941723e-6f;
+    float p = 1.9875691500e-4f;
+    p = p * r + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * r * r + r + 1.0f;
+    int32_t bits = ((int32_t)n + 127) << 23;
+    float scale;
+    memcpy(&scale, &bits, 4);
+    return p * scale;
+}
+
+INLINE float logistic(float x) { return 1.0f / (1.0f + exponential(-x)); }
+INLINE float hyperbolic(float x) { return 1.0f - 2.0f / (1.0f + exponential(2.0f * x)); }
+
+INLINE float from_bfloat16(uint16_t value) {
+    uint32_t bits = (uint32_t)value << 16;
+    float result;
+    memcpy(&result, &bits, 4);
+    return result;
+}
+
+INLINE uint16_t to_bfloat16(float value) { /* to nearest, ties to even; a NaN stays one */
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    return (uint16_t)(value != value ? 0x7fc0u : rounded);
+}
+
+/* gates (rows, 4 size): the input's share of the gates' inputs, replaced by the gates. recurrent (rows, 4 size): the
+ * state's share. before, after (rows, size): the cells. squashed: tanh(after). output: o * tanh(after). */
+#define FORWARD(NAME, FACTOR, READ, WRITE)                                                                             \
+    MANY_TARGETS                                                                                                       \
+    void NAME(long rows, long size, float clip, float *restrict gates, const FACTOR *restrict recurrent,               \
+              const float *restrict before, float *restrict after, float *restrict squashed,                           \
+              FACTOR *restrict output) {                                                                               \
+        for (long row = 0; row < rows; row++) {                                                                        \
+            for (long k = 0; k < size; k++) {                                                                          \
+                float i = logistic(gates[k] + READ(recurrent[k]));                                                     \
+                float f = logistic(gates[size + k] + READ(recurrent[size + k]));                                       \
+                float o = logistic(gates[2 * size + k] + READ(recurrent[2 * size + k]));                               \
+                float j = hyperbolic(gates[3 * size + k] + READ(recurrent[3 * size + k]));                             \
+                float cell = f * before[k] + i * j;                                                                    \
+                cell = cell > clip ? clip : cell;                                                                      \
+                cell = cell < -clip ? -clip : cell;                                                                    \
+                float tanh_cell = hyperbolic(cell);                                                                    \
+                gates[k] = i;                                                                                          \
+                gates[size + k] = f;                                                                                   \
+                gates[2 * size + k] = o;                                                                               \
+                gates[3 * size + k] = j;                                                                               \
+                after[k] = cell;                                                                                       \
+                squashed[k] = tanh_cell;                                                                               \
+                output[k] = WRITE(o * tanh_cell);                                                                      \
+            }                                                                                                          \
+            gates += 4 * size, recurrent += 4 * size;                                                                  \
+            before += size, after += size, squashed += size, output += size;                                           \
+        }                                                                                                              \
+    }
+
+/* One step back in time. grad_output (rows, size): gradient of o * tanh(c). grad_cell (rows, size): gradient of the cell
+ * after the step, replaced by that of the cell before it. grad_gates (rows, 4 size): gradient of the gates' inputs.
+ * grad_bias (4 size): grad_gates is added up over the rows here. A clipped cell passes no gradient. */
+#define BACKWARD(NAME, FACTOR, READ, WRITE)                                                                            \
+    MANY_TARGETS                                                                                                       \
+    void NAME(long rows, long size, float clip, const float *restrict gates, const float *restrict before,             \
+              const float *restrict after, const float *restrict squashed, const FACTOR *restrict grad_output,         \
+              float *restrict grad_cell, FACTOR *restrict grad_gates, float *restrict grad_bias) {                     \
+        for (long row = 0; row < rows; row++) {                                                                        \
+            for (long k = 0; k < size; k++) {                                                                          \
+                float i = gates[k], f = gates[size + k], o = gates[2 * size + k], j = gates[3 * size + k];             \
+                float tanh_cell = squashed[k], cell = after[k], incoming = READ(grad_output[k]);                       \
+                float through = grad_cell[k] + incoming * o * (1.0f - tanh_cell * tanh_cell);                          \
+                through = (cell < clip && cell > -clip) ? through : 0.0f;                                              \
+                float grad_i = through * j * i * (1.0f - i);                                                           \
+                float grad_f = through * before[k] * f * (1.0f - f);                                                   \
+                float grad_o = incoming * tanh_cell * o * (1.0f - o);                                                  \
+                float grad_j = through * i * (1.0f - j * j);                                                           \
+                grad_cell[k] = through * f;                                                                            \
+                grad_gates[k] = WRITE(grad_i);                                                                         \
+                grad_gates[size + k] = WRITE(grad_f);                                                                  \
+                grad_gates[2 * size + k] = WRITE(grad_o);                                                              \
+                grad_gates[3 * size + k] = WRITE(grad_j);                                                              \
+                grad_bias[k] += grad_i;                                                                                \
+                grad_bias[size + k] += grad_f;                                                                         \
+                grad_bias[2 * size + k] += grad_o;                                                                     \
+                grad_bias[3 * size + k] += grad_j;                                                                     \
+            }                                                                                                          \
+            gates += 4 * size, before += size, after += size, squashed += size;                                        \
+            grad_output += size, grad_cell += size, grad_gates += 4 * size;                                            \
+        }                                                                                                              \
+    }
+
+#define AS_IT_IS(value) (value)
+FORWARD(elmo_gates_forward_f32, float, AS_IT_IS, AS_IT_IS)
+FORWARD(elmo_gates_forward_bf16, uint16_t, from_bfloat16, to_bfloat16)
+BACKWARD(elmo_gates_backward_f32, float, AS_IT_IS, AS_IT_IS)
+BACKWARD(elmo_gates_backward_bf16, uint16_t, from_bfloat16, to_bfloat16)

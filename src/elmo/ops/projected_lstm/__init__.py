@@ -1,0 +1,23 @@
+"""The projected LSTM (LSTMP): one layer, one direction, in reading order.
+
+    reference   the plain loop over time; the specification and the oracle of the others
+    packed      inference: rows sorted by length, batches shrink as sentences end, nothing is computed for padding
+    window      training on full windows: the layer's own backward
+
+All three give the same numbers. `choose` picks one by what is asked.
+"""
+
+from elmo.ops.projected_lstm.cell import LayerWeights, LSTMSettings
+from elmo.ops.projected_lstm.choose import choose
+from elmo.ops.projected_lstm.packed import projected_lstm_packed
+from elmo.ops.projected_lstm.reference import projected_lstm_reference
+from elmo.ops.projected_lstm.window import projected_lstm_window
+
+__all__ = [
+    "LSTMSettings",
+    "LayerWeights",
+    "choose",
+    "projected_lstm_packed",
+    "projected_lstm_reference",
+    "projected_lstm_window",
+]

@@ -1,0 +1,87 @@
+"""The gates of one step of a window, forward and back: through the native library, or in torch.
+
+The torch passes are the specification of native/gates.c (tests compare both, and both with autograd). Tensors: gates,
+recurrent, grad_gates (batch, 4 cell); everything else (batch, cell). `recurrent`, `output`, `grad_output` and
+`grad_gates` stand beside matrix products and may be bfloat16; the rest is float32 or float64.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+
+from elmo.ops import native
+
+
+def forward_pass(
+    gates: Tensor,
+    recurrent: Tensor,
+    before: Tensor,
+    after: Tensor,
+    squashed: Tensor,
+    output: Tensor,
+    clip: float | None,
+) -> None:
+    """`gates` holds the input's share of the gates' inputs and `recurrent` the state's; gates are made in place.
+
+    Writes the clipped new cell into `after`, its tanh into `squashed` and o * tanh(c) into `output`.
+    """
+    tensors = (gates, recurrent, before, after, squashed, output)
+    if kind := native.fitting_kind(recurrent.dtype, *tensors):
+        native.call(f"elmo_gates_forward_{kind}", *before.shape, _bound(clip), *tensors)
+        return
+    size = before.shape[1]
+    gates.add_(recurrent)
+    gates[:, : 3 * size].sigmoid_()
+    i, f, o, j = gates.chunk(4, dim=1)
+    _tanh_(j)
+    torch.mul(f, before, out=after).addcmul_(i, j)
+    if clip is not None:
+        after.clamp_(-clip, clip)
+    _tanh_(squashed.copy_(after))
+    output.copy_(o * squashed)
+
+
+def backward_pass(
+    gates: Tensor,
+    before: Tensor,
+    after: Tensor,
+    squashed: Tensor,
+    grad_output: Tensor,
+    grad_cell: Tensor,
+    grad_gates: Tensor,
+    grad_bias: Tensor,
+    clip: float | None,
+) -> None:
+    """From the gradients of o * tanh(c) and of the cell to those of the gates' inputs and of the cell before.
+
+    Writes `grad_gates`, replaces `grad_cell`, and adds the sum over rows to `grad_bias` (4 cell,).
+    """
+    tensors = (gates, before, after, squashed, grad_output, grad_cell, grad_gates, grad_bias)
+    if grad_output.dtype == grad_gates.dtype and (kind := native.fitting_kind(grad_gates.dtype, *tensors)):
+        native.call(f"elmo_gates_backward_{kind}", *before.shape, _bound(clip), *tensors)
+        return
+    i, f, o, j = gates.chunk(4, dim=1)
+    incoming = grad_output.to(gates.dtype)
+    grad_cell.add_(incoming * o * (1 - squashed * squashed))
+    if clip is not None:
+        grad_cell.masked_fill_(after.abs() >= clip, 0)
+    parts = (
+        grad_cell * j * i * (1 - i),
+        grad_cell * before * f * (1 - f),
+        incoming * squashed * o * (1 - o),
+        grad_cell * i * (1 - j * j),
+    )
+    found = torch.cat(parts, dim=1)
+    grad_gates.copy_(found)
+    grad_bias.add_(found.sum(dim=0))
+    grad_cell.mul_(f)
+
+
+def _bound(clip: float | None) -> float:
+    return math.inf if clip is None else clip
+
+
+def _tanh_(values: Tensor) -> Tensor:
+    """In place. tanh x = 2 sigmoid(2x) - 1, which torch's CPU build computes five times as fast as tanh."""
+    return values.mul_(2).sigmoid_().mul_(2).sub_(1)

@@ -1,0 +1,125 @@
+"""Training: the projected LSTM on full windows, with its own backward.
+
+Autograd of the plain loop keeps a dozen tensors per step and multiplies small matrices for every weight gradient of
+every step. Here only the gradients of the gates run back through time; each weight's gradient is one product over the
+whole window at the end. Values and gradients equal autograd of `projected_lstm_reference` (tests, float64).
+
+Source: our own derivation from the equations in `reference.py`; a clipped value passes no gradient.
+"""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from elmo.ops.projected_lstm.cell import LayerWeights, LSTMSettings
+from elmo.ops.projected_lstm.gate_passes import backward_pass, forward_pass
+
+
+def projected_lstm_window(
+    inputs: Float[Tensor, "tokens batch dim"],
+    hidden: Float[Tensor, "batch projection"],
+    cell: Float[Tensor, "batch cell"],
+    weights: LayerWeights,
+    settings: LSTMSettings,
+    keep: Float[Tensor, "tokens batch"] | None = None,
+    product_dtype: torch.dtype | None = None,
+) -> tuple[
+    Float[Tensor, "tokens batch projection"], Float[Tensor, "batch projection"], Float[Tensor, "batch cell"]
+]:
+    """Read a window in which every row has every token; time comes first here.
+
+    Before each token the state is multiplied by `keep` (1: go on; 0: forget everything; None: always go on).
+    `product_dtype=torch.bfloat16` rounds the factors of the matrix products; gates, cells, clips and gradients stay in
+    the inputs' own type. Returns the outputs and the state after the last token. Gradients flow to the inputs and the
+    weights, and not into the starting state: backpropagation through time ends at the window (truncated).
+    """
+    if weights.projection_weight is None:
+        raise NotImplementedError("projected_lstm_window needs a projection; use projected_lstm_reference.")
+    return _Window.apply(inputs, hidden, cell, *weights, settings, keep, product_dtype)
+
+
+class _Window(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        inputs: Tensor,
+        hidden: Tensor,
+        cell: Tensor,
+        input_weight: Tensor,
+        recurrent_weight: Tensor,
+        bias: Tensor,
+        projection_weight: Tensor,
+        settings: LSTMSettings,
+        keep: Tensor | None,
+        product_dtype: torch.dtype | None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        steps, batch, dim = inputs.shape
+        size, width = cell.shape[1], hidden.shape[1]
+        factor = product_dtype or inputs.dtype
+        flat_inputs = inputs.to(factor).reshape(-1, dim)
+        gates = torch.mm(flat_inputs, input_weight.to(factor).t()).to(inputs.dtype).add_(bias)
+        gates[:, size : 2 * size] += settings.forget_bias
+        gates = gates.view(steps, batch, 4 * size)
+        recurrent, project = recurrent_weight.to(factor).t(), projection_weight.to(factor).t()
+        outputs = inputs.new_empty(steps, batch, width)
+        cells, new_cells, squashed = (inputs.new_empty(steps, batch, size) for _ in range(3))
+        hiddens = inputs.new_empty(steps, batch, width, dtype=factor)
+        unprojected = inputs.new_empty(steps, batch, size, dtype=factor)
+        share = inputs.new_empty(batch, 4 * size, dtype=factor)
+        for t in range(steps):
+            for state, before in ((hidden, hiddens[t]), (cell, cells[t])):
+                before.copy_(state if keep is None else state * keep[t, :, None])
+            torch.mm(hiddens[t], recurrent, out=share)
+            forward_pass(gates[t], share, cells[t], new_cells[t], squashed[t], unprojected[t], settings.cell_clip)
+            outputs[t] = torch.mm(unprojected[t], project)
+            if settings.projection_clip is not None:
+                outputs[t].clamp_(-settings.projection_clip, settings.projection_clip)
+            hidden, cell = outputs[t], new_cells[t]
+        ctx.save_for_backward(
+            flat_inputs, input_weight, recurrent_weight, projection_weight, keep,
+            gates, hiddens, outputs, cells, new_cells, squashed, unprojected,
+        )  # fmt: skip
+        ctx.settings, ctx.factor = settings, factor
+        hidden, cell = hidden.clone(), cell.clone()
+        ctx.mark_non_differentiable(hidden, cell)
+        return outputs.clone(), hidden, cell
+
+    @staticmethod
+    def backward(ctx: Any, grad_outputs: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
+        flat_inputs, input_weight, recurrent_weight, projection_weight, keep, *saved = ctx.saved_tensors
+        gates, hiddens, outputs, cells, new_cells, squashed, unprojected = saved
+        settings, factor, dtype = ctx.settings, ctx.factor, gates.dtype
+        steps, batch, size = squashed.shape
+        recurrent, project = recurrent_weight.to(factor), projection_weight.to(factor)
+        grad_gates = gates.new_empty(gates.shape, dtype=factor)
+        grad_bias = gates.new_zeros(4 * size)
+        grad_outputs = grad_outputs.clone(memory_format=torch.contiguous_format)
+        grad_cell = squashed.new_zeros(batch, size)
+        for t in reversed(range(steps)):
+            if t + 1 < steps:
+                from_future = torch.mm(grad_gates[t + 1], recurrent)
+                grad_outputs[t] += from_future if keep is None else from_future * keep[t + 1, :, None]
+            if settings.projection_clip is not None:
+                grad_outputs[t].masked_fill_(outputs[t].abs() >= settings.projection_clip, 0)
+            backward_pass(
+                gates[t], cells[t], new_cells[t], squashed[t], torch.mm(grad_outputs[t].to(factor), project),
+                grad_cell, grad_gates[t], grad_bias, settings.cell_clip,
+            )  # fmt: skip
+            if keep is not None:
+                grad_cell.mul_(keep[t, :, None])
+        flat = grad_gates.view(-1, 4 * size)
+        flat_outputs = grad_outputs.to(factor).view(-1, outputs.shape[2])
+        return (
+            torch.mm(flat, input_weight.to(factor)).to(dtype).view(steps, batch, -1),
+            None,
+            None,
+            torch.mm(flat.t(), flat_inputs).to(dtype),
+            torch.mm(flat.t(), hiddens.view(-1, hiddens.shape[2])).to(dtype),
+            grad_bias,
+            torch.mm(flat_outputs.t(), unprojected.view(-1, size)).to(dtype),
+            None,
+            None,
+            None,
+        )
