@@ -1,0 +1,50 @@
+"""Catalogue: the models known by name, from `catalogue.toml`."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_CATALOGUE = Path(__file__).with_name("catalogue.toml")
+_BUNDLED = Path(__file__).parents[1] / "bundled"
+
+
+@dataclass(frozen=True)
+class KnownModel:
+    """What is known about one model. "unknown" stands where its sources are silent."""
+
+    name: str
+    languages: tuple[str, ...]
+    format: str
+    """native | allennlp | many_langs"""
+    files: tuple[str, ...]
+    """What to look for where it was published; * stands for any beginning."""
+    data: str
+    """What it was trained on."""
+    license: str
+    paper: str
+    parameters: int | None = None
+    """Trained numbers without the softmax."""
+    bundled: bool = False
+    """Whether it comes with the package."""
+
+    @property
+    def folder(self) -> Path | None:
+        """The model folder, if the model comes with the package and this installation has it."""
+        folder = _BUNDLED / self.name
+        return folder if self.bundled and (folder / "config.json").is_file() else None
+
+
+@cache
+def known_models() -> dict[str, KnownModel]:
+    """Every known model by its name, the bundled ones first."""
+    tables = tomllib.loads(_CATALOGUE.read_text(encoding="utf-8"))
+    return {
+        name: KnownModel(name, **{key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()})
+        for name, facts in tables.items()
+    }
+
+
+def bundled_folders() -> dict[str, Path]:
+    """Name and folder of every bundled model this installation has."""
+    return {name: model.folder for name, model in known_models().items() if model.folder is not None}

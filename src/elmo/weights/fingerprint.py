@@ -1,0 +1,42 @@
+"""Fingerprints: SHA-256 over named tensors, or over files.
+
+The fingerprint of tensors is put together from one digest a tensor, so that it can be computed while a file is read.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+_BLOCK = 1 << 20
+
+
+def digest(tensor: np.ndarray) -> str:
+    """SHA-256 (hexadecimal) over a tensor's type, shape and little-endian bytes."""
+    array = np.asarray(tensor)
+    array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    result = hashlib.sha256(f"{array.dtype.str}{array.shape}".encode())
+    result.update(array.reshape(-1).view(np.uint8).data)
+    return result.hexdigest()
+
+
+def combine(digests: Mapping[str, str]) -> str:
+    """The fingerprint of tensors from the `digest` of each, by name; their order doesn't matter."""
+    lines = "".join(f"{name}\n{digests[name]}\n" for name in sorted(digests))
+    return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def fingerprint(tensors: Mapping[str, np.ndarray]) -> str:
+    """SHA-256 (hexadecimal) over the names, types, shapes and bytes of `tensors`."""
+    return combine({name: digest(tensor) for name, tensor in tensors.items()})
+
+
+def file_hash(paths: Iterable[Path]) -> str:
+    """SHA-256 (hexadecimal) over the bytes of the files, one after the other."""
+    result = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK):
+                result.update(block)
+    return result.hexdigest()

@@ -1,0 +1,177 @@
+"""Which published format some files are, and reading any of them.
+
+native       a folder with config.json and model.safetensors
+allennlp     options.json and weights.hdf5, as AllenNLP and bilm-tf read them
+many_langs   a folder of ELMoForManyLangs: token_embedder.pkl, encoder.pkl, char.dic
+tensorflow   a training checkpoint of bilm-tf: model.ckpt-*.index
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from elmo.errors import ConfigError, WeightFileError
+from elmo.weights import allennlp, checkpoint
+from elmo.weights.checkpoint import Checkpoint
+
+FORMATS = ("native", "allennlp", "many_langs", "tensorflow")
+
+Model = str | Path | tuple[str | Path, str | Path]
+
+_HDF5_SUFFIXES = (".hdf5", ".h5")
+# Files beside the weights that are HDF5 too.
+_NO_WEIGHTS = ("softmax", "embedding")
+
+
+@dataclass(frozen=True)
+class _AllenNlpFiles:
+    options: Path
+    weights: Path
+    vocabulary: Path | None = None
+    softmax: Path | None = None
+
+
+def recognize(path: str | Path) -> str:
+    """The format of a folder or file: one of `FORMATS`. Raises WeightFileError if it is none of them."""
+    path = Path(path)
+    try:
+        if _native_folder(path) is not None:
+            return "native"
+        if _looks_like_allennlp(path):
+            return "allennlp"
+        for name in ("many_langs", "tensorflow"):
+            if import_module(f"elmo.weights.{name}").recognizes(path):
+                return name
+        raise WeightFileError(_no_model(path))
+    except OSError as error:
+        raise WeightFileError(
+            f"{path}: can't be read: {error.strerror or error}. Check the path and its permissions."
+        ) from None
+
+
+def read(
+    model: Model,
+    *,
+    vocabulary: str | Path | None = None,
+    token_embeddings: str | Path | None = None,
+    softmax: str | Path | None = None,
+) -> Checkpoint:
+    """A model of any format: a folder, one of its files, or a pair (options.json, weights.hdf5).
+
+    The named arguments go with AllenNLP's format (see `allennlp.read`), `vocabulary` also with bilm-tf's checkpoints.
+    In an AllenNLP folder, vocab.txt and softmax.hdf5 are found by themselves. Raises WeightFileError if there is no
+    model, or more than one.
+    """
+    extras = {"vocabulary": vocabulary, "token_embeddings": token_embeddings, "softmax": softmax}
+    given = {name: Path(path) for name, path in extras.items() if path is not None}
+    if isinstance(model, tuple | list):
+        return allennlp.read(*_pair(model), **given)
+    path = Path(model)
+    found = recognize(path)
+    if found == "allennlp":
+        files = _allennlp_files(path)
+        beside = {"vocabulary": files.vocabulary, "softmax": files.softmax}
+        return allennlp.read(files.options, files.weights, **beside | given)
+    if refused := [name for name in given if (found, name) != ("tensorflow", "vocabulary")]:
+        raise ConfigError(
+            f"{refused[0]} was given, but {path} is a model of the {found} format, which brings its own. Leave it out."
+        )
+    if found == "native":
+        return checkpoint.read(_native_folder(path) or path)
+    return import_module(f"elmo.weights.{found}").read(path, **given)
+
+
+def _pair(model: tuple | list) -> tuple[Path, Path]:
+    if len(model) != 2:
+        raise ConfigError(f"a model of {len(model)} files was given, but only a pair (options.json, weights.hdf5) is.")
+    return Path(model[0]), Path(model[1])
+
+
+def _native_folder(path: Path) -> Path | None:
+    """The native model folder `path` is, or is a file of."""
+    folder = path.parent if path.name in (checkpoint.CONFIG_FILE, checkpoint.MODEL_FILE) and path.is_file() else path
+    return folder if (folder / checkpoint.MODEL_FILE).is_file() else None
+
+
+def _looks_like_allennlp(path: Path) -> bool:
+    if path.is_dir():
+        return bool(_weights_in(path))
+    return path.is_file() and (path.suffix in _HDF5_SUFFIXES or (_is_options(path) and bool(_weights_in(path.parent))))
+
+
+def _allennlp_files(path: Path) -> _AllenNlpFiles:
+    folder = path if path.is_dir() else path.parent
+    weights, options = _weights_in(folder), _options_in(folder)
+    # In a folder of several models, a vocabulary could be any model's.
+    one_model = len(weights) == 1
+    if path.is_file():
+        weights = [path] if path.suffix in _HDF5_SUFFIXES else _matching(weights, path)
+        options = [path] if _is_options(path) else _matching(options, path)
+    return _AllenNlpFiles(
+        _only(options, path, "options file (*options*.json)"),
+        _only(weights, path, "weight file (*.hdf5)"),
+        _one_or_none(folder, "vocab.txt", "*vocab*.txt") if one_model else None,
+        _one_or_none(folder, "softmax.hdf5", "*softmax*.hdf5") if one_model else None,
+    )
+
+
+def _weights_in(folder: Path) -> list[Path]:
+    files = [path for path in sorted(folder.iterdir()) if path.suffix in _HDF5_SUFFIXES and path.is_file()]
+    files = [path for path in files if not any(word in path.name for word in _NO_WEIGHTS)]
+    return [path for path in files if "weights" in path.name] or files
+
+
+def _options_in(folder: Path) -> list[Path]:
+    exact = folder / allennlp.OPTIONS_FILE
+    return [exact] if exact.is_file() else [path for path in sorted(folder.iterdir()) if _is_options(path)]
+
+
+def _is_options(path: Path) -> bool:
+    return path.suffix == ".json" and "options" in path.name and path.is_file()
+
+
+def _matching(candidates: list[Path], other: Path) -> list[Path]:
+    """Those that bear the name of `other`: x_options.json goes with x_weights.hdf5."""
+    stem = other.stem.replace("options", "*").replace("weights", "*")
+    same = [path for path in candidates if path.stem.replace("options", "*").replace("weights", "*") == stem]
+    return same or candidates
+
+
+def _only(candidates: list[Path], path: Path, what: str) -> Path:
+    if len(candidates) == 1:
+        return candidates[0]
+    if not candidates:
+        raise WeightFileError(
+            f"{path}: there is no {what} beside the other files of the model. Pass the pair (options.json, "
+            "weights.hdf5)."
+        )
+    names = ", ".join(candidate.name for candidate in candidates)
+    raise WeightFileError(
+        f"{path}: there is more than one {what}: {names}. Which belong together doesn't show: pass the pair "
+        "(options.json, weights.hdf5)."
+    )
+
+
+def _one_or_none(folder: Path, name: str, pattern: str) -> Path | None:
+    if (folder / name).is_file():
+        return folder / name
+    found = sorted(folder.glob(pattern))
+    return found[0] if len(found) == 1 else None
+
+
+def _no_model(path: Path) -> str:
+    known = "Known are: " + "; ".join(
+        (
+            "a folder with config.json and model.safetensors (native)",
+            "options.json with weights.hdf5 (AllenNLP, bilm-tf)",
+            "a folder with token_embedder.pkl, encoder.pkl and char.dic (ELMoForManyLangs)",
+            "a folder with options.json and model.ckpt-* (bilm-tf training checkpoint)",
+        )
+    )
+    if not path.exists():
+        return f"{path}: there is no such file or folder. Check the path. {known}."
+    if path.is_file():
+        return f"{path}: is a file of no known model format. {known}."
+    names = sorted(entry.name for entry in path.iterdir())
+    listing = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+    return f"{path}: holds no model; it has {listing or 'no files'}. {known}."

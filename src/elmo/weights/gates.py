@@ -1,0 +1,14 @@
+"""The order of an LSTM's gates, which every format has its own of.
+
+Ours: input i, forget f, output o, candidate j, so that the three logistic gates are neighbors.
+"""
+
+import numpy as np
+
+OUR_ORDER = "ifoj"
+
+
+def to_our_order(rows: np.ndarray, order: str) -> np.ndarray:
+    """`rows` (4 * cell_size, ...), in blocks of `order` ("ijfo": TensorFlow, "ifjo": PyTorch), in blocks of ours."""
+    blocks = dict(zip(order, np.split(rows, 4), strict=True))
+    return np.concatenate([blocks[gate] for gate in OUR_ORDER])

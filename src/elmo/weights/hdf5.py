@@ -1,0 +1,225 @@
+"""HDF5 files of plain float arrays, read with suspicion.
+
+The HDF5 library is large and has had memory errors, and most damaged files load silently. So nothing is read before
+the file's structure is known to be plain: groups and datasets by hard links, float32 or float64, stored contiguously or
+in gzip chunks, inside the file and without overlap. Files written here carry a fingerprint of their arrays; other
+programs ignore it.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from math import prod
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import h5py
+import numpy as np
+
+from elmo.errors import ElmoError, WeightFileError
+from elmo.weights.agreement import Shape
+from elmo.weights.fingerprint import combine, digest, fingerprint
+from elmo.weights.tensor_file import damaged_values, require_finite
+
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+
+_FINGERPRINT_ATTRIBUTE = "elmo_sha256"
+_MAX_DEPTH = 8
+_MAX_LINKS = 100_000
+# deflate can't shrink zeros by more than this.
+_MAX_GZIP_RATIO = 1032
+_GZIP_FILTER = 1
+_MEMORY_BLOCK = 1 << 20
+
+
+class Hdf5File:
+    """An HDF5 file open for reading: `shapes` of its datasets by full name, and their values one by one.
+
+    Every error is a WeightFileError that names the file, and the dataset if one is to blame.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        _require_signature(path)
+        with _translated(path):
+            self._file = h5py.File(path, "r")
+        try:
+            with _translated(path):
+                self._datasets = dict(_datasets(self._file, path))
+                self._fingerprint = _stored_fingerprint(self._file)
+            self._require_plain()
+        except BaseException:
+            self._file.close()
+            raise
+        self._digests: dict[str, str] = {}
+        self.shapes: dict[str, Shape] = {name: dataset.shape for name, dataset in self._datasets.items()}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def array(self, name: str) -> np.ndarray:
+        """A dataset as float32, own memory. Not a finite number anywhere: WeightFileError."""
+        with _translated(self.path, name), np.errstate(over="ignore"):
+            values = np.array(self._datasets[name][()], dtype=np.float32)
+        require_finite({name: values}, str(self.path), "dataset")
+        if self._fingerprint is not None:
+            self._digests[name] = digest(values)
+        return values
+
+    def require_fingerprint(self) -> None:
+        """Call it when every dataset was read: WeightFileError if they don't have the fingerprint stored with them."""
+        complete = self._digests.keys() == self._datasets.keys()
+        if self._fingerprint is not None and complete and combine(self._digests) != self._fingerprint:
+            raise damaged_values(self.path)
+
+    def _require_plain(self) -> None:
+        file_size = self.path.stat().st_size
+        places = []
+        for name, dataset in self._datasets.items():
+            with _translated(self.path, name):
+                if reason := _not_plain(dataset, file_size):
+                    raise _refused(self.path, name, reason)
+                if dataset.chunks is None:
+                    places.append((dataset.id.get_offset(), dataset.id.get_storage_size(), name))
+        places.sort()
+        for (begin, size, _), (next_begin, _, name) in zip(places, places[1:], strict=False):
+            if begin + size > next_begin:
+                raise _refused(self.path, name, "lies over another dataset's bytes")
+
+
+def write_hdf5(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Writes contiguous float32 datasets by full name, and the fingerprint. Raises OSError."""
+    arrays = {name: np.ascontiguousarray(array, dtype=np.float32) for name, array in arrays.items()}
+    # In memory first: a disk that fills up while the HDF5 library writes to it leaves the library in a state in which
+    # it crashes the process later.
+    with h5py.File(path.name, "w", driver="core", backing_store=False, block_size=_MEMORY_BLOCK) as file:
+        for name, array in arrays.items():
+            file.create_dataset(name, data=array)
+        file.attrs[_FINGERPRINT_ATTRIBUTE] = np.bytes_(fingerprint(arrays))
+        file.flush()
+        image = file.id.get_file_image()
+    path.write_bytes(image)
+
+
+def _require_signature(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            begin = file.read(64)
+    except OSError as error:
+        raise WeightFileError(
+            f"{path}: can't be read: {error.strerror or error}. Pass the weights as they were published."
+        ) from None
+    if not begin.startswith(SIGNATURE):
+        raise WeightFileError(
+            f"{path}: is not an HDF5 file, {_what_it_is(begin)}. Pass the weights as they were published, or get them "
+            "again."
+        )
+
+
+def _what_it_is(begin: bytes) -> str:
+    if not begin:
+        return "it is empty"
+    if begin.startswith(b"version https://git-lfs"):
+        return "it is a Git LFS pointer: the weights themselves were not downloaded"
+    if begin.lstrip().lower().startswith((b"<!doctype", b"<html", b"<?xml")):
+        return "it is a web page: the download went wrong"
+    if begin.lstrip().startswith(b"{"):
+        return "it looks like JSON"
+    if begin.startswith(b"PK\x03\x04"):
+        return "it is a ZIP archive: unpack it first"
+    return f"it begins with {begin[:8]!r}"
+
+
+def _datasets(file: h5py.File, path: Path) -> Iterator[tuple[str, h5py.Dataset]]:
+    """Every dataset by its full name; links that lead elsewhere are refused before they are followed."""
+    folders = [("", file, 0)]
+    links = 0
+    while folders:
+        prefix, group, depth = folders.pop()
+        for key in group:
+            links += 1
+            name = f"{prefix}{key}"
+            if depth >= _MAX_DEPTH or links > _MAX_LINKS:
+                raise _refused(path, name, "is nested too deeply or is one of too many links")
+            if type(group.get(key, getlink=True)) is not h5py.HardLink:
+                raise _refused(path, name, "is a soft or external link")
+            member = group[key]
+            if isinstance(member, h5py.Group):
+                folders.append((f"{name}/", member, depth + 1))
+            elif isinstance(member, h5py.Dataset):
+                yield name, member
+            else:
+                raise _refused(path, name, "is neither a group nor a dataset")
+
+
+def _not_plain(dataset: h5py.Dataset, file_size: int) -> str | None:
+    """Why a dataset is refused, or None. Nothing of its values is read here."""
+    stored_type = dataset.id.get_type()
+    if not any(stored_type.equal(known) for known in (h5py.h5t.IEEE_F32LE, h5py.h5t.IEEE_F64LE)):
+        return f"has type {dataset.dtype}, not little-endian float32 or float64"
+    if dataset.shape is None or dataset.id.get_space().get_simple_extent_type() != h5py.h5s.SIMPLE:
+        return "is not an array"
+    creation = dataset.id.get_create_plist()
+    if creation.get_layout() == h5py.h5d.VIRTUAL or creation.get_external_count():
+        return "keeps its values in other files"
+    declared = prod(dataset.shape) * stored_type.get_size()
+    stored = dataset.id.get_storage_size()
+    if creation.get_layout() == h5py.h5d.CONTIGUOUS:
+        begin = dataset.id.get_offset()
+        if begin is None or begin < len(SIGNATURE) or stored != declared or begin + stored > file_size:
+            return f"has shape {dataset.shape}, {declared} bytes, but the file does not hold them ({file_size} bytes)"
+        return None
+    if creation.get_layout() == h5py.h5d.CHUNKED:
+        return _bad_chunks(dataset, creation, declared, stored, file_size)
+    return "is stored neither contiguously nor in chunks"
+
+
+def _bad_chunks(
+    dataset: h5py.Dataset, creation: h5py.h5p.PropDCID, declared: int, stored: int, file_size: int
+) -> str | None:
+    filters = [creation.get_filter(index)[0] for index in range(creation.get_nfilters())]
+    if any(number != _GZIP_FILTER for number in filters):
+        return f"is stored with the HDF5 filters {filters}; only gzip (filter {_GZIP_FILTER}) is read"
+    bound = file_size * (_MAX_GZIP_RATIO if filters else 1)
+    chunk_bytes = prod(dataset.chunks) * dataset.dtype.itemsize
+    if stored > file_size or declared > bound or chunk_bytes > max(bound, 1 << 20):
+        return f"has shape {dataset.shape}, {declared} bytes, which a file of {file_size} bytes can't hold"
+    needed = prod(-(-length // chunk) for length, chunk in zip(dataset.shape, dataset.chunks, strict=True))
+    if dataset.id.get_num_chunks() != needed:
+        return f"lacks some of its {needed} chunks"
+    return None
+
+
+def _stored_fingerprint(file: h5py.File) -> str | None:
+    if _FINGERPRINT_ATTRIBUTE not in file.attrs:
+        return None
+    attribute = file.attrs.get_id(_FINGERPRINT_ATTRIBUTE)
+    if attribute.shape != () or attribute.dtype != np.dtype("S64"):
+        raise ValueError(f"its attribute {_FINGERPRINT_ATTRIBUTE} is no SHA-256")
+    return bytes(file.attrs[_FINGERPRINT_ATTRIBUTE]).decode("ascii")
+
+
+def _refused(path: Path, name: str, reason: str) -> WeightFileError:
+    return WeightFileError(
+        f"{path}: dataset {name!r} {reason}: the file is damaged, hostile, or no file of ELMo weights. Get it again "
+        "from a source you trust."
+    )
+
+
+@contextmanager
+def _translated(path: Path, name: str | None = None) -> Iterator[None]:
+    """What h5py raises for a damaged file depends on the damaged byte: OSError, KeyError, RuntimeError and others."""
+    try:
+        yield
+    except ElmoError:
+        raise
+    except Exception as error:
+        where = f"{path}: dataset {name!r}" if name else f"{path}:"
+        raise WeightFileError(
+            f"{where} can't be read as HDF5 ({error}): the file is damaged or cut off. Get it again."
+        ) from None

@@ -1,0 +1,108 @@
+"""Safetensors files, with more checks than the library's own: names, shapes, types, finite values, fingerprint."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from elmo.errors import ConfigError, WeightFileError
+from elmo.weights.agreement import Shape, require_agreement
+from elmo.weights.fingerprint import combine, digest, fingerprint
+
+StoredType = Literal["float32", "float16"]
+
+_KNOWN_TYPES = {"F32": np.float32, "F16": np.float16}
+# The key of the file's own metadata that holds the fingerprint of the tensors as they are read (float32).
+_FINGERPRINT_KEY = "sha256"
+
+
+def write_tensors(path: Path, tensors: Mapping[str, np.ndarray], dtype: StoredType = "float32") -> None:
+    """Writes the tensors with their fingerprint. Raises ConfigError if float16 can't hold a value, else OSError."""
+    stored = {name: _narrowed(name, tensor, dtype) for name, tensor in sorted(tensors.items())}
+    widened = (lambda tensor: tensor.astype(np.float32)) if dtype == "float16" else (lambda tensor: tensor)
+    digests = {name: digest(widened(tensor)) for name, tensor in stored.items()}
+    try:
+        save_file(stored, path, metadata={_FINGERPRINT_KEY: combine(digests)})
+    except SafetensorError as error:
+        raise OSError(str(error)) from error
+
+
+def read_tensors(
+    path: Path, expected: Callable[[Mapping[str, Shape]], Iterable[tuple[str, Shape]]], *, asked_by: str
+) -> dict[str, np.ndarray]:
+    """Every tensor as float32, own memory.
+
+    `expected` gives the names and shapes there must be, from those there are. Raises WeightFileError if the file is
+    missing, damaged or from another model.
+    """
+    if not path.is_file():
+        raise WeightFileError(f"{path}: is missing. Pass the whole model folder, or get the model again.")
+    with _translated(path), safe_open(path, "numpy") as file:
+        names = file.keys()
+        shapes = {name: tuple(file.get_slice(name).get_shape()) for name in names}
+        types = {name: file.get_slice(name).get_dtype() for name in names}
+        require_agreement(shapes, expected(shapes), file=str(path), asked_by=asked_by, kind="tensor")
+        for name, stored_type in types.items():
+            if stored_type not in _KNOWN_TYPES:
+                raise WeightFileError(
+                    f"{path}: tensor {name!r} has type {stored_type}, but a model holds float32 or float16: the file "
+                    "is damaged or from another program. Get it again."
+                )
+        tensors = {name: np.array(file.get_tensor(name), dtype=np.float32) for name in names}
+        stored_fingerprint = (file.metadata() or {}).get(_FINGERPRINT_KEY)
+    require_finite(tensors, str(path), "tensor")
+    if stored_fingerprint is None:
+        raise WeightFileError(
+            f"{path}: states no SHA-256 of its tensors: it is damaged, or another program wrote it. Get it again, or "
+            "write it with elmo.weights.checkpoint.write."
+        )
+    if stored_fingerprint != fingerprint(tensors):
+        raise damaged_values(path)
+    return tensors
+
+
+def require_finite(tensors: Mapping[str, np.ndarray], file: str, kind: str) -> None:
+    """Raises WeightFileError that names the first tensor with a NaN or an infinity."""
+    for name, tensor in tensors.items():
+        if not np.isfinite(tensor).all():
+            place = tuple(int(index[0]) for index in np.nonzero(~np.isfinite(tensor)))
+            raise WeightFileError(
+                f"{file}: {kind} {name!r} has the value {tensor[place]} at {place}: the training diverged or the file "
+                "is damaged. Get the file again, or go back to an earlier checkpoint."
+            )
+
+
+def damaged_values(path: Path) -> WeightFileError:
+    """The error for a file whose tensors don't have the fingerprint it states."""
+    return WeightFileError(
+        f"{path}: the tensors don't have the SHA-256 that was stored with them: the file was damaged after it was "
+        "written. Get it again."
+    )
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (SafetensorError, OSError, ValueError, TypeError, KeyError, OverflowError) as error:
+        if isinstance(error, WeightFileError):
+            raise
+        raise WeightFileError(
+            f"{path}: can't be read as safetensors ({error}): it is damaged, cut off, or another kind of file. "
+            "Get it again."
+        ) from None
+
+
+def _narrowed(name: str, tensor: np.ndarray, dtype: StoredType) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        result: np.ndarray[Any, Any] = np.ascontiguousarray(tensor, dtype=dtype)
+    if not np.isfinite(result).all():
+        raise ConfigError(
+            f"tensor {name!r} holds {np.abs(tensor).max():.6g}, which {dtype} can't hold (at most "
+            f"{np.finfo(dtype).max:.6g}). Store it as float32."
+        )
+    return result

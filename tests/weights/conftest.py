@@ -1,0 +1,72 @@
+"""Small models with random weights."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from elmo.config import BiLMConfig
+from elmo.text.characters import CharacterMap
+from elmo.text.token_map import TokenMap, WordMap
+from elmo.weights.checkpoint import Checkpoint, expected_shapes
+
+SMALL = {"character_dim": 3, "filters": ((1, 2), (2, 3)), "num_highway": 1, "cell_size": 6, "projection_size": 4}
+WORDS = ["<S>", "</S>", "<UNK>", "the", "", "책"]
+WORD_MODEL = {
+    "characters": "none",
+    "cell_size": 6,
+    "projection_size": 4,
+    "num_words": len(WORDS) + 1,
+    "word_dim": 4,
+    "token_projection": False,
+}
+
+
+def _random_checkpoint(config: BiLMConfig) -> Checkpoint:
+    random = np.random.default_rng(7)
+    tensors = {name: random.normal(size=shape).astype(np.float32) for name, shape in expected_shapes(config).items()}
+    for name in ("character_embedding", "word_embedding"):
+        if f"token_encoder.{name}" in tensors:
+            tensors[f"token_encoder.{name}"][0] = 0
+    words = WordMap({word: row for row, word in enumerate(WORDS, start=1)}) if config.has_words else None
+    characters = {"bytes": CharacterMap.for_bytes(config.max_characters_per_token), "none": None}[config.characters]
+    return Checkpoint(config, tensors, TokenMap(characters, words), vocabulary=list(WORDS) if words else None)
+
+
+@pytest.fixture
+def random_checkpoint() -> Callable[..., Checkpoint]:
+    """`random_checkpoint(**settings)`: a tiny byte-level model, with `settings` of its config."""
+    return lambda **settings: _random_checkpoint(BiLMConfig(**(SMALL | settings)))
+
+
+@pytest.fixture
+def random_word_checkpoint() -> Callable[..., Checkpoint]:
+    """`random_word_checkpoint(**settings)`: a tiny model that reads words."""
+    return lambda **settings: _random_checkpoint(BiLMConfig(**(WORD_MODEL | settings)))
+
+
+@pytest.fixture
+def random_softmax() -> dict[str, np.ndarray]:
+    """A softmax over `WORDS` for the tiny models."""
+    random = np.random.default_rng(8)
+    weight, bias = random.normal(size=(len(WORDS), 4)), random.normal(size=len(WORDS))
+    return {"weight": weight.astype(np.float32), "bias": bias.astype(np.float32)}
+
+
+def _require_equal(found: Checkpoint, wanted: Checkpoint) -> None:
+    assert found.config == wanted.config
+    assert found.token_map == wanted.token_map
+    for part in ("tensors", "softmax", "warm_state"):
+        ours, theirs = getattr(found, part), getattr(wanted, part)
+        assert (ours is None) == (theirs is None), part
+        assert sorted(ours or {}) == sorted(theirs or {})
+        for name in ours or {}:
+            assert ours[name].dtype == np.float32
+            assert ours[name].flags.writeable
+            assert ours[name].tobytes() == theirs[name].tobytes(), name
+
+
+@pytest.fixture
+def require_equal() -> Callable[[Checkpoint, Checkpoint], None]:
+    """Asserts that two checkpoints are the same model, bit for bit."""
+    return _require_equal
