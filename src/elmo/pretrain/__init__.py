@@ -1,0 +1,1 @@
+"""Corpus -> vocabulary -> shards -> windows -> loss -> checkpoint."""

@@ -1,0 +1,208 @@
+"""Prepared data: a corpus as memory-mapped numbers, each distinct word's characters kept once.
+
+    data.json                  format version, settings, report
+    vocab.txt                  the words the language model predicts
+    types.json                 all distinct words of all splits, by descending frequency in the training text; `<S>` and
+                               `</S>` are types 0 and 1
+    type_characters.npy        (types, characters) int16, the char CNN's input for each type
+    type_words.npy             (types,) int32, the vocabulary id of each type (that of `<UNK>` if it isn't a word of it)
+    type_counts.npy            (types,) int64, occurrences in the training text
+    SPLIT-00000.tokens.npy     (tokens,) uint32, the types of all sentences end to end, without boundaries
+    SPLIT-00000.offsets.npy    (sentences + 1,) int64, where each sentence begins in it
+
+A model of a 50-character limit then needs 4 bytes a token here, where bilm-tf held 200, twice, in memory.
+"""
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from elmo.errors import ConfigError, TextError
+from elmo.text.vocabulary import Vocabulary
+
+FORMAT_VERSION = 1
+REPORT_FILE = "data.json"
+VOCABULARY_FILE = "vocab.txt"
+TYPES_FILE = "types.json"
+TYPE_CHARACTERS_FILE = "type_characters.npy"
+TYPE_WORDS_FILE = "type_words.npy"
+TYPE_COUNTS_FILE = "type_counts.npy"
+BEGIN_SENTENCE_TYPE = 0
+END_SENTENCE_TYPE = 1
+
+
+def tokens_path(folder: Path, split: str, index: int) -> Path:
+    """The file of the tokens of a split's shard."""
+    return folder / f"{split}-{index:05}.tokens.npy"
+
+
+def offsets_path(folder: Path, split: str, index: int) -> Path:
+    """The file of the sentence offsets of a split's shard."""
+    return folder / f"{split}-{index:05}.offsets.npy"
+
+
+_FILE_OF_DATA = re.compile(
+    r"data\.json|vocab\.txt|types\.json|type_(?:characters|words|counts)\.npy|[a-z]+-\d{5,}\.(?:tokens|offsets)\.npy"
+)
+
+
+def is_file_of_data(name: str) -> bool:
+    """Whether prepared data has files of this name."""
+    return _FILE_OF_DATA.fullmatch(name) is not None
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A part of a split: whole sentences, none of them empty."""
+
+    tokens: np.ndarray = field(repr=False)
+    """(tokens,) uint32, memory-mapped: the types of all sentences end to end, without boundaries."""
+    offsets: np.ndarray = field(repr=False)
+    """(sentences + 1,) int64, memory-mapped: sentence i is `tokens[offsets[i]:offsets[i + 1]]`."""
+
+    @property
+    def num_sentences(self) -> int:
+        """Sentences of this shard."""
+        return len(self.offsets) - 1
+
+    @property
+    def num_tokens(self) -> int:
+        """Tokens of this shard, no boundaries counted."""
+        return len(self.tokens)
+
+    def sentence(self, index: int) -> np.ndarray:
+        """(tokens of the sentence,) uint32: the types of one sentence."""
+        return self.tokens[self.offsets[index] : self.offsets[index + 1]]
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Prepared data, opened: what is large stays on the disk until it is looked at."""
+
+    folder: Path
+    vocabulary: Vocabulary
+    type_characters: np.ndarray = field(repr=False)
+    """(types, characters) int16, memory-mapped."""
+    type_words: np.ndarray = field(repr=False)
+    """(types,) int32, memory-mapped: each type's id in `vocabulary`."""
+    type_counts: np.ndarray = field(repr=False)
+    """(types,) int64, memory-mapped: occurrences in the training text."""
+    report: dict[str, Any] = field(repr=False)
+    """What `elmo prepare` counted, as in data.json."""
+
+    @classmethod
+    def open(cls, folder: Path | str) -> "TrainingData":
+        """Opens a folder made by `elmo prepare`; TextError if it is anything else, damaged, or of another version."""
+        folder = Path(folder)
+        report = _read_report(folder)
+        num_types = report["types"]
+        limit = report["settings"]["max_characters_per_token"]
+        data = cls(
+            folder,
+            Vocabulary.read(folder / VOCABULARY_FILE),
+            _load(folder / TYPE_CHARACTERS_FILE, np.int16, (num_types, limit)),
+            _load(folder / TYPE_WORDS_FILE, np.int32, (num_types,)),
+            _load(folder / TYPE_COUNTS_FILE, np.int64, (num_types,)),
+            report,
+        )
+        if len(data.vocabulary) != report["vocabulary_size"]:
+            raise _damaged(
+                folder / VOCABULARY_FILE, f"it has {len(data.vocabulary)} words, not {report['vocabulary_size']}"
+            )
+        for split in data.splits:
+            data.shards(split)
+        return data
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits there are: "train", and perhaps "valid" and "test"."""
+        return tuple(self.report["splits"])
+
+    @property
+    def max_characters_per_token(self) -> int:
+        """Characters kept of each token, the begin-of-word and end-of-word marks included."""
+        return self.type_characters.shape[1]
+
+    def num_tokens(self, split: str) -> int:
+        """Tokens of a split, no boundaries counted."""
+        return self._split(split)["tokens"]
+
+    def num_sentences(self, split: str) -> int:
+        """Sentences of a split."""
+        return self._split(split)["sentences"]
+
+    def shards(self, split: str) -> list[Shard]:
+        """A split's shards, in the order of the text. ConfigError if there is no such split."""
+        counted = self._split(split)
+        shards = [_load_shard(self.folder, split, index) for index in range(counted["shards"])]
+        found = {
+            "sentences": sum(shard.num_sentences for shard in shards),
+            "tokens": sum(shard.num_tokens for shard in shards),
+        }
+        for name, number in found.items():
+            if number != counted[name]:
+                raise _damaged(self.folder, f"its {split} shards have {number} {name}, not {counted[name]}")
+        return shards
+
+    def types(self) -> list[str]:
+        """All distinct words, in the order of their type ids."""
+        return json.loads((self.folder / TYPES_FILE).read_text(encoding="utf-8"))
+
+    def _split(self, split: str) -> dict[str, Any]:
+        if split not in self.report["splits"]:
+            raise ConfigError(
+                f"{self.folder} has no {split!r} split, only {', '.join(self.splits)}. "
+                f"Prepare it again with --{split} FILE."
+            )
+        return self.report["splits"][split]
+
+
+def _read_report(folder: Path) -> dict[str, Any]:
+    path = folder / REPORT_FILE
+    if not path.is_file():
+        raise TextError(
+            f"{folder} is not prepared data: it has no {REPORT_FILE}. Make it first: elmo prepare TEXT -o {folder}"
+        )
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+        version = report["format_version"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise _damaged(path, f"it isn't the report of 'elmo prepare' ({error!r})") from None
+    if version != FORMAT_VERSION:
+        raise TextError(
+            f"{path}: format version is {version}, but this elmo reads {FORMAT_VERSION}: the files are laid out "
+            "differently. Run 'elmo prepare' again with this version."
+        )
+    return report
+
+
+def _load_shard(folder: Path, split: str, index: int) -> Shard:
+    offsets_file = offsets_path(folder, split, index)
+    shard = Shard(_load(tokens_path(folder, split, index), np.uint32), _load(offsets_file, np.int64))
+    if shard.offsets[0] != 0 or shard.offsets[-1] != shard.num_tokens:
+        raise _damaged(
+            offsets_file, f"its offsets run from {shard.offsets[0]} to {shard.offsets[-1]}, not 0 to {shard.num_tokens}"
+        )
+    return shard
+
+
+def _load(path: Path, dtype: type, shape: tuple[int, ...] | None = None) -> np.ndarray:
+    try:
+        array = np.load(path, mmap_mode="r")
+    except (OSError, ValueError, EOFError) as error:
+        raise _damaged(path, f"it can't be opened ({error})") from None
+    if array.dtype != dtype or (shape is None and array.ndim != 1) or (shape is not None and array.shape != shape):
+        wanted = f"{np.dtype(dtype)} {shape if shape else '(one axis)'}"
+        raise _damaged(path, f"it holds {array.dtype} {array.shape}, not {wanted}")
+    return array
+
+
+def _damaged(path: Path, what: str) -> TextError:
+    return TextError(
+        f"{path}: {what}, so the prepared data is damaged or mixed from two. "
+        "Copy it again, or run 'elmo prepare' again."
+    )
