@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from elmo.model.lm_head import LMHead
 from elmo.model.projected_lstm import ProjectedLSTM
-from elmo.ops.sampled_softmax import LogUniformSampler, NegativeSample, SoftmaxRows, sampled_softmax_reference
+from elmo.ops.sampled_softmax import LogUniformSampler, NegativeSample, SoftmaxRows, sampled_softmax_mean
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,9 @@ def learn(
         SoftmaxRows(functional.embedding(at, weight), bias[at], log_chance[at])
         for at in (places[: len(targets)], places[len(targets) :])
     )
-    loss = sampled_softmax_reference(
+    loss = sampled_softmax_mean(
         top.flatten(0, 1), targets, target_rows, window.negatives.ids, negative_rows, product_dtype
-    ).mean()
+    )
     (loss * scale).backward()
     return DirectionResult(loss.item(), hidden, cell, vectors.grad, ids, weight.grad, bias.grad)
 

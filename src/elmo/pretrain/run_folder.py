@@ -62,6 +62,8 @@ class RunFolder:
         """The folder of a run that was begun before."""
         if not (path / "config.json").is_file():
             raise ConfigError(f"{path}: there is no run to resume, config.json is missing. Start it without --resume.")
+        for unfinished in (path / "checkpoints").glob(".*.unfinished"):  # the run was killed while it wrote
+            shutil.rmtree(unfinished, ignore_errors=True)
         return cls(path)
 
     def config(self) -> PretrainConfig:

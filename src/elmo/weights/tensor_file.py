@@ -25,8 +25,11 @@ def write_tensors(path: Path, tensors: Mapping[str, np.ndarray], dtype: StoredTy
     stored = {name: _narrowed(name, tensor, dtype) for name, tensor in sorted(tensors.items())}
     widened = (lambda tensor: tensor.astype(np.float32)) if dtype == "float16" else (lambda tensor: tensor)
     digests = {name: digest(widened(tensor)) for name, tensor in stored.items()}
+    path.touch()
+    mode = path.stat().st_mode  # the library makes files that only their owner can read, whatever the umask says
     try:
         save_file(stored, path, metadata={_FINGERPRINT_KEY: combine(digests)})
+        path.chmod(mode)
     except SafetensorError as error:
         raise OSError(str(error)) from error
 

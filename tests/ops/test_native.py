@@ -1,0 +1,159 @@
+"""The native library's passes against their torch versions: values and gradients."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+import torch
+from torch import Tensor
+
+from elmo.ops import native
+from elmo.ops.char_cnn import char_cnn_reference, char_cnn_training
+from elmo.ops.native.build import build
+from elmo.ops.projected_lstm.gate_passes import backward_pass, forward_pass
+from elmo.ops.sampled_softmax import SoftmaxRows, sampled_softmax_mean, sampled_softmax_reference
+
+FACTORS = [torch.float32, torch.bfloat16]
+needs_library = pytest.mark.skipif(native.library() is None, reason="the native library is not built here")
+
+
+@contextmanager
+def without_library() -> Iterator[None]:
+    """Inside the block the torch versions run."""
+    os.environ["ELMO_NATIVE"] = "0"
+    native.library.cache_clear()
+    try:
+        yield
+    finally:
+        del os.environ["ELMO_NATIVE"]
+        native.library.cache_clear()
+
+
+def both_ways(run: Callable[[], list[Tensor]]) -> list[tuple[Tensor, Tensor]]:
+    """The results with the library and without it."""
+    fast = run()
+    with without_library():
+        plain = run()
+    return list(zip(fast, plain, strict=True))
+
+
+@needs_library
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("clip", [None, 1.5])
+@pytest.mark.parametrize(("rows", "size"), [(1, 1), (3, 17), (37, 129)])
+def test_gate_passes_equal_torch(factor: torch.dtype, clip: float | None, rows: int, size: int) -> None:
+    generator = torch.Generator().manual_seed(rows)
+    normal = lambda *shape: torch.randn(*shape, generator=generator)  # noqa: E731
+    inputs, recurrent, before = normal(rows, 4 * size) * 3, (normal(rows, 4 * size) * 2).to(factor), normal(rows, size)
+    grad_output, grad_cell_after = normal(rows, size).to(factor), normal(rows, size)
+
+    def run() -> list[Tensor]:
+        gates = inputs.clone()
+        after, squashed, output = (torch.full_like(before, torch.nan) for _ in range(3))
+        output = output.to(factor)
+        forward_pass(gates, recurrent, before, after, squashed, output, clip)
+        grad_cell, grad_bias = grad_cell_after.clone(), torch.zeros(4 * size)
+        grad_gates = torch.full_like(recurrent, torch.nan)
+        backward_pass(gates, before, after, squashed, grad_output, grad_cell, grad_gates, grad_bias, clip)
+        return [gates, after, squashed, output, grad_cell, grad_gates, grad_bias]
+
+    for fast, plain in both_ways(run):
+        loose = 2e-2 if fast.dtype == torch.bfloat16 else 1e-5
+        torch.testing.assert_close(fast, plain, rtol=loose, atol=loose)
+
+
+@needs_library
+def test_gates_stay_finite_at_extreme_inputs() -> None:
+    gates = torch.tensor([[1e30, -1e30, 90.0, -90.0] * 4])
+    cells = [torch.zeros(1, 4) for _ in range(4)]
+    forward_pass(gates, torch.zeros(1, 16), *cells, 3.0)
+    assert gates.isfinite().all()
+    assert cells[1].isfinite().all()
+    assert gates[0, :4].tolist() == pytest.approx([1, 0, 1, 0], abs=1e-6)
+
+
+@needs_library
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize(("targets", "negatives"), [(1, 1), (37, 20), (64, 100)])
+def test_sampled_softmax_equals_the_reference(factor: torch.dtype, targets: int, negatives: int) -> None:
+    torch.manual_seed(negatives)
+    parameters = [
+        tensor.requires_grad_()
+        for tensor in (torch.randn(targets, 8), torch.randn(targets, 8), torch.randn(targets),
+                       torch.randn(negatives, 8), torch.randn(negatives))
+    ]  # fmt: skip
+    outputs, target_weight, target_bias, negative_weight, negative_bias = parameters
+    target_rows = SoftmaxRows(target_weight, target_bias, torch.randn(targets))
+    negative_rows = SoftmaxRows(negative_weight, negative_bias, torch.randn(negatives))
+    target_ids = torch.randint(0, 2 * negatives, (targets,))
+    negative_ids = torch.randperm(2 * negatives)[:negatives].sort().values
+    arguments = (outputs, target_ids, target_rows, negative_ids, negative_rows)
+    expected = sampled_softmax_reference(*arguments).mean()
+    found = sampled_softmax_mean(*arguments, None if factor == torch.float32 else factor)
+    loose = 2e-2 if factor == torch.bfloat16 else 2e-5
+    torch.testing.assert_close(found, expected, rtol=loose, atol=loose)
+    for fast, plain in zip(torch.autograd.grad(3 * found, parameters), torch.autograd.grad(3 * expected, parameters),
+                           strict=True):  # fmt: skip
+        torch.testing.assert_close(fast, plain, rtol=loose, atol=loose * plain.abs().max().item())
+
+
+def _random_tokens(count: int) -> Tensor:
+    ids = torch.full((count, 50), 261)
+    for row in ids:
+        length = int(torch.randint(0, 48, ()))
+        row[0], row[1 : 1 + length], row[1 + length] = 259, torch.randint(1, 256, (length,)), 260
+    ids[0] = torch.randint(1, 256, (50,))  # no padding at all
+    return ids
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+@pytest.mark.parametrize("count", [0, 1, 5, 200])
+def test_char_cnn_for_training_equals_the_reference(activation: str, count: int) -> None:
+    torch.manual_seed(count)
+    ids = _random_tokens(max(1, count))[:count]
+    embedding = torch.randn(262, 6, requires_grad=True)
+    filters = [
+        (torch.randn(number, 6, width, requires_grad=True), torch.randn(number, requires_grad=True))
+        for width, number in ((1, 4), (2, 5), (7, 9))
+    ]
+    parameters = [embedding, *(tensor for pair in filters for tensor in pair)]
+    grad = torch.randn(count, 18)
+    found = char_cnn_training(ids, embedding, filters, activation)
+    expected = char_cnn_reference(ids, embedding, filters, activation)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
+    if count == 0:
+        return
+    for fast, plain in zip(torch.autograd.grad(found, parameters, grad), torch.autograd.grad(expected, parameters, grad),
+                           strict=True):  # fmt: skip
+        torch.testing.assert_close(fast, plain, rtol=1e-4, atol=1e-4 * plain.abs().max().item())
+
+
+def test_without_the_library_torch_does_the_work() -> None:
+    with without_library():
+        assert native.library() is None
+        assert native.fitting_kind(torch.float32, torch.zeros(2)) is None
+
+
+def test_double_precision_never_reaches_the_library() -> None:
+    assert native.fitting_kind(torch.float64, torch.zeros(2, dtype=torch.float64)) is None
+
+
+def test_without_a_compiler_the_build_says_so(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    assert "no C compiler" in build(tmp_path / "library.so")
+    monkeypatch.setenv("CC", "/no/such/compiler")
+    assert "/no/such/compiler" in build(tmp_path / "library.so")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_library_is_left_aside(tmp_path) -> None:
+    script = (
+        "import pathlib, sys; from elmo.ops import native; native.LIBRARY = pathlib.Path(sys.argv[1]);"
+        "assert native.library() is None"
+    )
+    (tmp_path / "broken.so").write_bytes(b"no library")
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "broken.so")], check=True)

@@ -1,0 +1,73 @@
+"""The architecture as data: derived sizes, and every bad value named."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from elmo.config import PUBLISHED_SIZES, BiLMConfig, published
+from elmo.errors import ConfigError
+
+
+def test_derived_sizes_of_the_published_model() -> None:
+    config = BiLMConfig()
+    assert (config.num_filters, config.token_features, config.output_dim) == (2048, 2048, 1024)
+    assert config.has_characters and not config.has_words and config.has_lstm_projection
+    assert config.directions == ("forward", "backward")
+
+
+def test_a_single_direction_halves_the_output() -> None:
+    config = replace(BiLMConfig(), direction="forward")
+    assert (config.directions, config.output_dim) == (("forward",), 512)
+
+
+def test_a_word_model_has_no_filters() -> None:
+    config = BiLMConfig(characters="none", num_words=11, word_dim=512, token_projection=False)
+    assert (config.num_filters, config.token_features) == (0, 512)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"characters": "runes"}, "characters is 'runes', but must be one of"),
+        ({"activation": "gelu"}, "activation is 'gelu'"),
+        ({"direction": "sideways"}, "direction is 'sideways'"),
+        ({"cell_size": 0}, "cell_size is 0"),
+        ({"num_layers": 0}, "num_layers is 0"),
+        ({"cell_clip": -1.0}, "cell_clip is -1.0"),
+        ({"projection_size": 5000}, "projection_size is 5000, but must be at most cell_size"),
+        ({"filters": ()}, "filters is"),
+        ({"filters": ((60, 4),)}, "no wider than max_characters_per_token"),
+        ({"filters": ((0, 4),)}, "positive pairs"),
+        ({"max_characters_per_token": 2}, "max_characters_per_token is 2"),
+        ({"num_characters": 261}, "num_characters is 261, but must be 262"),
+        ({"num_highway": -1}, "num_highway is -1"),
+        ({"token_projection": False}, "token_projection is False"),
+        ({"num_words": 5}, "word_dim is 0"),
+        ({"characters": "none"}, "characters is 'none'"),
+    ],
+)
+def test_a_bad_value_is_named(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        BiLMConfig(**changes)
+
+
+def test_plain_values_and_back() -> None:
+    config = published("small", cell_clip=None)
+    assert BiLMConfig.from_dict(config.to_dict()) == config
+
+
+def test_unknown_and_missing_keys_name_their_source() -> None:
+    values = BiLMConfig().to_dict()
+    with pytest.raises(ConfigError, match=r"a\.json: unknown key 'n_layers'"):
+        BiLMConfig.from_dict({**values, "n_layers": 2}, "a.json")
+    del values["num_layers"]
+    with pytest.raises(ConfigError, match=r"a\.json: key 'num_layers' is missing"):
+        BiLMConfig.from_dict(values, "a.json")
+
+
+def test_published_sizes_by_name() -> None:
+    assert published("original") == BiLMConfig()
+    assert PUBLISHED_SIZES["medium"].projection_size == 256
+    with pytest.raises(ConfigError, match="size is 'huge', but the published sizes are: small, medium, original"):
+        published("huge")
