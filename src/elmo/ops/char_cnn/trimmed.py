@@ -2,8 +2,9 @@
 
 Behind its end-of-word mark a row holds nothing but padding. A window of width w that starts in the padding sees w
 paddings, whatever the token, so one of them is as good as all: the row may be cut to the longest token plus the widest
-filter without changing any maximum. The values are the very same numbers that `char_cnn_reference` computes.
-Each width is one matrix product over unfolded windows, which torch's CPU build does faster than its conv1d.
+filter without changing any maximum. Values equal those of `char_cnn_reference` up to rounding: the sums are the same,
+in an order of their own. Each width is one matrix product over unfolded windows, which torch's CPU build does faster
+than its conv1d.
 """
 
 from collections.abc import Sequence

@@ -1,0 +1,1 @@
+"""The network; each file is one picture of the paper."""

@@ -1,0 +1,237 @@
+"""BiLM: the pretrained network. Source: paper section 3.1; AllenNLP `allennlp/modules/elmo.py` for its behavior.
+
+character_ids (batch, tokens, characters)
+    -> TokenEncoder        (batch, tokens + 2, projection)        with <S> and </S>
+    -> forward language model, backward language model            each a ProjectedLSTM
+    -> layers              (layers + 1, batch, tokens + 2, dim)   layer 0 is the token vector, once a direction
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo.config import BiLMConfig
+from elmo.errors import ConfigError
+from elmo.model.projected_lstm import ProjectedLSTM
+from elmo.model.token_encoder import TokenEncoder
+from elmo.text.characters import CharacterMap
+from elmo.text.token_map import TokenMap
+from elmo.weights import formats, hub
+from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.checkpoint import write as write_checkpoint
+
+
+@dataclass(frozen=True)
+class BiLMState:
+    """What the LSTMs remember of each row: the directions stand side by side, the forward one first."""
+
+    hidden: Float[Tensor, "layers batch projections"]
+    cell: Float[Tensor, "layers batch cells"]
+
+    def rows(self, rows: slice | Tensor) -> "BiLMState":
+        """The state of some rows."""
+        return BiLMState(self.hidden[:, rows], self.cell[:, rows])
+
+
+@dataclass(frozen=True)
+class BiLMOutput:
+    """Every layer's vectors for a batch, boundaries included."""
+
+    layers: Float[Tensor, "layers batch tokens dim"]
+    """Zero where `mask` is false."""
+    mask: Bool[Tensor, "batch tokens"]
+    """True at a token or a boundary."""
+    state: BiLMState
+    """After each row's last token."""
+
+
+class BiLM(nn.Module):
+    """A bidirectional language model; `BiLM(config)` has random weights, `BiLM.from_pretrained` published ones."""
+
+    def __init__(self, config: BiLMConfig, token_map: TokenMap | None = None) -> None:
+        super().__init__()
+        self.config = config
+        self.token_map = token_map if token_map is not None else _byte_map(config)
+        self.token_encoder = TokenEncoder(config)
+        for direction in config.directions:
+            self.add_module(f"{direction}_lstm", ProjectedLSTM(config))
+
+    @classmethod
+    def from_pretrained(cls, model: hub.Model = None) -> "BiLM":
+        """Load a model: a name, a folder or file of any published format, or a pair (options.json, weights.hdf5).
+
+        None: the default model. Raises WeightFileError if there is no such model or its files are damaged.
+        """
+        return cls.from_checkpoint(formats.read(hub.resolve(model)))
+
+    @classmethod
+    def from_checkpoint(cls, checkpoint: Checkpoint) -> "BiLM":
+        """The network with a copy of a checkpoint's weights; every tensor must be there and nothing else."""
+        with torch.device("meta"):
+            bilm = cls(checkpoint.config, checkpoint.token_map)
+        # Copies: two networks of one checkpoint must not train each other's weights.
+        tensors = {name: torch.tensor(array) for name, array in checkpoint.tensors.items()}
+        bilm.load_state_dict(tensors, strict=True, assign=True)
+        return bilm.eval()
+
+    def to_checkpoint(self, **facts: object) -> Checkpoint:
+        """A copy of the weights as data, float32; `facts` are further fields of `Checkpoint`."""
+        tensors = {name: tensor.detach().cpu().float().numpy().copy() for name, tensor in self.state_dict().items()}
+        return Checkpoint(self.config, tensors, self.token_map, **facts)
+
+    def save_pretrained(self, folder: str | Path, *, force: bool = False) -> None:
+        """Write the model folder; whole or not at all."""
+        write_checkpoint(self.to_checkpoint(), Path(folder), force=force)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.parameters()).device
+
+    @property
+    def lstms(self) -> list[ProjectedLSTM]:
+        """The language models there are, in the order of `config.directions`."""
+        return [getattr(self, f"{direction}_lstm") for direction in self.config.directions]
+
+    def zero_state(self, batch: int) -> BiLMState:
+        """Nothing remembered, for `batch` rows."""
+        config, directions = self.config, len(self.config.directions)
+        like = next(self.parameters())
+        return BiLMState(
+            like.new_zeros(config.num_layers, batch, directions * config.projection_size),
+            like.new_zeros(config.num_layers, batch, directions * config.cell_size),
+        )
+
+    def token_vectors(
+        self, character_ids: Int[Tensor, "*shape characters"] | None, word_ids: Int[Tensor, "*shape"] | None = None
+    ) -> Float[Tensor, "*shape projection"]:
+        """The context-insensitive token representation of each token; boundaries are tokens like others here."""
+        shape = character_ids.shape[:-1] if character_ids is not None else word_ids.shape
+        characters = None if character_ids is None else character_ids.reshape(-1, character_ids.shape[-1])
+        words = None if word_ids is None else word_ids.reshape(-1)
+        return self.token_encoder(characters, words).view(*shape, self.config.projection_size)
+
+    def contextualize(
+        self,
+        vectors: Float[Tensor, "batch tokens projection"],
+        lengths: Int[Tensor, " batch"],
+        state: BiLMState | None = None,
+    ) -> BiLMOutput:
+        """Token vectors, boundaries included, -> all layers. A row's tokens beyond its length play no part."""
+        batch, tokens = vectors.shape[:2]
+        state = state if state is not None else self.zero_state(batch)
+        mask = torch.arange(tokens, device=vectors.device)[None, :] < lengths[:, None]
+        vectors = torch.where(mask[:, :, None], vectors, 0)
+        hidden_parts = state.hidden.chunk(len(self.lstms), dim=2)
+        cell_parts = state.cell.chunk(len(self.lstms), dim=2)
+        by_direction, hiddens, cells = [], [], []
+        for direction, lstm, hidden, cell in zip(
+            self.config.directions, self.lstms, hidden_parts, cell_parts, strict=True
+        ):
+            turn = _turner(lengths, tokens) if direction == "backward" else _as_it_is
+            outputs, hidden, cell = lstm(turn(vectors), lengths, hidden, cell)
+            by_direction.append([vectors, *(turn(output) for output in outputs)])
+            hiddens.append(hidden)
+            cells.append(cell)
+        layers = torch.stack([torch.cat(parts, dim=2) for parts in zip(*by_direction, strict=True)])
+        return BiLMOutput(layers, mask, BiLMState(torch.cat(hiddens, dim=2), torch.cat(cells, dim=2)))
+
+    def vectors_of(self, tokens: Sequence[str]) -> Float[Tensor, "types projection"]:
+        """`token_vectors` of tokens as text; boundary tokens are told by their spelling."""
+        return self.token_vectors(*self._ids_of(tokens))
+
+    def forward(
+        self,
+        character_ids: Int[Tensor, "batch tokens characters"] | None,
+        word_ids: Int[Tensor, "batch tokens"] | None = None,
+        state: BiLMState | None = None,
+    ) -> BiLMOutput:
+        """Ids without boundaries, 0 where a row has no token, from any device -> all layers of tokens + 2 positions.
+
+        Each distinct token is encoded once. Raises ConfigError if the ids are not this model's, or if a row goes on
+        behind its padding.
+        """
+        self.token_encoder.require_ids(character_ids, word_ids)
+        ids = self._columns(character_ids, word_ids)
+        self._require_known(ids)
+        lengths = _lengths(ids)
+        begin, end = (
+            row.expand(len(ids), 1, -1) for row in self._columns(*self._ids_of(self.token_map.boundary_tokens))
+        )
+        ids = torch.cat([begin, ids, end], dim=1)
+        positions = torch.arange(ids.shape[1], device=ids.device)
+        ids = torch.where((positions == (lengths + 1)[:, None])[:, :, None], end, ids)
+        distinct, places = ids.flatten(0, 1).unique(dim=0, return_inverse=True)
+        vectors = self.token_vectors(*self._parts(distinct))
+        return self.contextualize(functional.embedding(places.view(ids.shape[:2]), vectors), lengths + 2, state)
+
+    def _require_known(self, columns: Tensor) -> None:
+        """An id without a row would stop a GPU's whole process, without saying which id it was."""
+        limits = (self.config.num_characters, self.config.num_words)
+        for ids, limit, kind in zip(self._parts(columns), limits, ("character", "word"), strict=True):
+            if ids is not None and ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < limit:
+                raise ConfigError(
+                    f"there is {kind} id {int(ids.min()) if int(ids.min()) < 0 else int(ids.max())}, but this model "
+                    f"knows 0 to {limit - 1}. Make the ids with this model's own character_ids() or TokenMap."
+                )
+
+    def _ids_of(self, tokens: Sequence[str]) -> tuple[Tensor | None, Tensor | None]:
+        ids = self.token_map.ids(tokens)
+        characters = None if ids.characters is None else torch.from_numpy(ids.characters).to(self.device)
+        words = None if ids.words is None else torch.from_numpy(ids.words).to(self.device)
+        return characters, words
+
+    def _columns(self, character_ids: Tensor | None, word_ids: Tensor | None) -> Tensor:
+        """All the ids of a token side by side, so that tokens can be compared as rows."""
+        parts = [character_ids] if self.config.has_characters else []
+        parts += [word_ids[..., None]] if self.config.has_words else []
+        return torch.cat([part.to(self.device, torch.int64) for part in parts], dim=-1)
+
+    def _parts(self, columns: Tensor) -> tuple[Tensor | None, Tensor | None]:
+        """The reverse of `_columns`."""
+        width = self.config.max_characters_per_token
+        characters = columns[..., :width] if self.config.has_characters else None
+        return characters, columns[..., -1] if self.config.has_words else None
+
+
+def _byte_map(config: BiLMConfig) -> TokenMap:
+    if config.characters != "bytes" or config.has_words:
+        raise ConfigError(
+            f"a model with characters={config.characters!r} and {config.num_words} words needs a token_map: "
+            "its characters and words have no fixed ids. Pass BiLM(config, token_map)."
+        )
+    return TokenMap(CharacterMap.for_bytes(config.max_characters_per_token))
+
+
+def _lengths(ids: Int[Tensor, "batch tokens numbers"]) -> Int[Tensor, " batch"]:
+    """Tokens of each row."""
+    present = (ids > 0).any(dim=2)
+    gaps = (present[:, 1:] & ~present[:, :-1]).any(dim=1)
+    if bool(gaps.any()):
+        raise ConfigError(
+            f"row {int(gaps.nonzero()[0])} of the ids has a token after a position without one. Ids of 0 mean padding "
+            "and may only stand behind a sentence. An empty token has ids of its own: make them with character_ids()."
+        )
+    return present.sum(dim=1)
+
+
+def _as_it_is(values: Tensor) -> Tensor:
+    return values
+
+
+def _turner(lengths: Int[Tensor, " batch"], tokens: int) -> Callable[[Tensor], Tensor]:
+    """Turns every row round within its own length; padding stays at the end. Its own inverse."""
+    steps = torch.arange(tokens, device=lengths.device)
+    within = torch.where(steps < lengths[:, None], lengths[:, None] - 1 - steps, steps)
+    source = (within + tokens * torch.arange(len(lengths), device=lengths.device)[:, None]).flatten()
+
+    def turn(values: Tensor) -> Tensor:
+        # Whole rows by one index: many times as fast as `gather`, which looks up every number.
+        return values.flatten(0, 1).index_select(0, source).view(values.shape)
+
+    return turn

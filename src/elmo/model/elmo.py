@@ -1,0 +1,212 @@
+"""ELMo: the layer a downstream model stacks on its inputs. Source: paper section 3.2 and 3.3; AllenNLP `Elmo`.
+
+sentences -> BiLM (frozen) -> layers -> ScalarMix, one or more -> boundaries removed -> dropout -> mixes
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo.errors import ConfigError
+from elmo.model.bilm import BiLM, BiLMOutput
+from elmo.model.scalar_mix import LayerNorm, ScalarMix
+from elmo.text.batches import number_tokens, pad
+from elmo.weights import hub
+
+Sentences = Sequence[Sequence[str]]
+"""Lists of tokens; a string stands for its parts between white space."""
+
+# Far enough below 0 that softmax gives such a layer exactly no weight.
+_NO_WEIGHT = -9e10
+
+
+@dataclass(frozen=True)
+class ELMoOutput:
+    """The vectors of a batch; `batch` has two axes if the character ids had two."""
+
+    mixes: tuple[Float[Tensor, "*batch tokens dim"], ...]
+    """One for each scalar mix; zero where `mask` is false."""
+    mask: Bool[Tensor, "*batch tokens"]
+    """True at a token (with `keep_boundaries`: or a boundary)."""
+
+
+class ELMo(nn.Module):
+    """A biLM and scalar mixes over its layers, to be trained with the model around it.
+
+    It keeps nothing between calls: the same sentence has the same vectors before dropout, whatever came earlier.
+    """
+
+    def __init__(
+        self,
+        bilm: BiLM,
+        *,
+        num_mixes: int = 1,
+        dropout: float = 0.5,
+        layer_norm: LayerNorm = False,
+        keep_boundaries: bool = False,
+        trainable: bool = False,
+        train_mix: bool = True,
+        fixed_mix: Sequence[float] | None = None,
+        top_only: bool = False,
+    ) -> None:
+        """Put mixes on a biLM.
+
+        num_mixes: scalar mixes, each with its own weights; the biLM runs once for all of them.
+        dropout: chance of each number of the result to become 0 in training.
+        layer_norm: False, "boundaries" (or True: AllenNLP's) or "words" (bilm-tf's); see `ScalarMix`.
+        keep_boundaries: whether the results have the sentence boundaries' vectors too.
+        trainable: whether the biLM's weights are trained with the rest; this switches their `requires_grad`.
+        train_mix: whether the mixes are trained; if not, they are the plain average.
+        fixed_mix: raw weights of all mixes, one per layer, which then aren't trained, nor is gamma.
+        top_only: the top layer times gamma, which is trained unless `train_mix` is off.
+        """
+        super().__init__()
+        _check(num_mixes, dropout, fixed_mix, top_only)
+        layers = bilm.config.num_layers + 1
+        train = train_mix and fixed_mix is None
+        start = [_NO_WEIGHT] * (layers - 1) + [0.0] if top_only else fixed_mix
+        self.bilm = bilm.requires_grad_(trainable)
+        self.mixes = nn.ModuleList(
+            ScalarMix(
+                layers,
+                layer_norm=layer_norm,
+                raw_weights=start,
+                train_weights=train and not top_only,
+                train_gamma=train,
+            )
+            for _ in range(num_mixes)
+        )
+        self.dropout = nn.Dropout(dropout)
+        self.keep_boundaries = keep_boundaries
+        self.trainable = trainable
+        self.train(self.training)
+
+    @classmethod
+    def from_pretrained(cls, model: hub.Model = None, **settings: Any) -> "ELMo":
+        """ELMo on a model as `BiLM.from_pretrained` takes it; `settings` are the keywords of `ELMo(...)`."""
+        return cls(BiLM.from_pretrained(model), **settings)
+
+    @property
+    def output_dim(self) -> int:
+        """Width of each mix."""
+        return self.bilm.config.output_dim
+
+    def train(self, mode: bool = True) -> "ELMo":
+        """As everywhere in torch, but a frozen biLM stays in evaluation mode."""
+        super().train(mode)
+        self.bilm.train(mode and self.trainable)
+        return self
+
+    def forward(self, sentences: Sentences | Int[Tensor, "*batch tokens characters"]) -> ELMoOutput:
+        """Sentences, or their character ids, -> mixed vectors and mask.
+
+        Character ids are (batch, tokens, characters), 0 behind each sentence, or (batch, groups, tokens, characters),
+        whose every row of tokens is a sentence; they may be on any device. Raises ConfigError if they aren't this
+        model's.
+        """
+        shape = sentences.shape[:-2] if isinstance(sentences, Tensor) else (len(sentences),)
+        with torch.set_grad_enabled(self.trainable and torch.is_grad_enabled()):
+            result_of_bilm = self._read(sentences)
+        result = self.mix(result_of_bilm)
+        return ELMoOutput(tuple(mixed.unflatten(0, shape) for mixed in result.mixes), result.mask.unflatten(0, shape))
+
+    def mix(self, output: BiLMOutput) -> ELMoOutput:
+        """The mixes of layers that the biLM gave elsewhere, for instance with a state carried from call to call."""
+        # A token is a position with another one, at least the boundary, behind it.
+        words = output.mask[:, 2:]
+        mask = output.mask if self.keep_boundaries else words
+        counted = functional.pad(words, (1, 1)) if self.mixes[0].layer_norm == "words" else output.mask
+        mixes = []
+        for mix in self.mixes:
+            mixed = mix(output.layers, counted)
+            mixed = mixed if self.keep_boundaries else mixed[:, 1:-1]
+            mixes.append(self.dropout(torch.where(mask[:, :, None], mixed, 0)))
+        return ELMoOutput(tuple(mixes), mask)
+
+    def character_ids(self, sentences: Sentences) -> Int[Tensor, "batch tokens characters"]:
+        """What a character-reading model is called with, int64; 0 behind each sentence (AllenNLP's `batch_to_ids`)."""
+        characters = self.bilm.token_map.characters
+        if characters is None:
+            raise ConfigError("this model reads words, not characters, so it has no character ids. Pass it sentences.")
+        rows = [torch.from_numpy(characters.ids(tokens)).long() for tokens in _tokens(sentences)]
+        ids = torch.zeros(len(rows), max(map(len, rows), default=0), characters.max_characters_per_token).long()
+        for row, found in zip(ids, rows, strict=True):
+            row[: len(found)] = found
+        return ids
+
+    def mix_penalty(self, strength: float) -> Float[Tensor, ""]:
+        """`strength` times the sum of the squared raw weights of all trained mixes: a term of the task's loss.
+
+        0.001 is usual; 1 keeps the mixes next to the plain average. Source: paper section 3.3; no factor of 1/2.
+        """
+        return strength * torch.stack([mix.penalty() for mix in self.mixes]).sum()
+
+    def mix_weights(self) -> list[dict[str, Any]]:
+        """For each mix its normalized "weights", token layer first, and its "gamma"."""
+        return [{"weights": mix.weights.tolist(), "gamma": mix.gamma.item()} for mix in self.mixes]
+
+    def learned_state_dict(self) -> dict[str, Tensor]:
+        """The part of `state_dict` that isn't the pretrained model: the mixes, and the biLM if it is trainable."""
+        return {name: tensor for name, tensor in self.state_dict().items() if self._is_learned(name)}
+
+    def load_learned_state_dict(self, tensors: Mapping[str, Tensor | np.ndarray]) -> None:
+        """The reverse of `learned_state_dict`. Raises ConfigError if the names or shapes are of another ELMo."""
+        own = self.learned_state_dict()
+        shapes = {name: tuple(tensor.shape) for name, tensor in own.items()}
+        found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+        if found != shapes:
+            name = sorted(name for name in {**shapes, **found} if shapes.get(name) != found.get(name))[0]
+            raise ConfigError(
+                f"{name!r} has shape {found.get(name)} among the learned tensors, but {shapes.get(name)} here (None: "
+                "it is not there), so they are of an ELMo with other settings or another biLM. Build it with the same "
+                "num_mixes, trainable and model."
+            )
+        with torch.no_grad():
+            for name, tensor in tensors.items():
+                own[name].copy_(torch.as_tensor(tensor))
+
+    def _is_learned(self, name: str) -> bool:
+        return self.trainable or not name.startswith("bilm.")
+
+    def _read(self, sentences: Sentences | Tensor) -> BiLMOutput:
+        # The biLM computes in the type of its weights, also where the model around it is under autocast.
+        with torch.autocast(self.bilm.device.type, enabled=False):
+            if isinstance(sentences, Tensor):
+                return self.bilm(self._rows_of_ids(sentences))
+            distinct, places = number_tokens(_tokens(sentences), self.bilm.token_map.boundary_tokens)
+            batch = pad(places, np.arange(len(places)))
+            at, lengths = (torch.from_numpy(part).to(self.bilm.device) for part in (batch.places, batch.lengths))
+            return self.bilm.contextualize(functional.embedding(at, self.bilm.vectors_of(distinct)), lengths)
+
+    def _rows_of_ids(self, ids: Tensor) -> Int[Tensor, "rows tokens characters"]:
+        if self.bilm.config.has_words:
+            raise ConfigError("this model reads words, which character ids don't tell. Pass it sentences.")
+        if ids.dim() not in (3, 4):
+            raise ConfigError(
+                f"character ids of shape {tuple(ids.shape)} were given, but must be (batch, tokens, characters), or "
+                "(batch, groups, tokens, characters). Make them with this model's character_ids()."
+            )
+        return ids.flatten(0, -3)
+
+
+def _check(num_mixes: int, dropout: float, fixed_mix: Sequence[float] | None, top_only: bool) -> None:
+    if num_mixes < 1:
+        raise ConfigError(f"num_mixes is {num_mixes}, but without a mix there is no result. Pass 1 or more.")
+    if not 0 <= dropout < 1:
+        raise ConfigError(f"dropout is {dropout}, but is a chance: it must be at least 0 and below 1. Pass 0 for none.")
+    if fixed_mix is not None and top_only:
+        raise ConfigError("fixed_mix and top_only were both given, but each says which layers count. Pass one of them.")
+
+
+def _tokens(sentences: Sentences) -> list[Sequence[str]]:
+    if isinstance(sentences, str):
+        raise ConfigError(
+            f"one string was given ({sentences[:40]!r}), but a list of sentences is needed. Pass it in a list."
+        )
+    return [sentence.split() if isinstance(sentence, str) else sentence for sentence in sentences]

@@ -1,0 +1,121 @@
+"""ProjectedLSTM: one direction's stack of LSTM layers, with skip connections.
+
+Source: paper section 3.1 and 3.4; Sak et al. 2014; bilm-tf `bilm/model.py` and `bilm/training.py`.
+Both directions are the same stack: the backward language model reads its sentences turned round.
+"""
+
+import math
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from elmo.config import BiLMConfig
+from elmo.ops.projected_lstm import LayerWeights, LSTMSettings, choose, projected_lstm_window
+
+
+class ProjectedLSTMLayer(nn.Module):
+    """The weights of one layer."""
+
+    def __init__(self, config: BiLMConfig) -> None:
+        super().__init__()
+        gates, size = 4 * config.cell_size, config.projection_size
+        self.input_weight = nn.Parameter(torch.empty(gates, size))
+        self.recurrent_weight = nn.Parameter(torch.empty(gates, size))
+        self.bias = nn.Parameter(torch.zeros(gates))
+        projection = nn.Parameter(torch.empty(size, config.cell_size)) if config.has_lstm_projection else None
+        self.register_parameter("projection_weight", projection)
+        self._initialize()
+
+    def _initialize(self) -> None:
+        # TensorFlow 1 keeps input and recurrent weights in one matrix, and Glorot's bound is that matrix's.
+        gates, size = self.input_weight.shape
+        bound = math.sqrt(6 / (2 * size + gates))
+        nn.init.uniform_(self.input_weight, -bound, bound)
+        nn.init.uniform_(self.recurrent_weight, -bound, bound)
+        if self.projection_weight is not None:
+            nn.init.xavier_uniform_(self.projection_weight)
+
+    @property
+    def weights(self) -> LayerWeights:
+        """As the operations take them."""
+        return LayerWeights(self.input_weight, self.recurrent_weight, self.bias, self.projection_weight)
+
+
+class ProjectedLSTM(nn.Module):
+    """The layers of one direction. State is an argument and a result, never kept."""
+
+    def __init__(self, config: BiLMConfig) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(ProjectedLSTMLayer(config) for _ in range(config.num_layers))
+        self.settings = LSTMSettings(config.forget_bias, config.cell_clip, config.projection_clip)
+        self.skip_connections = config.skip_connections
+
+    def forward(
+        self,
+        inputs: Float[Tensor, "batch tokens projection"],
+        lengths: Int[Tensor, " batch"],
+        hidden: Float[Tensor, "layers batch projection"],
+        cell: Float[Tensor, "layers batch cell"],
+    ) -> tuple[
+        list[Float[Tensor, "batch tokens projection"]],
+        Float[Tensor, "layers batch projection"],
+        Float[Tensor, "layers batch cell"],
+    ]:
+        """Read rows of `lengths` tokens in reading order: each layer's outputs, and the new (hidden, cell).
+
+        Outputs are zero beyond a row's length: so are a layer's own, and a skip connection only adds such outputs.
+        """
+        run = choose()
+        outputs, hiddens, cells = [], [], []
+        for index, layer in enumerate(self.layers):
+            result, new_hidden, new_cell = run(
+                inputs, lengths, hidden[index], cell[index], layer.weights, self.settings
+            )
+            inputs = result + inputs if self.skips(index) else result
+            outputs.append(inputs)
+            hiddens.append(new_hidden)
+            cells.append(new_cell)
+        return outputs, torch.stack(hiddens), torch.stack(cells)
+
+    def read_window(
+        self,
+        inputs: Float[Tensor, "tokens batch projection"],
+        hidden: Float[Tensor, "layers batch projection"],
+        cell: Float[Tensor, "layers batch cell"],
+        dropout: float = 0.0,
+        generator: torch.Generator | None = None,
+        keep: Float[Tensor, "tokens batch"] | None = None,
+        product_dtype: torch.dtype | None = None,
+    ) -> tuple[
+        Float[Tensor, "tokens batch projection"],
+        Float[Tensor, "layers batch projection"],
+        Float[Tensor, "layers batch cell"],
+    ]:
+        """Pretraining's pass over a full window, time first: the top outputs and the new (hidden, cell).
+
+        Dropout falls on every layer's input and on the top output, fresh at each token; the skip connection adds the
+        input after its dropout, as in bilm-tf `bilm/training.py`. `keep` is 0 where the state is forgotten before a
+        token.
+        """
+        hiddens, cells = [], []
+        for index, layer in enumerate(self.layers):
+            inputs = _drop(inputs, dropout, generator)
+            result, new_hidden, new_cell = projected_lstm_window(
+                inputs, hidden[index], cell[index], layer.weights, self.settings, keep, product_dtype
+            )
+            inputs = result + inputs if self.skips(index) else result
+            hiddens.append(new_hidden)
+            cells.append(new_cell)
+        return _drop(inputs, dropout, generator), torch.stack(hiddens), torch.stack(cells)
+
+    def skips(self, index: int) -> bool:
+        """Whether layer `index` adds its input to its output: never the first, which reads the token vectors."""
+        return self.skip_connections and index > 0
+
+
+def _drop(values: Tensor, dropout: float, generator: torch.Generator | None) -> Tensor:
+    if dropout == 0:
+        return values
+    kept = torch.empty_like(values).bernoulli_(1 - dropout, generator=generator)
+    return values * kept.div_(1 - dropout)

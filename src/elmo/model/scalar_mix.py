@@ -1,0 +1,96 @@
+"""ScalarMix: all layers -> one vector per token.
+
+    mixed = gamma * sum over layers of softmax(raw_weights)[layer] * vectors[layer]
+
+Source: paper section 3.2; AllenNLP `allennlp/modules/scalar_mix.py`; bilm-tf `bilm/elmo.py`.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from elmo.errors import ConfigError
+
+LayerNorm = Literal["boundaries", "words"] | bool
+"""Which positions the layer norm's statistics are over; True means "boundaries", False no layer norm."""
+
+# Added to the variance. AllenNLP counts the boundaries among the positions, bilm-tf has removed them before.
+_EPSILONS = {"boundaries": 1e-13, "words": 1e-12}
+
+
+class ScalarMix(nn.Module):
+    """A weighted sum of layers whose weights are learned; before training it is their plain average.
+
+    Parameters: `raw_weights` (layers,), which a softmax turns into `weights`, and the factor `gamma` (1,).
+    """
+
+    def __init__(
+        self,
+        num_layers: int,
+        *,
+        layer_norm: LayerNorm = False,
+        raw_weights: Sequence[float] | None = None,
+        train_weights: bool = True,
+        train_gamma: bool = True,
+    ) -> None:
+        """`raw_weights`: what the weights start from (default 0); with `train_weights=False` they stay like this.
+
+        (-9e10, 1, -9e10) is layer 1 alone. `layer_norm="boundaries"` is AllenNLP's, "words" is bilm-tf's; the mask
+        given to `forward` must hold those positions.
+        """
+        super().__init__()
+        layer_norm = "boundaries" if layer_norm is True else layer_norm
+        if layer_norm is not False and layer_norm not in _EPSILONS:
+            raise ConfigError(
+                f"layer_norm is {layer_norm!r}, but must be False, 'boundaries' (AllenNLP's, also True) or 'words' "
+                "(bilm-tf's): they differ in the positions their statistics are over. False is the usual choice."
+            )
+        start = [0.0] * num_layers if raw_weights is None else [float(weight) for weight in raw_weights]
+        if len(start) != num_layers:
+            raise ConfigError(
+                f"a mix was given {len(start)} weights, but the biLM has {num_layers} layers, the token layer "
+                "included. Pass one weight per layer."
+            )
+        self.layer_norm: Literal["boundaries", "words", False] = layer_norm
+        self.raw_weights = nn.Parameter(torch.tensor(start), requires_grad=train_weights)
+        self.gamma = nn.Parameter(torch.ones(1), requires_grad=train_gamma)
+
+    @property
+    def weights(self) -> Float[Tensor, " layers"]:
+        """The share of each layer; together 1."""
+        return torch.softmax(self.raw_weights, dim=0)
+
+    def penalty(self) -> Float[Tensor, ""]:
+        """Sum of the squared raw weights, which draws the mix towards the plain average; 0 if they aren't trained."""
+        penalty = self.raw_weights.square().sum()
+        return penalty if self.raw_weights.requires_grad else torch.zeros_like(penalty)
+
+    def forward(
+        self, layers: Float[Tensor, "layers batch tokens dim"], mask: Bool[Tensor, "batch tokens"]
+    ) -> Float[Tensor, "batch tokens dim"]:
+        """The mix of `layers`; `mask` only tells the layer norm which positions count."""
+        if self.layer_norm:
+            layers = normalize(layers, mask, _EPSILONS[self.layer_norm])
+        factors = (self.gamma * self.weights).view(-1, 1, 1, 1)
+        mixed = factors[0] * layers[0]
+        for factor, layer in zip(factors[1:], layers[1:], strict=True):
+            mixed = mixed + factor * layer
+        return mixed
+
+
+def normalize(
+    layers: Float[Tensor, "layers batch tokens dim"], mask: Bool[Tensor, "batch tokens"], epsilon: float
+) -> Float[Tensor, "layers batch tokens dim"]:
+    """Each layer with mean 0 and variance 1: one mean and one variance over all features of all positions of `mask`.
+
+    They are the batch's, so a sentence's vectors depend on the sentences beside it, as in both originals.
+    """
+    counted = mask[None, :, :, None]
+    count = mask.sum().clamp(min=1) * layers.shape[3]
+    mean = torch.where(counted, layers, 0).sum(dim=(1, 2, 3), keepdim=True) / count
+    centered = layers - mean
+    variance = torch.where(counted, centered, 0).square().sum(dim=(1, 2, 3), keepdim=True) / count
+    return centered / torch.sqrt(variance + epsilon)

@@ -1,0 +1,106 @@
+"""TokenEncoder: a token's characters (and its word, if the model has words) -> its context-insensitive vector.
+
+Source: paper section 3.4; bilm-tf `bilm/model.py`; ELMoForManyLangs `modules/token_embedder.py` for words beside
+characters. Characters -> convolutions -> maximum over positions -> highway layers -> projection.
+Initial values for training from scratch: bilm-tf, as listed in the specification, 2.4.
+"""
+
+import math
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo.config import BiLMConfig
+from elmo.errors import ConfigError
+from elmo.model.highway import Highway
+from elmo.ops.char_cnn import char_cnn_training, char_cnn_trimmed
+
+
+class Convolution(nn.Module):
+    """The filters of one width."""
+
+    def __init__(self, width: int, number: int, dim: int, activation: str) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(number, dim, width))
+        self.bias = nn.Parameter(torch.zeros(number))
+        if activation == "relu":
+            nn.init.uniform_(self.weight, -0.05, 0.05)
+        else:
+            nn.init.normal_(self.weight, 0, math.sqrt(1 / (width * dim)))
+
+
+class TokenEncoder(nn.Module):
+    """Ids of characters and words -> token vectors. Each token is on its own: nothing here sees a sentence."""
+
+    def __init__(self, config: BiLMConfig) -> None:
+        super().__init__()
+        self.config = config
+        if config.has_characters:
+            self.character_embedding = nn.Parameter(torch.empty(config.num_characters, config.character_dim))
+            nn.init.uniform_(self.character_embedding, -1, 1)
+            self.convolutions = nn.ModuleList(
+                Convolution(width, number, config.character_dim, config.activation) for width, number in config.filters
+            )
+            self.highways = nn.ModuleList(Highway(config.num_filters) for _ in range(config.num_highway))
+        if config.has_words:
+            self.word_embedding = nn.Parameter(torch.empty(config.num_words, config.word_dim))
+            nn.init.xavier_uniform_(self.word_embedding)
+        if config.token_projection:
+            self.projection = nn.Linear(config.token_features, config.projection_size)
+            nn.init.normal_(self.projection.weight, 0, math.sqrt(1 / config.token_features))
+            nn.init.zeros_(self.projection.bias)
+        self._zero_padding_rows()
+
+    @torch.no_grad()
+    def _zero_padding_rows(self) -> None:
+        if self.config.has_characters:
+            self.character_embedding[0] = 0
+        if self.config.has_words:
+            self.word_embedding[0] = 0
+
+    def forward(
+        self, character_ids: Int[Tensor, "types characters"] | None, word_ids: Int[Tensor, " types"] | None = None
+    ) -> Float[Tensor, "types projection"]:
+        """One vector for each token. Raises ConfigError if ids are missing or of another model."""
+        self.require_ids(character_ids, word_ids)
+        parts = []
+        if self.config.has_words:
+            parts.append(functional.embedding(_wide(word_ids), self.word_embedding))
+        if self.config.has_characters:
+            parts.append(self._from_characters(_wide(character_ids)))
+        features = torch.cat(parts, dim=1) if len(parts) > 1 else parts[0]
+        return self.projection(features) if self.config.token_projection else features
+
+    def require_ids(
+        self,
+        character_ids: Int[Tensor, "*shape characters"] | None,
+        word_ids: Int[Tensor, "*shape"] | None,
+    ) -> None:
+        """Raises ConfigError unless the ids this model reads are there, as many per token as it takes."""
+        config = self.config
+        for name, ids, is_read in (
+            ("character_ids", character_ids, config.has_characters),
+            ("word_ids", word_ids, config.has_words),
+        ):
+            if is_read and ids is None:
+                raise ConfigError(f"{name} is None, but this model reads it. Make the ids with the model's TokenMap.")
+        if config.has_characters and character_ids.shape[-1] != config.max_characters_per_token:
+            raise ConfigError(
+                f"character_ids has {character_ids.shape[-1]} characters per token, this model takes "
+                f"{config.max_characters_per_token}. Make the ids with this model's own character_ids()."
+            )
+
+    def _from_characters(self, character_ids: Tensor) -> Tensor:
+        filters = [(convolution.weight, convolution.bias) for convolution in self.convolutions]
+        char_cnn = char_cnn_training if torch.is_grad_enabled() else char_cnn_trimmed
+        features = char_cnn(character_ids, self.character_embedding, filters, self.config.activation)
+        for highway in self.highways:
+            features = highway(features)
+        return features
+
+
+def _wide(ids: Tensor) -> Tensor:
+    """Ids as torch's embedding takes them."""
+    return ids.int() if ids.dtype == torch.int16 else ids

@@ -1,0 +1,65 @@
+"""Sampled softmax for training on a CPU: one pass over the logits for the loss and its gradient.
+
+The logits are by far the largest tensor of a step. Autograd of the plain version walks over them a dozen times; here
+they are read once and overwritten with their gradient, which two products carry on to outputs and weights.
+"""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from elmo.ops import native
+from elmo.ops.sampled_softmax.reference import SoftmaxRows, sampled_softmax_reference
+
+
+def sampled_softmax_mean(
+    outputs: Float[Tensor, "targets dim"],
+    target_ids: Int[Tensor, " targets"],
+    target_rows: SoftmaxRows,
+    negative_ids: Int[Tensor, " negatives"],
+    negative_rows: SoftmaxRows,
+    product_dtype: torch.dtype | None = None,
+) -> Float[Tensor, ""]:
+    """The mean of `sampled_softmax_reference` over the targets; `negative_ids` ascend."""
+    arguments = (outputs, target_ids, target_rows, negative_ids, negative_rows, product_dtype)
+    factor = product_dtype or outputs.dtype
+    if outputs.dtype != torch.float32 or native.fitting_kind(factor, outputs) is None:
+        return sampled_softmax_reference(*arguments).mean()
+    target_logits = (outputs * target_rows.weight).sum(dim=1) + target_rows.bias - target_rows.log_chance
+    shift = negative_rows.bias - negative_rows.log_chance
+    place = torch.searchsorted(negative_ids, target_ids).clamp_(max=len(negative_ids) - 1)
+    hit = torch.where(negative_ids[place] == target_ids, place, -1)
+    return _MeanLoss.apply(outputs, negative_rows.weight, shift, target_logits, hit, factor)
+
+
+class _MeanLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, outputs: Tensor, weight: Tensor, shift: Tensor, target_logits: Tensor, hit: Tensor, factor: torch.dtype
+    ) -> Tensor:
+        rows, negatives = len(outputs), len(weight)
+        outputs, weight = outputs.to(factor), weight.to(factor)
+        logits = torch.mm(outputs, weight.t())
+        grad_target, nats = target_logits.clone(), torch.empty_like(target_logits)
+        kind = native.fitting_kind(factor, logits, grad_target)
+        native.call(
+            f"elmo_sampled_softmax_{kind}",
+            rows, negatives, 1 / rows, logits, shift.contiguous(), hit, grad_target, nats, torch.empty(negatives),
+        )  # fmt: skip
+        ctx.save_for_backward(outputs, weight, logits, grad_target)
+        return nats.mean()
+
+    @staticmethod
+    def backward(ctx: Any, grad_mean: Tensor) -> tuple[Tensor | None, ...]:
+        outputs, weight, grad_logits, grad_target = ctx.saved_tensors
+        dtype = grad_target.dtype
+        return (
+            torch.mm(grad_logits, weight).to(dtype) * grad_mean,
+            torch.mm(grad_logits.t(), outputs).to(dtype) * grad_mean,
+            grad_logits.sum(dim=0, dtype=dtype) * grad_mean,
+            grad_target * grad_mean,
+            None,
+            None,
+        )

@@ -1,0 +1,106 @@
+"""What several rooms' tests start from."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elmo.config import BiLMConfig
+
+GOLDEN_CASES = (
+    "relu_hw2_l2_skip_mixed",
+    "tanh_hw1_l1_empties",
+    "relu_hw0_l3_skip_longwords",
+    "tanh_hw2_l2_noskip_english",
+    "relu_hw1_l2_noclip_singles",
+    "relu_hw1_l2_stateful",
+    "tanh_hw1_l2_noskip_stateful",
+)
+
+
+@dataclass(frozen=True)
+class GoldenCase:
+    """Inputs and outputs computed with AllenNLP's own modules; golden/README.md says how they lie."""
+
+    folder: Path
+    batches: list[list[list[str]]]
+    mixes: list[dict]
+    expected: dict[str, np.ndarray]
+
+    @property
+    def files(self) -> tuple[Path, Path]:
+        """Options and weights."""
+        return self.folder / "options.json", self.folder / "weights.hdf5"
+
+    @property
+    def tolerance(self) -> float:
+        """2e-5; the README names one case whose large weights amplify rounding."""
+        return 1e-4 if self.folder.name == "relu_hw2_l2_skip_mixed" else 2e-5
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of specification, golden vectors and data beside the repository; without it, its tests are skipped."""
+    folder = Path(__file__).resolve().parents[2] / "shared"
+    if not folder.is_dir():
+        pytest.skip("needs the folder 'shared' beside the repository")
+    return folder
+
+
+@pytest.fixture(params=GOLDEN_CASES)
+def golden(request, shared) -> GoldenCase:
+    """Every golden case in turn."""
+    folder = shared / "golden" / request.param
+    inputs = json.loads((folder / "inputs.json").read_text(encoding="utf-8"))
+    with np.load(folder / "expected.npz") as arrays:
+        expected = dict(arrays)
+    return GoldenCase(folder, inputs["batches"], inputs["mixes"], expected)
+
+
+@pytest.fixture
+def tiny_config() -> BiLMConfig:
+    """The published shape in small: characters, a highway, two layers, skip connections, clips."""
+    return BiLMConfig(cell_size=16, projection_size=8, filters=((1, 4), (2, 4)), character_dim=4, num_highway=1)
+
+
+@pytest.fixture
+def tiny_bilm(tiny_config):
+    """A biLM of `tiny_config`; its random weights are always the same."""
+    import torch
+
+    from elmo.model.bilm import BiLM
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        return BiLM(tiny_config).eval()
+
+
+@pytest.fixture
+def tiny_corpus() -> list[list[str]]:
+    """A few sentences of very different lengths, with an empty one, an empty token and one token twice."""
+    return [
+        ["the", "cat", "sat", "on", "the", "mat", "."],
+        ["no"],
+        [],
+        ["un", "", "café"],
+        [
+            "a",
+            "longer",
+            "line",
+            "of",
+            "words",
+            ",",
+            "of",
+            "which",
+            "some",
+            "are",
+            "longer",
+            "than",
+            "others",
+            ",",
+            "comes",
+            "here",
+        ],
+    ]

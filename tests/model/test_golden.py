@@ -1,0 +1,148 @@
+"""The vectors of the original implementations, computed again."""
+
+import json
+
+import h5py
+import numpy as np
+import pytest
+import torch
+
+from elmo.model.bilm import BiLM, BiLMState
+from elmo.model.elmo import ELMo
+
+LOOSE = 1e-4  # golden/README.md: safe for float32
+
+
+class AllenNlpStates:
+    """AllenNLP's table of states, one row per place in the batch: it grows with zeros and never shrinks."""
+
+    def __init__(self, bilm: BiLM) -> None:
+        self.bilm = bilm
+        self.table = bilm.zero_state(0)
+
+    def take(self, rows: int) -> BiLMState:
+        new = self.bilm.zero_state(max(0, rows - self.table.hidden.shape[1]))
+        self.table = BiLMState(torch.cat([self.table.hidden, new.hidden], 1), torch.cat([self.table.cell, new.cell], 1))
+        return self.table.rows(slice(rows))
+
+    def put(self, state: BiLMState) -> None:
+        rest = self.table.rows(slice(state.hidden.shape[1], None))
+        self.table = BiLMState(torch.cat([state.hidden, rest.hidden], 1), torch.cat([state.cell, rest.cell], 1))
+
+
+def run(bilm, batches, ids_of):
+    """The biLM on batches one after the other, the state carried on as AllenNLP does."""
+    states = AllenNlpStates(bilm)
+    for batch in batches:
+        with torch.no_grad():
+            output = bilm(ids_of(batch), state=states.take(len(batch)))
+        states.put(output.state)
+        yield output, states.table
+
+
+def assert_close(found, expected, tolerance):
+    np.testing.assert_allclose(np.asarray(found), expected, rtol=0, atol=tolerance)
+
+
+def test_character_ids_equal_those_of_batch_to_ids(golden):
+    elmo = ELMo.from_pretrained(golden.files)
+    for index, batch in enumerate(golden.batches):
+        np.testing.assert_array_equal(elmo.character_ids(batch), golden.expected[f"b{index}_char_ids"])
+
+
+def test_layers_masks_and_states_equal_published_vectors(golden):
+    elmo = ELMo.from_pretrained(golden.files)
+    for index, (output, table) in enumerate(run(elmo.bilm, golden.batches, elmo.character_ids)):
+        mask = golden.expected[f"b{index}_mask"]
+        np.testing.assert_array_equal(output.mask, mask)
+        for number, layer in enumerate(output.layers):
+            assert_close(layer, golden.expected[f"b{index}_layer{number}"], golden.tolerance)
+            assert not layer[~output.mask].any()
+        assert_close(table.hidden, golden.expected[f"b{index}_state_h"], golden.tolerance)
+        assert_close(table.cell, golden.expected[f"b{index}_state_c"], golden.tolerance)
+
+
+def test_float64_agrees_as_closely_as_the_golden_arrays_allow(golden):
+    elmo = ELMo.from_pretrained(golden.files).double()
+    for index, (output, _) in enumerate(run(elmo.bilm, golden.batches, elmo.character_ids)):
+        for number, layer in enumerate(output.layers):
+            assert_close(layer, golden.expected[f"b{index}_layer{number}"], golden.tolerance * 0.6)
+
+
+def test_mixes_equal_published_vectors(golden):
+    for number, setting in enumerate(golden.mixes):
+        elmo = ELMo.from_pretrained(
+            golden.files,
+            fixed_mix=setting["scalar_mix_parameters"],
+            layer_norm=setting["do_layer_norm"],
+            keep_boundaries=setting["keep_sentence_boundaries"],
+        ).eval()
+        elmo.load_learned_state_dict({**elmo.learned_state_dict(), "mixes.0.gamma": np.array([setting["gamma"]])})
+        for index, (output, _) in enumerate(run(elmo.bilm, golden.batches, elmo.character_ids)):
+            mixed = elmo.mix(output)
+            np.testing.assert_array_equal(mixed.mask, golden.expected[f"b{index}_mix{number}_mask"])
+            assert_close(mixed.mixes[0].detach(), golden.expected[f"b{index}_mix{number}"], golden.tolerance)
+
+
+def test_sentences_give_what_their_ids_give(golden):
+    elmo = ELMo.from_pretrained(golden.files).eval()
+    for batch in golden.batches:
+        by_text, by_ids = elmo(batch), elmo(elmo.character_ids(batch))
+        assert torch.equal(by_text.mask, by_ids.mask)
+        assert_close(by_text.mixes[0].detach(), by_ids.mixes[0].detach().numpy(), golden.tolerance)
+
+
+def test_top_layer_equals_bilm_tf_on_its_own_fixture(shared):
+    folder = shared / "golden" / "bilm_tf_fixture"
+    elmo = ELMo.from_pretrained((folder / "options.json", folder / "lm_weights.hdf5"))
+    lists = json.loads((folder / "lm_embeddings_sentences.json").read_text())
+    batches = [[line.split() for line in lines] for lines in zip(*lists, strict=True)]
+    expected = [h5py.File(folder / f"lm_embeddings_{row}.hdf5") for row in range(3)]
+    for index, (output, _) in enumerate(run(elmo.bilm, batches, elmo.character_ids)):
+        for row, (file, sentence) in enumerate(zip(expected, batches[index], strict=True)):
+            top = output.layers[-1, row, 1 : len(sentence) + 1]
+            assert_close(torch.stack(top.chunk(2, dim=1)), file[str(index)][:], 5e-6)
+    for file in expected:
+        file.close()
+
+
+@pytest.fixture(scope="module")
+def many_langs(shared):
+    folder = shared / "golden" / "efml_word_and_char"
+    with np.load(folder / "expected.npz") as arrays:
+        return BiLM.from_pretrained(folder), json.loads((folder / "sentences.json").read_text()), dict(arrays)
+
+
+def test_layers_equal_elmo_for_many_langs(many_langs):
+    bilm, calls, expected = many_langs
+    layers, _ = embed_many_langs(bilm, calls["call0"], bilm.zero_state(len(calls["call0"])))
+    for row, sentence in enumerate(layers):
+        assert_close(sentence, expected[f"call0_s{row}_all"], LOOSE)
+        assert_close(sentence.mean(axis=0), expected[f"call0_s{row}_avg"], LOOSE)
+    fresh, _ = embed_many_langs(bilm, calls["call1"], bilm.zero_state(len(calls["call1"])))
+    for row, sentence in enumerate(fresh):
+        assert_close(sentence, expected[f"fresh1_s{row}_all"], LOOSE)
+
+
+def test_a_second_call_goes_on_from_the_first_ones_state_as_in_elmo_for_many_langs(many_langs):
+    bilm, calls, expected = many_langs
+    _, state = embed_many_langs(bilm, calls["call0"], bilm.zero_state(len(calls["call0"])))
+    layers, _ = embed_many_langs(bilm, calls["call1"], state.rows(slice(len(calls["call1"]))))
+    for row, sentence in enumerate(layers):
+        assert_close(sentence, expected[f"call1_s{row}_all"], LOOSE)
+
+
+def embed_many_langs(bilm, sentences, state):
+    """Each sentence's (layers, tokens, dim) and the state; rows stand longest first, as in ELMoForManyLangs."""
+    order = sorted(range(len(sentences)), key=lambda row: -len(sentences[row]))
+    longest = max(map(len, sentences))
+    characters = torch.zeros(len(order), longest, bilm.config.max_characters_per_token, dtype=torch.int64)
+    words = torch.zeros(len(order), longest, dtype=torch.int64)
+    for place, row in enumerate(order):
+        ids = bilm.token_map.ids(sentences[row])
+        characters[place, : len(ids.words)] = torch.from_numpy(ids.characters)
+        words[place, : len(ids.words)] = torch.from_numpy(ids.words)
+    with torch.no_grad():
+        output = bilm(characters, words, state)
+    found = {row: output.layers[:, place, 1 : len(sentences[row]) + 1].numpy() for place, row in enumerate(order)}
+    return [found[row] for row in range(len(order))], output.state

@@ -1,0 +1,120 @@
+"""ScalarMix: weights, gamma, both layer norms, the penalty."""
+
+import numpy as np
+import pytest
+import torch
+
+from elmo.errors import ConfigError
+from elmo.model.scalar_mix import ScalarMix, normalize
+
+
+@pytest.fixture
+def layers():
+    return torch.randn(3, 4, 6, 5, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture
+def mask():
+    return torch.arange(6)[None, :] < torch.tensor([6, 2, 3, 5])[:, None]
+
+
+def test_an_untrained_mix_is_the_mean(layers, mask):
+    mix = ScalarMix(3)
+    assert torch.allclose(mix(layers, mask), layers.mean(dim=0), atol=1e-6)
+    assert mix.weights.tolist() == pytest.approx([1 / 3] * 3)
+
+
+def test_a_mix_is_gamma_times_the_weighted_sum(layers, mask):
+    mix = ScalarMix(3, raw_weights=(0.3, -0.7, 1.1))
+    with torch.no_grad():
+        mix.gamma.fill_(0.73)
+    shares = np.exp([0.3, -0.7, 1.1]) / np.exp([0.3, -0.7, 1.1]).sum()
+    expected = 0.73 * sum(share * layer.numpy() for share, layer in zip(shares, layers, strict=True))
+    np.testing.assert_allclose(mix(layers, mask).detach(), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("layer", [0, 1, 2])
+def test_a_fixed_mix_selects_a_layer_exactly(layers, mask, layer):
+    raw = [-9e10] * 3
+    raw[layer] = 1.0
+    assert torch.equal(ScalarMix(3, raw_weights=raw, train_weights=False)(layers, mask), layers[layer])
+
+
+def test_weights_are_one_tensor_of_raw_numbers(layers):
+    shapes = {name: tuple(parameter.shape) for name, parameter in ScalarMix(3).named_parameters()}
+    assert shapes == {"raw_weights": (3,), "gamma": (1,)}
+
+
+def test_what_is_not_trained_needs_no_gradient(layers, mask):
+    mix = ScalarMix(3, train_weights=False, train_gamma=False)
+    assert not mix(layers, mask).requires_grad
+    assert ScalarMix(3, train_weights=False)(layers, mask).requires_grad
+
+
+def test_the_penalty_is_the_sum_of_the_squared_raw_weights():
+    mix = ScalarMix(3, raw_weights=(0.5, -1.0, 2.0))
+    assert mix.penalty().item() == pytest.approx(5.25)
+    mix.penalty().backward()
+    assert mix.raw_weights.grad.tolist() == [1.0, -2.0, 4.0]
+    assert mix.gamma.grad is None
+
+
+def test_weights_that_are_not_trained_have_no_penalty():
+    assert ScalarMix(3, raw_weights=(-9e10, 1.0, -9e10), train_weights=False).penalty().item() == 0
+
+
+def allennlp_layer_norm(layer, mask, epsilon):
+    """The specification, 5.2, word by word."""
+    mask = mask.astype(float)[:, :, None]
+    count = layer.shape[2] * mask.sum()
+    mean = (layer * mask).sum() / count
+    variance = (((layer * mask - mean) * mask) ** 2).sum() / count
+    return (layer - mean) / np.sqrt(variance + epsilon)
+
+
+@pytest.mark.parametrize(("convention", "epsilon"), [("boundaries", 1e-13), ("words", 1e-12)])
+def test_layer_norm_has_one_mean_and_variance_for_the_whole_batch(layers, mask, convention, epsilon):
+    layers = layers.double() * 1e-6 + 3e-6  # so small that epsilon counts
+    mix = ScalarMix(3, layer_norm=convention).double()
+    expected = sum(allennlp_layer_norm(layer, mask.numpy(), epsilon) for layer in layers.numpy()) / 3
+    np.testing.assert_allclose(mix(layers, mask).detach(), expected, rtol=1e-9)
+
+
+def test_layer_norm_is_not_touched_by_values_beyond_the_mask(layers, mask):
+    expected = normalize(layers, mask, 1e-13)
+    layers = torch.where(mask[None, :, :, None], layers, float("nan"))
+    found = normalize(layers, mask, 1e-13)
+    assert torch.equal(found[:, mask], expected[:, mask])
+
+
+def test_layer_norm_of_no_position_is_finite(layers):
+    mask = torch.zeros(4, 6, dtype=torch.bool)
+    assert normalize(layers, mask, 1e-13).isfinite().all()
+    assert ScalarMix(3, layer_norm="words")(layers[:, :0], mask[:0]).shape == (0, 6, 5)
+
+
+def test_true_means_the_layer_norm_of_allennlp(layers, mask):
+    assert ScalarMix(3, layer_norm=True).layer_norm == "boundaries"
+    assert ScalarMix(3).layer_norm is False
+
+
+@pytest.mark.parametrize("layer_norm", [False, "boundaries"])
+def test_gradients_equal_finite_differences(layers, mask, layer_norm):
+    mix = ScalarMix(3, layer_norm=layer_norm).double()
+
+    def mixed(raw_weights, gamma, values):
+        return torch.func.functional_call(mix, {"raw_weights": raw_weights, "gamma": gamma}, (values, mask))
+
+    inputs = [torch.tensor([0.2, -0.4, 0.9]), torch.tensor([1.3]), layers]
+    assert torch.autograd.gradcheck(mixed, [tensor.double().requires_grad_() for tensor in inputs])
+
+
+def test_layers_in_half_precision_are_mixed_in_the_mix_own_precision(layers, mask):
+    mixed = ScalarMix(3)(layers.bfloat16(), mask)
+    assert mixed.dtype == torch.float32
+    assert torch.allclose(mixed, layers.mean(dim=0), atol=2e-2)
+
+
+def test_as_many_weights_as_layers_are_needed():
+    with pytest.raises(ConfigError, match="given 2 weights, but the biLM has 3 layers"):
+        ScalarMix(3, raw_weights=(0.0, 1.0))

@@ -1,0 +1,114 @@
+"""TokenEncoder: against the specification computed plainly, and its errors."""
+
+import numpy as np
+import pytest
+import torch
+
+from elmo.config import BiLMConfig
+from elmo.errors import ConfigError
+from elmo.model.token_encoder import TokenEncoder
+from elmo.text.characters import CharacterMap
+
+TOKENS = ["a", "", "cat", "일본어", "x" * 60, "<S>", "</S>", "\x00"]
+
+
+def encoder(seed=0, **settings):
+    torch.manual_seed(seed)
+    return TokenEncoder(BiLMConfig(**{"cell_size": 16, "projection_size": 8, "filters": ((1, 4), (3, 6))} | settings))
+
+
+def character_ids(tokens=TOKENS):
+    return torch.from_numpy(CharacterMap.for_bytes().ids(tokens))
+
+
+def plainly(encoder, ids, activation):
+    """The specification, 2.1 to 2.3, one token and one window at a time."""
+    tensors = {name: tensor.double().numpy() for name, tensor in encoder.state_dict().items()}
+    rows = []
+    for row in ids:
+        vectors = tensors["character_embedding"][row]
+        features = []
+        for index, (width, count) in enumerate(encoder.config.filters):
+            kernel, bias = (tensors[f"convolutions.{index}.{part}"] for part in ("weight", "bias"))
+            windows = [vectors[t : t + width] for t in range(len(row) - width + 1)]
+            for n in range(count):
+                features.append(bias[n] + max((window.T * kernel[n]).sum() for window in windows))
+        features = np.maximum(features, 0) if activation == "relu" else np.tanh(features)
+        for k in range(encoder.config.num_highway):
+            highway = {name: tensors[f"highways.{k}.{name}"] for name in _HIGHWAY}
+            gate = 1 / (1 + np.exp(-(highway["gate.weight"] @ features + highway["gate.bias"])))
+            transformed = np.maximum(highway["transform.weight"] @ features + highway["transform.bias"], 0)
+            features = gate * transformed + (1 - gate) * features
+        rows.append(tensors["projection.weight"] @ features + tensors["projection.bias"])
+    return np.array(rows)
+
+
+_HIGHWAY = [f"{branch}.{part}" for branch in ("gate", "transform") for part in ("weight", "bias")]
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+@pytest.mark.parametrize("num_highway", [0, 1, 2])
+def test_vectors_equal_the_specification(activation, num_highway):
+    network, ids = encoder(activation=activation, num_highway=num_highway).double(), character_ids()
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter[1:].normal_()  # not row 0 of the embedding, and away from the small initial values
+        found = network(ids)
+    np.testing.assert_allclose(found, plainly(network, ids.numpy(), activation), rtol=1e-9, atol=1e-9)
+
+
+def test_vectors_are_the_same_with_and_without_gradients():
+    network, ids = encoder(), character_ids()
+    with_gradients = network(ids)
+    with torch.no_grad():
+        without = network(ids)
+    assert with_gradients.requires_grad
+    assert torch.allclose(with_gradients, without, atol=1e-6)
+
+
+def test_ids_may_be_of_any_integer_type():
+    network, ids = encoder(), character_ids()
+    assert ids.dtype == torch.int16
+    for dtype in (torch.int32, torch.int64):
+        assert torch.equal(network(ids.to(dtype)), network(ids))
+
+
+def test_initial_values_are_those_of_bilm_tf():
+    network = encoder(filters=((2, 4000),), character_dim=16, num_highway=0)
+    assert network.character_embedding[0].abs().max() == 0
+    assert 0.9 < network.character_embedding.abs().max() <= 1
+    assert 0.049 < network.convolutions[0].weight.abs().max() <= 0.05
+    assert not network.convolutions[0].bias.any()
+    assert network.projection.weight.std().item() == pytest.approx(4000**-0.5, rel=0.05)
+    tanh = encoder(filters=((2, 4000),), character_dim=16, num_highway=0, activation="tanh")
+    assert tanh.convolutions[0].weight.std().item() == pytest.approx((1 / 32) ** 0.5, rel=0.05)
+    assert encoder(num_highway=1).highways[0].gate.bias.tolist() == [-2.0] * 10
+
+
+def test_words_stand_before_characters():
+    network = encoder(characters="bytes", num_words=5, word_dim=3)
+    ids, words = character_ids(["cat", "dog"]), torch.tensor([4, 1])
+    features = torch.cat([network.word_embedding[words], network._from_characters(ids.int())], dim=1)
+    assert torch.equal(network(ids, words), network.projection(features))
+
+
+def test_word_vectors_alone_may_go_without_projection():
+    network = encoder(characters="none", num_words=5, word_dim=8, token_projection=False)
+    assert torch.equal(network(None, torch.tensor([3, 0])), network.word_embedding[[3, 0]])
+    assert not network(None, torch.tensor([0])).any()
+
+
+def test_no_tokens_have_no_vectors():
+    assert encoder()(character_ids([])).shape == (0, 8)
+
+
+def test_missing_ids_are_named():
+    with pytest.raises(ConfigError, match="character_ids is None, but this model reads it"):
+        encoder()(None)
+    with pytest.raises(ConfigError, match="word_ids is None, but this model reads it"):
+        encoder(num_words=5, word_dim=3)(character_ids())
+
+
+def test_ids_of_another_width_are_refused():
+    with pytest.raises(ConfigError, match="has 50 characters per token, this model takes 20"):
+        encoder(max_characters_per_token=20)(character_ids())

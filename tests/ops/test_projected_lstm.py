@@ -1,0 +1,245 @@
+"""The projected LSTM: every version equals the plain loop, in values and gradients."""
+
+import numpy as np
+import pytest
+import torch
+
+from elmo.ops.projected_lstm import (
+    LayerWeights,
+    LSTMSettings,
+    choose,
+    projected_lstm_packed,
+    projected_lstm_reference,
+    projected_lstm_window,
+)
+from elmo.ops.projected_lstm.reference import step
+
+SETTINGS = {
+    "published clips": LSTMSettings(1.0, 3.0, 3.0),
+    "clips that bite": LSTMSettings(1.0, 0.5, 0.2),
+    "unequal clips": LSTMSettings(0.0, 0.3, None),
+    "no clips": LSTMSettings(1.0, None, None),
+}
+
+
+@pytest.fixture(params=list(SETTINGS))
+def settings(request):
+    return SETTINGS[request.param]
+
+
+@pytest.fixture
+def poisoned_memory():
+    """Memory that is asked for without a value is full of NaN."""
+    before = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True)
+    assert torch.utils.deterministic.fill_uninitialized_memory
+    yield
+    torch.use_deterministic_algorithms(before)
+
+
+def random_layer(seed, dim=5, projection=4, cell=7, dtype=torch.float64, projected=True):
+    generator = torch.Generator().manual_seed(seed)
+    projection = projection if projected else cell
+
+    def normal(*shape):
+        return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
+
+    return LayerWeights(
+        normal(4 * cell, dim),
+        normal(4 * cell, projection),
+        normal(4 * cell),
+        normal(projection, cell) if projected else None,
+    )
+
+
+def random_rows(seed, lengths, weights):
+    """Inputs that are NaN beyond each row's length, and a starting state."""
+    generator = torch.Generator().manual_seed(seed)
+    batch, tokens, dtype = len(lengths), max(lengths, default=0), weights.bias.dtype
+    inputs = torch.randn(batch, tokens, weights.input_weight.shape[1], generator=generator, dtype=torch.float64)
+    lengths = torch.tensor(lengths, dtype=torch.int64)
+    beyond = torch.arange(tokens)[None, :] >= lengths[:, None]
+    inputs = inputs.masked_fill(beyond[:, :, None], float("nan"))
+    hidden = torch.randn(batch, weights.recurrent_weight.shape[1], generator=generator, dtype=torch.float64)
+    cell = torch.randn(batch, weights.cell_size, generator=generator, dtype=torch.float64)
+    return inputs.to(dtype), lengths, hidden.to(dtype), cell.to(dtype)
+
+
+def test_one_step_is_the_published_equation(settings):
+    weights = random_layer(0)
+    inputs, _, hidden, cell = random_rows(1, [1, 1, 1], weights)
+    new_hidden, new_cell = step(inputs[:, 0], hidden, cell, weights, settings)
+    w_x, w_h, b, w_p = (tensor.numpy() for tensor in weights)
+    i, f, o, j = np.split(inputs[:, 0].numpy() @ w_x.T + hidden.numpy() @ w_h.T + b, 4, axis=1)
+
+    def sigmoid(x):
+        return 1 / (1 + np.exp(-x))
+
+    def clip(x, bound):
+        return x if bound is None else np.clip(x, -bound, bound)
+
+    c = clip(sigmoid(f + settings.forget_bias) * cell.numpy() + sigmoid(i) * np.tanh(j), settings.cell_clip)
+    np.testing.assert_allclose(new_cell, c, atol=1e-14)
+    np.testing.assert_allclose(
+        new_hidden, clip((sigmoid(o) * np.tanh(c)) @ w_p.T, settings.projection_clip), atol=1e-13
+    )
+
+
+@pytest.mark.usefixtures("poisoned_memory")
+@pytest.mark.parametrize("projected", [True, False])
+@pytest.mark.parametrize("lengths", [[3], [1, 0, 6, 6, 1, 2], [0, 0], [1, 1], [], [2, 9, 4]])
+def test_packed_equals_the_reference(settings, projected, lengths):
+    weights = random_layer(len(lengths), projected=projected)
+    rows = random_rows(7, lengths, weights)
+    before = [tensor.clone() for tensor in rows]
+    for expected, found in zip(
+        projected_lstm_reference(*rows, weights, settings), projected_lstm_packed(*rows, weights, settings), strict=True
+    ):
+        torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+    for tensor, unchanged in zip(rows, before, strict=True):
+        torch.testing.assert_close(tensor, unchanged, rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.usefixtures("poisoned_memory")
+@pytest.mark.parametrize("seed", range(40))
+def test_packed_in_float32_stays_next_to_float64(seed):
+    chance = np.random.default_rng(seed)
+    cell = int(chance.integers(2, 40))
+    sizes = {"dim": int(chance.integers(1, 20)), "projection": int(chance.integers(1, cell)), "cell": cell}
+    lengths = chance.integers(0, 12, size=chance.integers(1, 9)).tolist()
+    exact = random_layer(seed, **sizes)
+    scaled = LayerWeights(*(tensor / np.sqrt(tensor.shape[-1]) for tensor in exact))
+    rounded = LayerWeights(*(tensor.float() for tensor in scaled))
+    inputs, at, hidden, cell = random_rows(seed, lengths, scaled)
+    expected = projected_lstm_reference(inputs, at, hidden, cell, scaled, LSTMSettings())
+    found = projected_lstm_packed(inputs.float(), at, hidden.float(), cell.float(), rounded, LSTMSettings())
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one.double(), other, rtol=1e-5, atol=1e-5)
+
+
+def test_rows_are_read_on_their_own(settings):
+    weights = random_layer(2)
+    inputs, lengths, hidden, cell = random_rows(3, [4, 1, 0, 6], weights)
+    outputs, new_hidden, new_cell = projected_lstm_reference(inputs, lengths, hidden, cell, weights, settings)
+    for row, length in enumerate(lengths.tolist()):
+        state = hidden[row : row + 1], cell[row : row + 1]
+        for t in range(length):
+            state = step(inputs[row : row + 1, t], *state, weights, settings)
+            torch.testing.assert_close(outputs[row, t], state[0][0])
+        torch.testing.assert_close((new_hidden[row], new_cell[row]), (state[0][0], state[1][0]))
+        assert not outputs[row, length:].any()
+
+
+def test_clips_bound_what_they_are_named_after():
+    weights, settings = random_layer(4), SETTINGS["clips that bite"]
+    outputs, _, cell = projected_lstm_reference(*random_rows(5, [6] * 8, weights), weights, settings)
+    assert outputs.abs().max() == settings.projection_clip
+    assert cell.abs().max() == settings.cell_clip
+
+
+def window_plainly(inputs, hidden, cell, weights, settings, keep):
+    """The reference's step under autograd; the starting state is given, not learned."""
+    hidden, cell, outputs = hidden.detach(), cell.detach(), []
+    for t, vectors in enumerate(inputs):
+        kept = 1 if keep is None else keep[t, :, None]
+        hidden, cell = step(vectors, hidden * kept, cell * kept, weights, settings)
+        outputs.append(hidden)
+    return torch.stack(outputs), hidden, cell
+
+
+def with_gradients(run, inputs, hidden, cell, weights, settings, *rest):
+    """(outputs, hidden, cell) and the gradients of inputs and weights, of a loss that uses every output."""
+    inputs = inputs.clone().requires_grad_()
+    weights = LayerWeights(*(tensor.clone().requires_grad_() for tensor in weights))
+    outputs, *state = run(inputs, hidden, cell, weights, settings, *rest)
+    steps = torch.arange(1, outputs.numel() + 1, dtype=outputs.dtype).view(outputs.shape)
+    (outputs * torch.sin(steps)).sum().backward()
+    return [outputs, *state], [inputs.grad, *(tensor.grad for tensor in weights)]
+
+
+@pytest.mark.usefixtures("poisoned_memory")
+@pytest.mark.parametrize("forgetting", [False, True])
+@pytest.mark.parametrize(("tokens", "batch"), [(1, 1), (6, 3), (20, 2)])
+def test_window_equals_the_reference_in_values_and_gradients(settings, forgetting, tokens, batch):
+    weights = random_layer(tokens)
+    inputs, _, hidden, cell = random_rows(batch, [tokens] * batch, weights)
+    keep = (
+        (torch.rand(tokens, batch, generator=torch.Generator().manual_seed(0)) > 0.3).double() if forgetting else None
+    )
+    arguments = (inputs.transpose(0, 1), hidden, cell, weights, settings, keep)
+    found, expected = with_gradients(projected_lstm_window, *arguments), with_gradients(window_plainly, *arguments)
+    for one, other in zip([*found[0], *found[1]], [*expected[0], *expected[1]], strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-10)
+
+
+def test_clipped_values_pass_no_gradient_through_the_window():
+    """With a bound below every output no gradient is left; with one above all nothing is lost."""
+    weights = random_layer(1)
+    inputs, _, hidden, cell = random_rows(2, [5, 5], weights)
+    for bound, passes in ((1e-9, False), (1e9, True)):
+        settings = LSTMSettings(1.0, None, bound)
+        _, gradients = with_gradients(projected_lstm_window, inputs.transpose(0, 1), hidden, cell, weights, settings)
+        assert all(bool(gradient.any()) == passes for gradient in gradients)
+
+
+@pytest.mark.usefixtures("poisoned_memory")
+@pytest.mark.parametrize(("product_dtype", "tolerance"), [(None, 1e-5), (torch.bfloat16, 1e-2)])
+@pytest.mark.parametrize("seed", range(8))
+def test_window_in_less_precision_stays_next_to_float64(seed, product_dtype, tolerance):
+    """Difference in norm, relative to the whole: 1e-5 in float32, 1e-2 with bfloat16 factors."""
+    exact = random_layer(seed, dim=24, projection=24, cell=48)
+    exact = LayerWeights(*(tensor / np.sqrt(tensor.shape[-1]) for tensor in exact))
+    inputs, _, hidden, cell = random_rows(seed, [20] * 4, exact)
+    single = [tensor.float() for tensor in (inputs.transpose(0, 1), hidden, cell)]
+    weights = LayerWeights(*(tensor.float() for tensor in exact))
+    settings = LSTMSettings()
+    expected = with_gradients(window_plainly, inputs.transpose(0, 1), hidden, cell, exact, settings, None)
+    found = with_gradients(projected_lstm_window, *single, weights, settings, None, product_dtype)
+    for one, other in zip([*found[0], *found[1]], [*expected[0], *expected[1]], strict=True):
+        assert one.dtype == torch.float32
+        assert (one.double() - other).norm() <= tolerance * other.norm()
+
+
+def test_no_gradient_flows_into_the_starting_state_of_a_window():
+    weights = random_layer(0)
+    inputs, _, hidden, cell = random_rows(1, [3, 3], weights)
+    hidden.requires_grad_()
+    cell.requires_grad_()
+    weights.bias.requires_grad_()
+    outputs, new_hidden, new_cell = projected_lstm_window(inputs.transpose(0, 1), hidden, cell, weights, LSTMSettings())
+    outputs.sum().backward()
+    assert hidden.grad is None
+    assert cell.grad is None
+    assert not new_hidden.requires_grad
+    assert not new_cell.requires_grad
+
+
+def test_what_is_done_later_with_the_state_does_not_reach_the_gradients():
+    weights = random_layer(0)
+    inputs, _, hidden, cell = random_rows(1, [4, 4], weights)
+
+    def spoil(*arguments):
+        outputs, new_hidden, new_cell = projected_lstm_window(*arguments)
+        new_hidden.fill_(float("nan"))
+        new_cell.fill_(float("nan"))
+        return outputs, new_hidden, new_cell
+
+    arguments = (inputs.transpose(0, 1), hidden, cell, weights, LSTMSettings())
+    for one, other in zip(
+        with_gradients(spoil, *arguments)[1], with_gradients(projected_lstm_window, *arguments)[1], strict=True
+    ):
+        assert torch.equal(one, other)
+
+
+def test_a_window_without_projection_is_refused():
+    weights = random_layer(0, projected=False)
+    inputs, _, hidden, cell = random_rows(1, [2], weights)
+    with pytest.raises(NotImplementedError, match="needs a projection"):
+        projected_lstm_window(inputs.transpose(0, 1), hidden, cell, weights, LSTMSettings())
+
+
+def test_the_fast_version_runs_only_where_no_gradient_is_needed():
+    assert choose() is projected_lstm_reference
+    with torch.no_grad():
+        assert choose() is projected_lstm_packed
+        assert choose(needs_gradient=True) is projected_lstm_reference

@@ -1,0 +1,213 @@
+"""The sampled softmax: its correction is exact, and its sampler draws what the correction assumes."""
+
+import itertools
+import math
+import random
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from elmo.errors import ConfigError
+from elmo.ops.sampled_softmax import LogUniformSampler, SoftmaxRows, sampled_softmax_mean, sampled_softmax_reference
+
+
+def chances(size):
+    """ln((c + 2) / (c + 1)) / ln(V + 1) for every id."""
+    rank = np.arange(size)
+    return np.log((rank + 2) / (rank + 1)) / math.log(size + 1)
+
+
+def softmax(size, dim=4, targets=6, seed=0):
+    """Random outputs, weights, biases and targets, float64."""
+    generator = torch.Generator().manual_seed(seed)
+    outputs, weight, bias = (
+        torch.randn(*shape, generator=generator, dtype=torch.float64)
+        for shape in ((targets, dim), (size, dim), (size,))
+    )
+    return outputs, weight, bias, torch.randint(size, (targets,), generator=generator)
+
+
+def nats(outputs, weight, bias, target_ids, negative_ids, log_chance):
+    target_rows, negative_rows = (
+        SoftmaxRows(weight[ids], bias[ids], log_chance[ids]) for ids in (target_ids, negative_ids)
+    )
+    return sampled_softmax_reference(outputs, target_ids, target_rows, negative_ids, negative_rows)
+
+
+def test_with_every_word_as_a_negative_it_is_the_full_softmax_of_corrected_logits():
+    outputs, weight, bias, targets = softmax(9)
+    sampler = LogUniformSampler(9, 9)
+    sample = sampler.draw(np.random.default_rng(0))
+    log_chance = sampler.log_chance(torch.arange(9), sample.num_draws).double()
+    expected = functional.cross_entropy(outputs @ weight.t() + bias - log_chance, targets, reduction="none")
+    torch.testing.assert_close(nats(outputs, weight, bias, targets, sample.ids, log_chance), expected)
+    certain = sampler.log_chance(torch.arange(9), 10_000).double()
+    assert not certain.any()
+    full = functional.cross_entropy(outputs @ weight.t() + bias, targets, reduction="none")
+    torch.testing.assert_close(nats(outputs, weight, bias, targets, sample.ids, certain), full)
+
+
+def test_a_negative_that_is_the_target_is_left_out_of_that_row_only():
+    outputs, weight, bias, _ = softmax(9, targets=2)
+    targets, negatives, log_chance = torch.tensor([3, 5]), torch.tensor([1, 3, 7]), torch.full((9,), -0.7).double()
+    log_chance[3] = -0.1
+    logits = outputs @ weight.t() + bias - log_chance
+    for row, candidates in enumerate([[3, 1, 7], [5, 1, 3, 7]]):
+        expected = torch.logsumexp(logits[row, candidates], dim=0) - logits[row, targets[row]]
+        found = nats(outputs, weight, bias, targets, negatives, log_chance)[row]
+        torch.testing.assert_close(found, expected)
+
+
+def test_a_target_that_is_the_only_negative_costs_nothing():
+    outputs, weight, bias, _ = softmax(9, targets=1)
+    found = nats(outputs, weight, bias, torch.tensor([4]), torch.tensor([4]), torch.zeros(9).double())
+    assert found.tolist() == [0.0]
+
+
+def test_the_expected_gradient_is_zero_where_the_full_softmax_has_none():
+    """A model that is right stays as it is, exactly: summed over all targets and all sets of negatives.
+
+    Targets come with the chances the model gives them, so the full softmax's expected gradient is zero. Each word is
+    among the negatives with its own chance, whatever the others are.
+    """
+    size = 6
+    outputs, weight, bias, _ = softmax(size, targets=1)
+    bias.requires_grad_()
+    included = torch.linspace(0.9, 0.2, size, dtype=torch.float64)
+    right = torch.softmax(outputs @ weight.t() + bias.detach(), dim=1)[0]
+    expected = torch.zeros((), dtype=torch.float64)
+    for chosen in itertools.product([False, True], repeat=size):
+        here = torch.tensor(chosen)
+        chance = torch.where(here, included, 1 - included).prod()
+        for target in range(size):
+            loss = nats(outputs, weight, bias, torch.tensor([target]), here.nonzero()[:, 0], included.log())
+            expected = expected + right[target] * chance * loss[0]
+    (gradient,) = torch.autograd.grad(expected, bias)
+    assert gradient.abs().max() < 1e-12
+    wrong = torch.autograd.grad(
+        nats(outputs, weight, bias, torch.tensor([0]), torch.arange(3), included.log())[0], bias
+    )
+    assert wrong[0].abs().max() > 1e-2  # the terms themselves are not zero
+
+
+def test_corrected_negatives_estimate_the_full_sum_and_its_gradient_without_bias():
+    """2,000 samples of 12 draws each: the mean is within 3 standard errors of the sum over the whole vocabulary."""
+    size, num_draws = 20, 12
+    outputs, weight, bias, _ = softmax(size, targets=1)
+    sampler, chance = LogUniformSampler(size, 5), np.random.default_rng(1)
+    factors = torch.exp(-sampler.log_chance(torch.arange(size), num_draws).double())
+    terms = torch.exp(outputs @ weight.t() + bias)[0]
+    draws = chance.choice(size, size=(2000, num_draws), p=chances(size))
+    among = torch.zeros(2000, size, dtype=torch.float64)
+    for row, ids in zip(among, draws, strict=True):
+        row[np.unique(ids)] = 1
+    sums = (among * factors * terms).sum(dim=1)
+    assert abs(sums.mean() - terms.sum()) < 3 * sums.std() / 2000**0.5
+    gradients = (among * factors * terms) @ weight  # of the sums, with respect to the output
+    error = (gradients.mean(dim=0) - terms @ weight).abs()
+    assert (error < 3 * gradients.std(dim=0) / 2000**0.5).all()
+
+
+@pytest.mark.parametrize(("num_samples", "bias"), [(10, 0.3), (15, 0.1), (20, 1e-3)])
+def test_the_mean_gradient_comes_to_the_full_softmax_as_the_sample_grows(num_samples, bias):
+    outputs, weight, _, _ = softmax(20, targets=64)
+    frequency = torch.from_numpy(chances(20))
+    targets = torch.multinomial(frequency, 64, replacement=True, generator=torch.Generator().manual_seed(0))
+    bias_of_words = frequency.log().requires_grad_()
+    sampler, chance = LogUniformSampler(20, num_samples), np.random.default_rng(0)
+    mean, repeats = torch.zeros(20, dtype=torch.float64), 300
+    for _ in range(repeats):
+        sample = sampler.draw(chance)
+        log_chance = sampler.log_chance(torch.arange(20), 10**6 if num_samples == 20 else sample.num_draws).double()
+        loss = nats(outputs, weight, bias_of_words, targets, sample.ids, log_chance).mean()
+        mean += torch.autograd.grad(loss, bias_of_words)[0] / repeats
+    full = functional.cross_entropy(outputs @ weight.t() + bias_of_words, targets)
+    (expected,) = torch.autograd.grad(full, bias_of_words)
+    assert (mean - expected).norm() < bias * expected.norm()
+
+
+def test_gradients_equal_finite_differences():
+    outputs, weight, bias, targets = softmax(9, dim=3)
+    negatives, log_chance = torch.tensor([0, 2, 5, 6]), -torch.rand(9, dtype=torch.float64)
+
+    def loss(*tensors):
+        return nats(*tensors, targets, negatives, log_chance)
+
+    assert torch.autograd.gradcheck(loss, [tensor.requires_grad_() for tensor in (outputs, weight, bias)])
+
+
+def test_the_mean_is_the_mean_of_the_reference():
+    outputs, weight, bias, targets = (tensor.float() if tensor.is_floating_point() else tensor for tensor in softmax(9))
+    negatives = torch.tensor([0, 2, 5, 6])
+    rows = [SoftmaxRows(weight[ids], bias[ids], torch.zeros(len(ids))) for ids in (targets, negatives)]
+    arguments = (outputs, targets, rows[0], negatives, rows[1])
+    torch.testing.assert_close(sampled_softmax_mean(*arguments), sampled_softmax_reference(*arguments).mean())
+
+
+def test_log_chance_is_how_often_an_id_is_among_the_draws():
+    """4,000 times 25 draws of 30 words: every id's share is within 4 standard errors."""
+    size, num_draws, times = 30, 25, 4000
+    draws = np.random.default_rng(3).choice(size, size=(times, num_draws), p=chances(size))
+    share = np.array([(draws == word).any(axis=1).mean() for word in range(size)])
+    found = LogUniformSampler(size, 5).log_chance(torch.arange(size), num_draws).double().exp().numpy()
+    assert (np.abs(found - share) < 4 * np.sqrt(found * (1 - found) / times)).all()
+
+
+def test_log_chance_is_exact_for_the_rarest_word_of_a_large_vocabulary():
+    size, num_draws = 793_471, 9_000
+    rarest = np.longdouble(size - 1)
+    p = np.log1p(1 / (rarest + 1)) / np.log(np.longdouble(size + 1))
+    expected = float(np.log(-np.expm1(num_draws * np.log1p(-p))))
+    found = LogUniformSampler(size, 8192).log_chance(torch.tensor([size - 1, 0]), num_draws)
+    assert found[0].item() == pytest.approx(expected, rel=1e-6)
+    assert found[1].item() == pytest.approx(0, abs=1e-6)
+
+
+def test_single_draws_follow_the_log_uniform_distribution():
+    sampler, generator, size = LogUniformSampler(8, 1), np.random.default_rng(5), 8
+    counts = np.zeros(size)
+    for _ in range(4000):
+        sample = sampler.draw(generator)
+        assert sample.num_draws == 1
+        counts[sample.ids.item()] += 1
+    expected = 4000 * chances(size)
+    assert ((counts - expected) ** 2 / expected).sum() < 24.3  # chi-squared, 7 degrees of freedom, p = 0.001
+
+
+def test_a_sample_has_distinct_ids_in_order():
+    sampler, generator = LogUniformSampler(500, 200), np.random.default_rng(0)
+    for _ in range(20):
+        sample = sampler.draw(generator)
+        assert len(sample.ids) == 200
+        assert (sample.ids.diff() > 0).all()
+        assert 0 <= sample.ids.min() <= sample.ids.max() < 500
+        assert sample.num_draws >= 200
+
+
+def test_the_number_of_draws_is_that_of_drawing_one_by_one():
+    size, wanted, times = 20, 10, 600
+    one_by_one, dice = [], random.Random(1)
+    for _ in range(times):
+        seen, count = set(), 0
+        while len(seen) < wanted:
+            seen.add(int(math.exp(dice.random() * math.log(size + 1))) - 1)
+            count += 1
+        one_by_one.append(count)
+    sampler, generator = LogUniformSampler(size, wanted), np.random.default_rng(2)
+    found = [sampler.draw(generator).num_draws for _ in range(times)]
+    error = math.hypot(np.std(found), np.std(one_by_one)) / times**0.5
+    assert abs(np.mean(found) - np.mean(one_by_one)) < 4 * error
+
+
+def test_a_sample_is_told_by_its_generator_alone():
+    first, second = (LogUniformSampler(50, 20).draw(np.random.default_rng(7)) for _ in range(2))
+    assert first.ids.tolist() == second.ids.tolist()
+    assert first.num_draws == second.num_draws
+
+
+@pytest.mark.parametrize("num_samples", [0, 11])
+def test_more_negatives_than_words_are_refused(num_samples):
+    with pytest.raises(ConfigError, match=rf"num_negative_samples is {num_samples}, but must be from 1 to .* \(10\)"):
+        LogUniformSampler(10, num_samples)
