@@ -331,6 +331,7 @@ def _with_word_vectors(
 
 
 def token_map_of(config: BiLMConfig, words: list[str] | None, vocabulary: Path | None, vectors: Path) -> TokenMap:
+    """How the model reads tokens: by bytes, or in the words of its vocabulary, which word models can't do without."""
     if config.has_characters:
         return TokenMap(CharacterMap.for_bytes(config.max_characters_per_token))
     if words is None:

@@ -1,0 +1,1 @@
+"""What a model has learned: analyses that give figures."""

@@ -1,0 +1,1 @@
+"""The command line: `main` finds the verb, each verb's file parses, calls the library and prints."""

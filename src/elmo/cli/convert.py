@@ -1,0 +1,79 @@
+"""`elmo convert`: a model of any published format -> ours, or AllenNLP's."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from elmo.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Convert a model: AllenNLP's options.json + weights.hdf5, a bilm-tf training checkpoint, an ELMoForManyLangs
+    folder or our own folder -> our own folder or AllenNLP's two files."""
+
+    source: Annotated[str, tyro.conf.Positional]
+    """A name, a folder or file, or a hub id."""
+    output: Annotated[Path, tyro.conf.Positional]
+    """Folder to make."""
+    to: Literal["native", "allennlp"] = "native"
+    """native: config.json + model.safetensors; allennlp: options.json + weights.hdf5."""
+    options: Path | None = None
+    """The options.json of SOURCE, if SOURCE is an HDF5 file without its own beside it."""
+    vocabulary: Path | None = None
+    """Words of the softmax's or the word vectors' rows, one a line, if they don't lie beside SOURCE."""
+    token_embeddings: Path | None = None
+    """HDF5 file of token vectors that replace the char CNN."""
+    softmax: Path | None = None
+    """HDF5 file of the softmax, if it doesn't lie beside SOURCE."""
+    dtype: Literal["float32", "float16"] = "float32"
+    """How native files store numbers."""
+    force: bool = False
+    """Replace a model that exists."""
+    json: bool = False
+    """Print what was written as JSON."""
+    quiet: bool = False
+    """Print nothing."""
+
+
+def main(argv: list[str]) -> int:
+    """Runs the command; the exit code."""
+    arguments = tyro.cli(Arguments, args=argv, prog="elmo convert", config=(tyro.conf.FlagCreatePairsOff,))
+    # Here, so that --help does not wait for the libraries that read weights.
+    from elmo.weights import allennlp, checkpoint, formats
+    from elmo.weights.describe import describe
+    from elmo.weights.hub import resolve
+
+    if arguments.to == "allennlp" and arguments.dtype != "float32":
+        raise ConfigError(
+            f"dtype is {arguments.dtype}, but AllenNLP and bilm-tf read float32 only. Leave --dtype out, or use "
+            "--to native."
+        )
+    files = resolve(arguments.source if arguments.options is None else (arguments.options, arguments.source))
+    model = formats.read(
+        files,
+        vocabulary=arguments.vocabulary,
+        token_embeddings=arguments.token_embeddings,
+        softmax=arguments.softmax,
+    )
+    if arguments.to == "native":
+        checkpoint.write(model, arguments.output, dtype=arguments.dtype, force=arguments.force)
+    else:
+        allennlp.write(model, arguments.output, force=arguments.force)
+    facts = {"output": str(arguments.output), "to": arguments.to, **describe(model)}
+    if arguments.json:
+        print(json.dumps(facts, indent=2, ensure_ascii=False))
+    elif not arguments.quiet:
+        print(
+            f"{arguments.output}: {facts['parameters']['total']:,} parameters, from {facts['format']} to "
+            f"{arguments.to}, {_extras(facts['has_softmax'], facts['vocabulary_size'])}"
+        )
+    return 0
+
+
+def _extras(has_softmax: bool, words: int | None) -> str:
+    vocabulary = "without a vocabulary" if words is None else f"with a vocabulary of {words:,} words"
+    return f"{vocabulary} and {'with' if has_softmax else 'without'} a softmax"

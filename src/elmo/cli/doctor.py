@@ -1,0 +1,179 @@
+"""`elmo doctor`: what is installed, what is missing, what this machine can do.
+
+It parses with the standard library alone, because it has to run where the installation is broken.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Literal
+
+import elmo
+
+# Library -> the oldest version that will do.
+NEEDED = {
+    "torch": "2.13",
+    "numpy": "2.0",
+    "safetensors": "0.5",
+    "h5py": "3.14",
+    "huggingface_hub": "1.0",
+    "tyro": "1.0",
+    "tqdm": "4.66",
+    "jaxtyping": "0.3",
+}
+# Extra -> its modules and what they are for.
+EXTRAS = {
+    "data": (("pyarrow",), "vectors in Parquet files"),
+    "analysis": (("sklearn", "matplotlib"), "analyses and figures"),
+}
+
+_CPU_FEATURES = {"avx2": "avx2", "avx512f": "avx512", "avx512_bf16": "avx512_bf16", "avx512_vnni": "avx512_vnni"}
+_CPU_FEATURES |= {"avx_vnni": "avx_vnni", "amx_tile": "amx", "amx_bf16": "amx_bf16", "amx_int8": "amx_int8"}
+_CPU_FEATURES |= {"asimd": "neon", "bf16": "bf16", "sve": "sve"}
+_CPU_BUILD = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at."""
+
+    name: str
+    state: Literal["ok", "note", "broken"]
+    """note: works without; broken: something needed is missing or fails."""
+    found: str
+    advice: str = ""
+    """The next step, if there is one to take."""
+
+
+def main(argv: list[str]) -> int:
+    """Runs the command; 0: all that is needed works, 1: something needed is broken."""
+    parser = argparse.ArgumentParser(
+        prog="elmo doctor", description="Show what is installed, what is missing and what this machine can do."
+    )
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    arguments = parser.parse_args(argv)
+    found = list(findings())
+    if arguments.json:
+        print(json.dumps([asdict(finding) for finding in found], indent=2))
+    else:
+        for finding in found:
+            mark = {"ok": " ", "note": "-", "broken": "!"}[finding.state]
+            print(f"{mark} {finding.name:16} {finding.found}")
+            if finding.advice:
+                print(f"  {'':16} -> {finding.advice}")
+    return 1 if any(finding.state == "broken" for finding in found) else 0
+
+
+def findings() -> Iterator[Finding]:
+    """Everything that is looked at, in the order of the report."""
+    yield Finding("elmo", "ok", f"{elmo.__version__} in {Path(elmo.__file__).parent}")
+    yield Finding("python", "ok", f"{platform.python_version()}, {platform.system()} {platform.machine()}")
+    libraries = [_library(name, oldest) for name, oldest in NEEDED.items()]
+    yield from libraries
+    yield Finding("cpu", "ok", ", ".join(cpu_features()) or "no vector instructions that matter here are known of")
+    if libraries[0].state == "ok":
+        yield from _torch_findings(import_module("torch"))
+    for extra, (modules, purpose) in EXTRAS.items():
+        yield _extra(extra, modules, purpose)
+    if any(finding.state == "broken" for finding in libraries):
+        yield Finding("default model", "note", "not tried: libraries that read it are missing or broken")
+    else:
+        yield _default_model()
+    yield _disk(Path.cwd())
+
+
+def cpu_features() -> list[str]:
+    """The processor's vector and matrix instructions that speed a biLM up, as far as the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    flags = next((set(line.split()) for line in lines if line.lower().startswith(("flags", "features"))), set())
+    return [name for flag, name in _CPU_FEATURES.items() if flag in flags]
+
+
+def _library(name: str, oldest: str) -> Finding:
+    try:
+        found = version(name)
+        import_module(name)
+    except PackageNotFoundError:
+        return Finding(name, "broken", "is not installed", _install(name, oldest))
+    except Exception as error:  # a damaged library can raise anything
+        message = str(error).strip().splitlines() or [""]
+        return Finding(
+            name, "broken", f"can't be imported: {type(error).__name__}: {message[0]}", _install(name, oldest)
+        )
+    if _numbers(found) < _numbers(oldest):
+        return Finding(name, "broken", f"{found}, but {oldest} or newer is needed", _install(name, oldest))
+    return Finding(name, "ok", found)
+
+
+def _install(name: str, oldest: str) -> str:
+    return f"pip install --upgrade '{name}>={oldest}'"
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """2.13.0+cpu -> (2, 13, 0)"""
+    return tuple(int(part) for part in text.split("+")[0].split(".") if part.isdigit())
+
+
+def _torch_findings(torch: ModuleType) -> Iterator[Finding]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    capability = torch.backends.cpu.get_cpu_capability()
+    yield Finding("torch on the cpu", "ok", f"{torch.get_num_threads()} threads on {cores} cores, uses {capability}")
+    if torch.cuda.is_available():
+        names = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+        yield Finding("gpu", "ok", f"{', '.join(names)}, CUDA {torch.version.cuda}")
+    elif torch.version.cuda is not None:
+        advice = f"if this machine has none, this build saves several GB: {_CPU_BUILD}"
+        found = f"none in use, but torch comes with CUDA {torch.version.cuda}"
+        yield Finding("gpu", "note", found, advice)
+    elif shutil.which("nvidia-smi"):
+        advice = "pip uninstall torch; pip install 'torch>=2.13' (the plain registry's build has CUDA)"
+        yield Finding("gpu", "note", "there is a driver, but this build of torch is for CPUs only", advice)
+    else:
+        yield Finding("gpu", "ok", "none; this build of torch is for CPUs only")
+
+
+def _extra(extra: str, modules: tuple[str, ...], purpose: str) -> Finding:
+    missing = [module for module in modules if find_spec(module) is None]
+    if not missing:
+        return Finding(f"extra [{extra}]", "ok", f"installed: {purpose}")
+    found = f"{', '.join(missing)} not installed: no {purpose}"
+    return Finding(f"extra [{extra}]", "note", found, f"pip install 'pyelmo[{extra}]'")
+
+
+def _default_model() -> Finding:
+    from elmo.errors import ElmoError
+    from elmo.weights.hub import DEFAULT_MODEL, MODEL_VARIABLE, resolve
+
+    chosen = os.environ.get(MODEL_VARIABLE)
+    name = f"{chosen} (${MODEL_VARIABLE})" if chosen else f"{DEFAULT_MODEL} (bundled)"
+    try:
+        from elmo.model.bilm import BiLM
+        from elmo.weights import formats
+
+        bilm = BiLM.from_checkpoint(formats.read(resolve(download=False)))
+    except ElmoError as error:
+        return Finding("default model", "broken", f"{name} does not load", str(error))
+    except Exception as error:  # whatever it is, the report has to be finished
+        return Finding("default model", "broken", f"{name} does not load: {type(error).__name__}: {error}")
+    parameters = sum(tensor.numel() for tensor in bilm.parameters())
+    return Finding("default model", "ok", f"{name} loads, {parameters / 1e6:.1f} M parameters")
+
+
+def _disk(folder: Path) -> Finding:
+    free = shutil.disk_usage(folder).free
+    found = f"{free / 1e9:.1f} GB free in {folder}"
+    if free < 1e9:
+        return Finding("disk", "note", found, "vectors take 12 kB a token with the original model: free some space")
+    return Finding("disk", "ok", found)

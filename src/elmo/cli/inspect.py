@@ -1,0 +1,97 @@
+"""`elmo inspect`: what a model's files hold."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from elmo.errors import ConfigError, WeightFileError
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Show the format, sizes, tensors, hashes and facts of a model of any published format."""
+
+    model: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL]")] = None
+    """A name, a folder or file, or a hub id; nothing: $ELMO_MODEL or the bundled default."""
+    options: Path | None = None
+    """The options.json of MODEL, if MODEL is an HDF5 file without its own beside it."""
+    json: bool = False
+    """Print it as JSON."""
+
+
+def main(argv: list[str]) -> int:
+    """Runs the command; the exit code."""
+    arguments = tyro.cli(Arguments, args=argv, prog="elmo inspect", config=(tyro.conf.FlagCreatePairsOff,))
+    # Here, so that --help does not wait for the libraries that read weights.
+    from elmo.weights import formats
+    from elmo.weights.describe import describe
+    from elmo.weights.hub import resolve
+
+    if arguments.options is not None and arguments.model is None:
+        raise ConfigError("--options was given without MODEL, the HDF5 file it belongs to. Name that file too.")
+    files = resolve(arguments.model if arguments.options is None else (arguments.options, arguments.model))
+    try:
+        checkpoint = formats.read(files)
+    except WeightFileError:
+        _show_datasets(files)
+        raise
+    shapes = {name: list(tensor.shape) for name, tensor in checkpoint.tensors.items()}
+    facts = {"files": _names(files), **describe(checkpoint), "shapes": shapes}
+    print(json.dumps(facts, indent=2, ensure_ascii=False) if arguments.json else _table(facts))
+    return 0
+
+
+def _names(files: Path | tuple[Path, Path]) -> list[str]:
+    return [str(path) for path in (files if isinstance(files, tuple) else (files,))]
+
+
+def _show_datasets(files: Path | tuple[Path, Path]) -> None:
+    """The shapes in an HDF5 file that is no whole model: whoever has to find what belongs to it needs them."""
+    from elmo.weights.hdf5 import SIGNATURE, Hdf5File
+
+    path = files[1] if isinstance(files, tuple) else files
+    if not path.is_file() or path.stat().st_size < len(SIGNATURE):
+        return
+    with path.open("rb") as opened:
+        if opened.read(len(SIGNATURE)) != SIGNATURE:
+            return
+    with Hdf5File(path) as file:
+        width = max(map(len, file.shapes), default=0)
+        for name, shape in file.shapes.items():
+            print(f"{name:{width}}  {_shape(shape)}")
+    sys.stdout.flush()
+
+
+def _table(facts: dict[str, Any]) -> str:
+    parameters, architecture = facts["parameters"], facts["architecture"]
+    rows = {
+        "files": ", ".join(facts["files"]),
+        "format": facts["format"],
+        "reads": " and ".join(facts["reads"]),
+        "layers": f"{facts['layers']} ({', '.join(facts['directions'])}) above the token layer",
+        "vectors": f"{facts['output_dim']} numbers a token and layer",
+        "LSTM": f"cell_size {architecture['cell_size']}, projection_size {architecture['projection_size']}, "
+        f"cell_clip {facts['cell_clip']}, projection_clip {facts['projection_clip']}",
+        "filters": " ".join(f"{width}x{count}" for width, count in facts["filters"]) or "none",
+        "parameters": f"{parameters['total']:,}" + _softmax(parameters["softmax"]),
+        **{f"  {part}": f"{count:,}" for part, count in parameters["parts"].items()},
+        "vocabulary": "none" if facts["vocabulary_size"] is None else f"{facts['vocabulary_size']:,} words",
+        "warm state": "yes" if facts["has_warm_state"] else "no",
+        "content hash": facts["content_hash"],
+        "source hash": facts["source_hash"] or "none",
+        **facts["metadata"],
+    }
+    lines = [f"{name:22} {value}" for name, value in rows.items()]
+    return "\n".join([*lines, "", *(f"{name:45} {_shape(shape)}" for name, shape in facts["shapes"].items())])
+
+
+def _softmax(size: int) -> str:
+    return f", and {size:,} of the softmax" if size else ", no softmax"
+
+
+def _shape(shape: tuple[int, ...] | list[int]) -> str:
+    return " x ".join(map(str, shape)) or "one number"

@@ -1,0 +1,60 @@
+"""`elmo substitutes`: which words each direction would put in a marked place."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from elmo.cli.language_model import Device, load
+
+if TYPE_CHECKING:
+    from elmo.analysis.substitutes import Prediction
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Show which words each direction of a model would put in the marked place of a sentence."""
+
+    model: Annotated[str, tyro.conf.Positional]
+    """A name, a folder or file, or a hub id; the model needs a softmax."""
+    sentence: Annotated[str, tyro.conf.Positional]
+    """Tokens separated by spaces, one of them in brackets: "The [bank] was steep ."; [] is a gap."""
+    top: int = 10
+    """Words to show."""
+    device: Device = "auto"
+    """Where to compute."""
+    json: bool = False
+    """Print it as JSON."""
+
+
+def main(argv: list[str]) -> int:
+    """Runs the command; the exit code."""
+    arguments = tyro.cli(Arguments, args=argv, prog="elmo substitutes", config=(tyro.conf.FlagCreatePairsOff,))
+    # Here, so that --help does not wait for torch.
+    from elmo.analysis.substitutes import marked, substitutes
+
+    sentence, place = marked(arguments.sentence)
+    bilm, head = load(arguments.model, arguments.device)
+    found = substitutes(bilm, head, sentence, place, arguments.top)
+    if arguments.json:
+        directions = {name: asdict(prediction) for name, prediction in found.items()}
+        print(json.dumps({"sentence": sentence, "place": place, **directions}, indent=2, ensure_ascii=False))
+    else:
+        print(_table(found, sentence[place]))
+    return 0
+
+
+def _table(found: "dict[str, Prediction]", word: str) -> str:
+    columns = [[f"{name:>9}  ", *_cells(prediction, word)] for name, prediction in found.items()]
+    width = max(len(cell) for column in columns for cell in column) + 3
+    return "\n".join("".join(f"{cell:{width}}" for cell in row).rstrip() for row in zip(*columns, strict=True))
+
+
+def _cells(prediction: "Prediction", word: str) -> list[str]:
+    cells = [f"{probability:9.4f}  {token}" for token, probability in prediction.best]
+    if not word:
+        return cells
+    if prediction.probability is None:
+        return [*cells, "", f"{'-':>9}  {word} (not in the vocabulary)"]
+    return [*cells, "", f"{prediction.probability:9.4f}  {word} (rank {prediction.rank:,})"]

@@ -1,0 +1,33 @@
+"""A tiny language model with random weights, as a checkpoint and as a folder."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elmo.config import BiLMConfig
+from elmo.text.characters import CharacterMap
+from elmo.text.token_map import TokenMap
+from elmo.weights.checkpoint import Checkpoint, expected_shapes, write
+
+WORDS = ["<S>", "</S>", "<UNK>", "the", "bank", "was", "steep", "."]
+
+
+@pytest.fixture
+def language_model() -> Checkpoint:
+    """Reads bytes and predicts eight words."""
+    config = BiLMConfig(character_dim=3, filters=((1, 2), (2, 3)), num_highway=1, cell_size=6, projection_size=4)
+    random = np.random.default_rng(7)
+    tensors = {name: random.normal(size=shape).astype(np.float32) for name, shape in expected_shapes(config).items()}
+    tensors["token_encoder.character_embedding"][0] = 0
+    softmax = {"weight": random.normal(size=(len(WORDS), 4)), "bias": random.normal(size=len(WORDS))}
+    softmax = {name: array.astype(np.float32) for name, array in softmax.items()}
+    token_map = TokenMap(CharacterMap.for_bytes(config.max_characters_per_token))
+    return Checkpoint(config, tensors, token_map, WORDS, softmax, metadata={"license": "none: random numbers"})
+
+
+@pytest.fixture
+def model_folder(tmp_path: Path, language_model: Checkpoint) -> Path:
+    """`language_model` in our own format."""
+    write(language_model, tmp_path / "model")
+    return tmp_path / "model"

@@ -1,0 +1,107 @@
+"""`elmo doctor` as it is typed, and what it is told to look for."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import torch
+
+from elmo.cli import doctor
+from elmo.cli.doctor import main
+
+PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
+
+
+@pytest.fixture(autouse=True)
+def default_model(model_folder, monkeypatch):
+    monkeypatch.setenv("ELMO_MODEL", str(model_folder))
+    return model_folder
+
+
+def findings(capsys) -> dict[str, dict[str, str]]:
+    main(["--json"])
+    return {finding["name"]: finding for finding in json.loads(capsys.readouterr().out)}
+
+
+def test_all_is_well_where_the_tests_run(capsys, default_model):
+    found = findings(capsys)
+    assert main([]) == 0
+    assert found["torch"] == {"name": "torch", "state": "ok", "found": torch.__version__, "advice": ""}
+    assert found["default model"]["found"].startswith(f"{default_model} ($ELMO_MODEL) loads, 0.0 M parameters")
+    assert {finding["state"] for finding in found.values()} <= {"ok", "note"}
+
+
+def test_the_table_has_a_line_for_each_finding(capsys):
+    assert main([]) == 0
+    told = capsys.readouterr().out
+    for name in ("python", "cpu", "torch on the cpu", "gpu", "extra [data]", "disk"):
+        assert re.search(rf"^[ -] {re.escape(name)} ", told, re.M), name
+
+
+def test_a_model_that_does_not_load_is_broken(capsys, monkeypatch, default_model):
+    (default_model / "model.safetensors").write_bytes(b"not a tensor")
+    assert main([]) == 1
+    assert "! default model" in (told := capsys.readouterr().out)
+    assert str(default_model / "model.safetensors") in told
+    monkeypatch.setenv("ELMO_MODEL", "some/model")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert main([]) == 1
+
+
+def test_libraries_that_are_missing_old_or_damaged_are_broken(capsys, monkeypatch, tmp_path):
+    (tmp_path / "damaged_library.py").write_text("raise OSError('libfoo.so: no such file')")
+    monkeypatch.syspath_prepend(tmp_path)
+    version = doctor.version
+    monkeypatch.setattr(doctor, "version", lambda name: "9" if name == "damaged_library" else version(name))
+    monkeypatch.setattr(doctor, "NEEDED", {"torch": "99.1", "not_there": "1.5", "damaged_library": "1"})
+    assert main([]) == 1
+    told = capsys.readouterr().out
+    assert f"! torch            {torch.__version__}, but 99.1 or newer is needed" in told
+    assert "! not_there        is not installed\n" in told
+    assert "-> pip install --upgrade 'not_there>=1.5'" in told
+    assert "can't be imported: OSError: libfoo.so: no such file" in told
+    assert "- default model    not tried" in told
+
+
+def test_a_missing_extra_is_a_note_with_the_line_that_installs_it(capsys, monkeypatch):
+    monkeypatch.setattr(doctor, "EXTRAS", {"data": (("not_there",), "vectors in Parquet files")})
+    found = findings(capsys)["extra [data]"]
+    assert found["state"] == "note"
+    assert found["found"] == "not_there not installed: no vectors in Parquet files"
+    assert found["advice"] == "pip install 'pyelmo[data]'"
+
+
+@pytest.mark.parametrize(
+    ("cuda", "driver", "state", "advice"),
+    [
+        ("13.0", None, "note", "--index-url https://download.pytorch.org/whl/cpu"),
+        (None, "/usr/bin/nvidia-smi", "note", "pip uninstall torch; pip install"),
+        (None, None, "ok", ""),
+    ],
+)
+def test_the_wrong_build_of_torch_is_noticed(capsys, monkeypatch, cuda, driver, state, advice):
+    monkeypatch.setattr(torch.version, "cuda", cuda)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: driver)
+    found = findings(capsys)["gpu"]
+    assert found["state"] == state
+    assert advice in found["advice"]
+
+
+def test_what_it_looks_for_is_what_the_package_declares():
+    project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
+    assert [f"{name}>={oldest}" for name, oldest in doctor.NEEDED.items()] == project["dependencies"]
+    extras = {extra: libraries for extra, libraries in project["optional-dependencies"].items() if extra != "dev"}
+    assert set(doctor.EXTRAS) == set(extras)
+    modules = {
+        extra: {line.split(">=")[0].replace("scikit-learn", "sklearn") for line in extras[extra]} for extra in extras
+    }
+    assert {extra: set(names) for extra, (names, _) in doctor.EXTRAS.items()} == modules
+
+
+def test_instructions_of_the_processor_are_read_from_the_system(monkeypatch):
+    text = "processor : 0\nflags\t\t: fpu avx2 avx512f amx_tile avx512_bf16 sse\n"
+    monkeypatch.setattr(doctor.Path, "read_text", lambda self, encoding: text)
+    assert doctor.cpu_features() == ["avx2", "avx512", "avx512_bf16", "amx"]

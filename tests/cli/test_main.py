@@ -1,0 +1,134 @@
+"""`elmo`: finding the verb, and what each way of ending looks like."""
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import elmo
+from elmo.cli import main as command_line
+from elmo.cli import models
+from elmo.cli.main import VERBS, main
+from elmo.errors import ConfigError, Interrupted
+
+SOURCE = Path(elmo.__file__).parents[1]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(SOURCE)}
+
+
+@pytest.fixture
+def verb_that(monkeypatch):
+    """Lets `elmo models` do something else."""
+    return lambda action: monkeypatch.setattr(models, "main", action)
+
+
+def raising(error: BaseException):
+    def action(_: list[str]) -> int:
+        raise error
+
+    return action
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"elmo {elmo.__version__}\n"
+
+
+def test_no_verb_shows_the_help_as_an_error(capsys):
+    assert main([]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "usage: elmo VERB" in told.err
+
+
+@pytest.mark.parametrize(
+    ("verb", "advice"),
+    [("inspcet", "Did you mean 'elmo inspect'?"), ("xyzzy", f"The verbs are: {', '.join(VERBS)}.")],
+)
+def test_an_unknown_verb_is_a_usage_error_with_the_nearest_match(verb, advice, capsys):
+    assert main([verb, "--help"]) == 2
+    told = capsys.readouterr()
+    assert f"there is no verb {verb!r}. {advice}" in told.err
+    assert told.out == ""
+
+
+def test_a_verb_gets_its_arguments_and_gives_its_code(verb_that):
+    got = []
+    verb_that(lambda argv: got.append(argv) or 1)
+    assert main(["models", "a", "--b"]) == 1
+    assert got == [["a", "--b"]]
+
+
+def test_usage_errors_of_a_verb_end_with_2():
+    with pytest.raises(SystemExit) as ended:
+        main(["models", "--nonsense"])
+    assert ended.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (ConfigError("a is 1: too much. Use 0."), 2, "a is 1: too much. Use 0.\n"),
+        (Interrupted("stopped at 3. Go on with --resume."), 75, "stopped at 3. Go on with --resume.\n"),
+        (KeyboardInterrupt(), 75, "interrupted\n"),
+        (MemoryError(), 2, "Not enough memory"),
+        (ImportError("No module named 'h5py'"), 2, "No module named 'h5py'. The installation is not complete"),
+        (RuntimeError("odd"), 2, "elmo models: RuntimeError: odd. elmo did not expect this, so it is a bug."),
+        (OSError(errno.ENOSPC, "No space left on device", "out.h5"), 2, "out.h5: can't be written: No space left"),
+        (PermissionError(errno.EACCES, "Permission denied", "/x/y"), 2, "/x/y: Permission denied. This user may not"),
+        (FileNotFoundError(errno.ENOENT, "No such file or directory", "a.txt"), 2, "a.txt: No such file or directory."),
+    ],
+)
+def test_each_error_has_its_message_and_its_code_and_no_traceback(verb_that, capsys, error, code, message):
+    verb_that(raising(error))
+    assert main(["models"]) == code
+    told = capsys.readouterr()
+    assert told.err.startswith(message) or (isinstance(error, ImportError) and message in told.err)
+    assert "Traceback" not in told.err
+    assert told.out == ""
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--debug", "models", "x"], ["models", "--debug", "x"], ["models", "x", "--debug"]]
+)
+def test_debug_anywhere_shows_the_traceback_and_is_no_argument_of_the_verb(verb_that, capsys, arguments):
+    got = []
+
+    def action(argv):
+        got.append(argv)
+        raise ConfigError("bad. Mend it.")
+
+    verb_that(action)
+    assert main(arguments) == 2
+    assert got == [["x"]]
+    told = capsys.readouterr().err
+    assert "Traceback" in told
+    assert told.endswith("bad. Mend it.\n")
+
+
+def test_a_reader_that_has_enough_ends_the_command_quietly():
+    code = (
+        "import os, sys\nfrom elmo.cli import main, models\n"
+        "models.main = lambda argv: print('line\\n' * 100_000) or 0\nsys.exit(main.main(['models']))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
+    )
+    process.stdout.read(5)
+    process.stdout.close()
+    told = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(), told) == (0, b"")
+
+
+def test_it_runs_as_a_module_and_ends_with_the_code():
+    result = subprocess.run([sys.executable, "-m", "elmo", "nonsense"], capture_output=True, text=True, env=ENVIRONMENT)
+    assert result.returncode == 2
+    assert "there is no verb 'nonsense'" in result.stderr
+
+
+def test_the_command_is_installed_under_its_name():
+    assert 'elmo = "elmo.cli.main:main"' in (SOURCE.parent / "pyproject.toml").read_text(encoding="utf-8")
+    assert command_line.main is main

@@ -1,0 +1,94 @@
+"""`elmo perplexity` as it is typed."""
+
+import io
+import json
+import math
+import sys
+
+import pytest
+
+from elmo.cli.perplexity import main
+from elmo.errors import TextError, WeightFileError
+from elmo.model.bilm import BiLM
+from elmo.model.lm_head import LMHead
+from elmo.pretrain.perplexity import evaluate
+from elmo.weights import checkpoint
+
+SENTENCES = ["the bank was steep .", "", "the zebra", "bank"]
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("\n".join(SENTENCES) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def expected(language_model):
+    bilm, head = BiLM.from_checkpoint(language_model), LMHead.from_checkpoint(language_model)
+    return evaluate(bilm, head, [sentence.split() for sentence in SENTENCES if sentence])
+
+
+def test_json_equals_the_library(model_folder, text, expected, capsys):
+    assert main([str(model_folder), str(text), "--json", "--quiet"]) == 0
+    told = capsys.readouterr()
+    assert told.err == ""
+    assert json.loads(told.out) == {"text": str(text), **expected.to_dict()}
+
+
+def test_the_table_goes_to_stdout_and_progress_to_stderr(model_folder, text, expected, capsys):
+    assert main([str(model_folder), str(text)]) == 0
+    told = capsys.readouterr()
+    rows = dict(line.rsplit(maxsplit=1) for line in told.out.splitlines())
+    for name in ("forward", "backward", "mean"):
+        assert rows[f"{name} perplexity"] == f"{expected.of(name):.2f}"
+    assert rows["tokens"] == "8"
+    assert rows["not in vocabulary"] == "12.50%"
+    assert "3/3" in told.err
+
+
+def test_each_sentence_has_its_line_and_they_make_the_whole(model_folder, text, expected, capsys):
+    assert main([str(model_folder), str(text), "--per-sentence", "--json", "--quiet"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    each = facts.pop("each")
+    assert [one["line"] for one in each] == [1, 3, 4]
+    assert [one["tokens"] for one in each] == [5, 2, 1]
+    assert [one["unknown_share"] for one in each] == [0, 0.5, 0]
+    assert facts.pop("text") == str(text)
+    assert facts == pytest.approx(expected.to_dict(), rel=1e-9)
+    nats = sum(one["nats_per_token"] * one["predictions"] for one in each)
+    assert math.exp(nats / facts["predictions"]) == pytest.approx(expected.of("mean"), rel=1e-9)
+    assert main([str(model_folder), str(text), "--per-sentence", "--quiet"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["line", "tokens", "forward", "backward", "mean"]
+    assert [line.split()[0] for line in lines[1:4]] == ["1", "3", "4"]
+
+
+def test_a_dash_reads_standard_input(model_folder, expected, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(SENTENCES).encode())))
+    assert main([str(model_folder), "-", "--json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"text": "stdin", **expected.to_dict()}
+
+
+@pytest.mark.parametrize("flags", [[], ["--per-sentence"]])
+def test_a_text_without_a_sentence_is_an_error(model_folder, text, flags):
+    text.write_text("\n\n")
+    with pytest.raises(TextError, match="no sentence to evaluate"):
+        main([str(model_folder), str(text), "--quiet", *flags])
+
+
+def test_bad_lines_stop_or_are_skipped_once_and_end_with_1(model_folder, text, expected, capsys):
+    text.write_bytes("\n".join(SENTENCES).encode() + b"\ncaf\xe9\n")
+    with pytest.raises(TextError, match=r"text\.txt:5"):
+        main([str(model_folder), str(text), "--quiet"])
+    assert main([str(model_folder), str(text), "--quiet", "--errors", "skip", "--json"]) == 1
+    told = capsys.readouterr()
+    assert told.err.count("text.txt:5: not valid UTF-8") == 1
+    assert json.loads(told.out)["mean_perplexity"] == expected.of("mean")
+
+
+def test_a_model_without_softmax_is_named(tmp_path, model_folder, text):
+    (model_folder / checkpoint.SOFTMAX_FILE).unlink()
+    with pytest.raises(WeightFileError, match=f"{model_folder} has no softmax"):
+        main([str(model_folder), str(text), "--quiet"])

@@ -1,0 +1,78 @@
+"""`elmo prepare` as it is typed."""
+
+import io
+import json
+import sys
+
+import pytest
+
+from elmo.cli.prepare import main
+from elmo.errors import TextError
+from elmo.pretrain.shards import TrainingData
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("the cat sat\nthe dog\n")
+    return path
+
+
+def test_every_flag_reaches_the_data(tmp_path, text, capsys):
+    words = tmp_path / "more.txt"
+    words.write_text("a new line\n")
+    arguments = [str(text), str(words), "-o", str(tmp_path / "data"), "--valid", str(words), "--test", str(text)]
+    arguments += ["--vocab-size", "5", "--min-count", "1", "--max-characters-per-token", "20", "--json", "--quiet"]
+    assert main([*arguments, "--tokenizer", "unicode", "--encoding", "latin-1", "--errors", "skip"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    data = TrainingData.open(tmp_path / "data")
+    assert data.report == report
+    assert data.splits == ("train", "valid", "test")
+    assert (len(data.vocabulary), data.max_characters_per_token, data.num_sentences("train")) == (5, 20, 3)
+    assert report["settings"]["tokenizer"] == "unicode"
+    assert report["settings"]["encoding"] == "latin-1"
+
+
+def test_the_table_goes_to_stdout_and_progress_to_stderr(tmp_path, text, capsys):
+    assert main([str(text), "--output", str(tmp_path / "data")]) == 0
+    told = capsys.readouterr()
+    assert "7 words in the vocabulary, 6 word types" in told.out
+    assert [line.split()[-1] for line in told.out.splitlines() if line.startswith("tokens  ")] == ["5"]
+    assert "reading: 100%" in told.err
+
+
+def test_quiet_says_nothing(tmp_path, text, capsys):
+    assert main([str(text), "-o", str(tmp_path / "data"), "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_skipped_lines_are_listed_and_end_with_1(tmp_path, text, capsys):
+    text.write_bytes(b"caf\xe9\nok\n")
+    with pytest.raises(TextError, match="text.txt:1"):
+        main([str(text), "-o", str(tmp_path / "data"), "--quiet"])
+    assert main([str(text), "-o", str(tmp_path / "data"), "--quiet", "--errors", "skip"]) == 1
+    assert "text.txt:1: not valid UTF-8" in capsys.readouterr().err
+
+
+def test_existing_data_needs_force_and_a_vocabulary_file_is_used(tmp_path, text):
+    assert main([str(text), "-o", str(tmp_path / "data"), "--quiet"]) == 0
+    (tmp_path / "words").write_text("<S>\n</S>\n<UNK>\nthe\n")
+    arguments = [str(text), "-o", str(tmp_path / "data"), "--quiet", "--force", "--vocabulary", str(tmp_path / "words")]
+    assert main(arguments) == 0
+    assert TrainingData.open(tmp_path / "data").vocabulary.words == ("<S>", "</S>", "<UNK>", "the")
+
+
+def test_a_dash_reads_standard_input(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"one line\n")))
+    assert main(["-", "-o", str(tmp_path / "data"), "--quiet"]) == 0
+    assert TrainingData.open(tmp_path / "data").num_tokens("train") == 2
+
+
+@pytest.mark.parametrize(
+    "arguments", [["text"], ["text", "-o", "data", "--nonsense"], ["text", "-o", "d", "--errors", "x"]]
+)
+def test_usage_errors_end_with_2(arguments, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert capsys.readouterr().out == ""

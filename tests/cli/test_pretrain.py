@@ -1,0 +1,120 @@
+"""`elmo pretrain` as it is typed."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from elmo.cli.pretrain import main
+from elmo.errors import ConfigError, OutputError
+from elmo.pretrain.config import PretrainConfig
+from elmo.pretrain.prepare import prepare
+from elmo.weights import checkpoint
+
+TOML = """
+cell_size = 12
+projection_size = 8
+character_dim = 4
+filters = [[1, 4], [2, 4]]
+num_highway = 1
+batch_size = 2
+unroll_steps = 4
+num_negative_samples = 4
+max_steps = 4
+save_every = 2
+log_every = 1
+skip_connections = false
+"""
+
+
+@pytest.fixture
+def arguments(tmp_path: Path) -> list[str]:
+    """CONFIG.toml --data DATA -o RUN"""
+    text = tmp_path / "train.txt"
+    text.write_text("the cat sat on the mat\nthe dog sat on the log\na cat and a dog\n" * 3, encoding="utf-8")
+    prepare([text], tmp_path / "data", valid=[text])
+    (tmp_path / "tiny.toml").write_text(TOML, encoding="utf-8")
+    return [str(tmp_path / "tiny.toml"), "--data", str(tmp_path / "data"), "-o", str(tmp_path / "run")]
+
+
+def recipe(run: Path) -> PretrainConfig:
+    return PretrainConfig.from_dict(json.loads((run / "config.json").read_text()), "config.json")
+
+
+def metrics(run: Path) -> list[dict]:
+    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    return [{key: value for key, value in line.items() if key != "tokens_per_second"} for line in lines]
+
+
+def test_the_file_gives_the_defaults_and_flags_win(tmp_path, arguments, capsys):
+    assert main([*arguments, "--quiet", "--json", "--max-steps", "2", "--skip-connections", "--seed", "5"]) == 0
+    found = recipe(tmp_path / "run")
+    assert (found.cell_size, found.filters, found.max_steps) == (12, ((1, 4), (2, 4)), 2)
+    assert (found.skip_connections, found.seed) == (True, 5)
+    assert found.learning_rate == PretrainConfig().learning_rate
+    told = json.loads(capsys.readouterr().out)
+    assert told["model"] == str(tmp_path / "run" / "model")
+    assert float(told["valid_mean_perplexity"]) > 1
+    assert checkpoint.read(tmp_path / "run" / "model").config.cell_size == 12
+
+
+def test_the_result_goes_to_stdout_and_progress_to_stderr(tmp_path, arguments, capsys):
+    assert main(arguments) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith(f"{tmp_path / 'run' / 'model'}: the model is finished\n")
+    assert "valid_mean_perplexity" in told.out
+    assert "4/4" in told.err
+
+
+def test_a_resumed_run_goes_on_with_its_own_settings_bit_for_bit(tmp_path, arguments):
+    data_and_run = arguments[1:]
+    assert main([*arguments, "--quiet"]) == 0
+    wanted = metrics(tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "checkpoints" / "step-00000004")
+    (tmp_path / "run" / "checkpoints" / "latest").write_text("step-00000002")
+    shutil.rmtree(tmp_path / "run" / "model")
+    assert main([*data_and_run, "--resume", "--quiet"]) == 0
+    assert metrics(tmp_path / "run") == wanted
+    assert recipe(tmp_path / "run").cell_size == 12
+    assert (tmp_path / "run" / "model").is_dir()
+
+
+def test_flags_beside_resume_change_the_recipe(tmp_path, arguments):
+    assert main([*arguments, "--quiet"]) == 0
+    assert main([*arguments[1:], "--resume", "--quiet", "--max-steps", "6", "--learning-rate", "0.01"]) == 0
+    last = [line for line in metrics(tmp_path / "run") if "learning_rate" in line][-1]
+    assert (last["step"], last["learning_rate"]) == (6, 0.01)
+
+
+def test_an_existing_run_is_not_overwritten_and_a_missing_one_not_resumed(tmp_path, arguments):
+    with pytest.raises(ConfigError, match="no run to resume"):
+        main([*arguments, "--resume", "--quiet"])
+    assert main([*arguments, "--quiet"]) == 0
+    with pytest.raises(OutputError, match="Use --resume"):
+        main([*arguments, "--quiet"])
+
+
+@pytest.mark.parametrize(
+    ("toml", "message"),
+    [
+        ("cellsize = 1", r"bad\.toml: unknown setting 'cellsize'"),
+        ("cell_size =", r"bad\.toml: is no TOML file"),
+        ("dropout = 2.0", "dropout is 2.0, but must be from 0 to below 1"),
+        (None, r"bad\.toml: there is no such file"),
+    ],
+)
+def test_a_bad_file_of_settings_is_named(tmp_path, arguments, toml, message):
+    if toml is not None:
+        (tmp_path / "bad.toml").write_text(toml)
+    with pytest.raises(ConfigError, match=message):
+        main([str(tmp_path / "bad.toml"), *arguments[1:], "--quiet"])
+    assert not (tmp_path / "run").exists()
+
+
+def test_usage_errors_end_with_2(arguments, capsys):
+    for wrong in (arguments[:3], [*arguments, "--nonsense", "1"], [*arguments, "--cell-size", "many"]):
+        with pytest.raises(SystemExit) as ended:
+            main(wrong)
+        assert ended.value.code == 2
+    assert capsys.readouterr().out == ""

@@ -1,0 +1,177 @@
+"""The floors of the house: imports only go down, rooms on one floor don't know each other, nobody imports the cli."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import elmo
+
+ROOT = Path(elmo.__file__).parent
+FLOORS = {
+    "cli": 7,
+    "explorer": 6,
+    "integrations": 6,
+    "tasks": 5,
+    "analysis": 5,
+    "embed": 4,
+    "pretrain": 4,
+    "model": 3,
+    "weights": 2,
+    "text": 1,
+    "ops": 1,
+    "config": 0,
+    "errors": 0,
+}
+# Where the public names live: `from elmo import X` inside the house is an import of that room.
+PUBLIC = {"BiLM": "model", "BiLMConfig": "config", "ELMo": "model", "Embedder": "embed", "ScalarMix": "model"}
+FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "helper", "misc", "core"}
+COMPUTED = "elmo.?"
+ENTRANCES = {"__init__.py", "__main__.py"}
+
+
+def sources(root: Path) -> list[Path]:
+    """Every source file of the package, but not the two that lie above all floors."""
+    files = [path.relative_to(root) for path in sorted(root.rglob("*.py"))]
+    return [path for path in files if not (len(path.parts) == 1 and path.name in ENTRANCES)]
+
+
+def room(path: Path) -> str:
+    return path.parts[0].removesuffix(".py")
+
+
+def imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Line and full name of everything a file imports, inside functions too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"line {node.lineno}: write imports with their full name"
+            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == "import_module":
+            yield node.lineno, _beginning(node.args[0])
+
+
+def _beginning(argument: ast.expr) -> str:
+    """A module's name as far as it stands in the source: import_module(f"elmo.weights.{name}") -> elmo.weights."""
+    if isinstance(argument, ast.JoinedStr):
+        argument = argument.values[0]
+    return argument.value if isinstance(argument, ast.Constant) else COMPUTED
+
+
+def wrong_imports(root: Path) -> list[str]:
+    """What breaks the rules of the floors."""
+    found = []
+    for path in sources(root):
+        here = room(path)
+        for line, name in imported(ast.parse((root / path).read_text(encoding="utf-8"))):
+            parts = name.split(".")
+            if parts[0] != "elmo" or len(parts) == 1 or parts[1] == "__version__":
+                continue
+            there = PUBLIC.get(parts[1], parts[1])
+            where = f"{path}:{line} imports {name}"
+            if there not in FLOORS:
+                # Above the top floor is nothing, so whatever the cli imports by a computed name lies below it.
+                if not (name == COMPUTED and FLOORS[here] == max(FLOORS.values())):
+                    found.append(f"{where}: which is no room of the house")
+            elif there != here and FLOORS[there] >= FLOORS[here] and not FLOORS[here] == FLOORS[there] == 0:
+                found.append(f"{where}: floor {FLOORS[here]} may only look down, not at floor {FLOORS[there]}")
+    return found
+
+
+def third_party(root: Path, wanted_room: str) -> set[str]:
+    names = set()
+    for path in sources(root):
+        if room(path) == wanted_room:
+            names |= {name.split(".")[0] for _, name in imported(ast.parse((root / path).read_text(encoding="utf-8")))}
+    return names - set(sys.stdlib_module_names) - {"elmo"}
+
+
+def undocumented(root: Path) -> list[str]:
+    """Files, and public functions and classes in them, without a docstring; overriding methods are free."""
+    found = []
+    for path in [*sources(root), *map(Path, ENTRANCES)]:
+        tree = ast.parse((root / path).read_text(encoding="utf-8"))
+        nodes = [(path.name, tree)]
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                nodes.append((node.name, node))
+            if isinstance(node, ast.ClassDef) and not node.bases:
+                nodes += [(f"{node.name}.{it.name}", it) for it in node.body if isinstance(it, ast.FunctionDef)]
+        public = [(name, node) for name, node in nodes if not any(part[0] == "_" for part in name.split("."))]
+        found += [f"{path}: {name}" for name, node in public if not ast.get_docstring(node)]
+    return found
+
+
+def test_imports_only_go_down():
+    assert wrong_imports(ROOT) == []
+
+
+def test_every_file_stands_in_a_known_room():
+    assert {room(path) for path in sources(ROOT)} - set(FLOORS) - {"bundled"} == set()
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "wrong"),
+    [
+        ("weights/x.py", "from elmo.model.bilm import BiLM", True),
+        ("weights/x.py", "def f():\n    from elmo.model import bilm", True),
+        ("weights/x.py", "from elmo import BiLM", True),
+        ("weights/x.py", "import_module('elmo.model.bilm')", True),
+        ("weights/x.py", "importlib.import_module(f'elmo.model.{x}')", True),
+        ("weights/x.py", "import_module(name)", True),
+        ("cli/x.py", "import_module(name)", False),
+        ("embed/x.py", "import elmo.pretrain.loop", True),
+        ("text/x.py", "from elmo.ops import char_cnn", True),
+        ("analysis/x.py", "from elmo.cli.main import main", True),
+        ("model/x.py", "from elmo.utils import x", True),
+        ("model/x.py", "from elmo.weights import formats", False),
+        ("model/x.py", "from elmo.model.highway import Highway\nfrom elmo import BiLMConfig, __version__", False),
+        ("config.py", "from elmo.errors import ConfigError", False),
+        ("config.py", "from elmo.text.characters import CharacterMap", True),
+        ("cli/x.py", "import elmo\nfrom elmo.tasks import ner", False),
+    ],
+)
+def test_the_check_of_imports_finds_what_is_wrong(tmp_path, path, source, wrong):
+    (tmp_path / path).parent.mkdir(exist_ok=True)
+    (tmp_path / path).write_text(source)
+    assert bool(wrong_imports(tmp_path)) == wrong
+
+
+def test_text_is_read_without_torch_and_operations_need_little_else():
+    assert third_party(ROOT, "text") <= {"numpy"}
+    # numpy: the sampler of negatives draws with numpy's generator, whose state can be saved.
+    assert third_party(ROOT, "ops") <= {"torch", "jaxtyping", "numpy"}
+    assert "torch" not in third_party(ROOT, "config") | third_party(ROOT, "errors")
+
+
+def test_no_file_has_a_name_that_says_nothing():
+    parts = {part.removesuffix(".py").strip("_") for path in sources(ROOT) for part in path.parts}
+    assert parts & FORBIDDEN_NAMES == set()
+
+
+def test_every_public_function_and_class_has_a_docstring():
+    assert undocumented(ROOT) == []
+
+
+def test_the_check_of_docstrings_finds_what_is_missing(tmp_path):
+    for name in ENTRANCES:
+        (tmp_path / name).write_text('"""."""')
+    (tmp_path / "config.py").write_text('"""."""\nclass A:\n    """."""\n    def f(self): pass\ndef _g(): pass')
+    assert undocumented(tmp_path) == ["config.py: A.f"]
+
+
+def run_python(code: str) -> str:
+    result = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    assert result.stderr == ""
+    return result.stdout
+
+
+def test_importing_elmo_is_silent_and_loads_nothing_heavy():
+    code = f"import sys; sys.path.insert(0, {str(ROOT.parent)!r}); before = set(sys.modules); import elmo; dir(elmo)"
+    assert run_python(code) == ""
+    loaded = run_python(code + "; print(*(set(sys.modules) - before))").split()
+    assert {name.split(".")[0] for name in loaded} - set(sys.stdlib_module_names) == {"elmo"}
