@@ -49,10 +49,16 @@ def shared() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def golden_folder() -> Path:
+    """Inputs and outputs computed with the original modules; its README says how."""
+    return Path(__file__).parent / "golden"
+
+
 @pytest.fixture(params=GOLDEN_CASES)
-def golden(request, shared) -> GoldenCase:
+def golden(request, golden_folder) -> GoldenCase:
     """Every golden case in turn."""
-    folder = shared / "golden" / request.param
+    folder = golden_folder / request.param
     inputs = json.loads((folder / "inputs.json").read_text(encoding="utf-8"))
     with np.load(folder / "expected.npz") as arrays:
         expected = dict(arrays)

@@ -16,7 +16,7 @@ Activation = Literal["relu", "tanh"]
 
 PUBLISHED_FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
 
-# Rows of a byte-level character embedding: padding, 256 bytes, <S>, </S>, begin of word, end of word, padding in a word.
+# Rows of a byte-level character embedding: none, 256 bytes, <S>, </S>, begin and end of word, padding inside a word.
 NUM_BYTE_CHARACTERS = 262
 
 

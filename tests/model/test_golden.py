@@ -107,8 +107,8 @@ def test_top_layer_equals_bilm_tf_on_its_own_fixture(shared):
 
 
 @pytest.fixture(scope="module")
-def many_langs(shared):
-    folder = shared / "golden" / "efml_word_and_char"
+def many_langs(golden_folder):
+    folder = golden_folder / "efml_word_and_char"
     with np.load(folder / "expected.npz") as arrays:
         return BiLM.from_pretrained(folder), json.loads((folder / "sentences.json").read_text()), dict(arrays)
 

@@ -92,8 +92,8 @@ def test_only_tokens_over_48_bytes_count_as_cut():
     assert [MAP.is_cut(token) for token in ("a" * 48, "a" * 49, "밥" * 16, "밥" * 17, "")] == [0, 1, 0, 1, 0]
 
 
-def test_golden_character_ids_are_equal(shared):
-    cases = sorted((shared / "golden").glob("*/inputs.json"))
+def test_golden_character_ids_are_equal(golden_folder):
+    cases = sorted(golden_folder.glob("*/inputs.json"))
     assert cases
     for case in cases:
         expected = np.load(case.with_name("expected.npz"))

@@ -1,6 +1,5 @@
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import h5py
 import numpy as np
@@ -34,14 +33,6 @@ LAYER = "RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell"
 
 
 @pytest.fixture
-def shared() -> Path:
-    folder = Path(__file__).resolve().parents[3] / "shared"
-    if not (folder / "golden").is_dir():
-        pytest.skip("needs the golden models of /work/shared")
-    return folder
-
-
-@pytest.fixture
 def written(tmp_path, random_checkpoint):
     """The folder of a small model in the published format."""
     write(random_checkpoint(), tmp_path / "model")
@@ -70,9 +61,9 @@ def rename_datasets(path, new_name):
             file[new_name(name)] = array
 
 
-def test_every_golden_model_is_read_with_exactly_the_expected_shapes(shared):
-    folders = sorted(path.parent for path in (shared / "golden").glob("*/options.json"))
-    assert len(folders) >= 8
+def test_every_golden_model_is_read_with_exactly_the_expected_shapes(golden_folder):
+    folders = sorted(path.parent for path in golden_folder.glob("*/options.json"))
+    assert len(folders) >= 7
     for folder in folders:
         weights = next(folder.glob("*weights.hdf5"))
         checkpoint = read(folder / "options.json", weights)
@@ -85,8 +76,8 @@ def test_every_golden_model_is_read_with_exactly_the_expected_shapes(shared):
         assert checkpoint.source_format == "allennlp"
 
 
-def test_a_golden_model_written_again_has_the_same_datasets_bit_for_bit(shared, tmp_path):
-    folder = shared / "golden" / "relu_hw2_l2_skip_mixed"
+def test_a_golden_model_written_again_has_the_same_datasets_bit_for_bit(golden_folder, tmp_path):
+    folder = golden_folder / "relu_hw2_l2_skip_mixed"
     write(read_folder(folder), tmp_path / "copy")
     with h5py.File(folder / "weights.hdf5") as original, h5py.File(tmp_path / "copy" / "weights.hdf5") as copy:
         names = []

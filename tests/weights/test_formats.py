@@ -1,21 +1,12 @@
 import json
 import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from elmo.errors import ConfigError, WeightFileError
 from elmo.weights import allennlp, checkpoint
 from elmo.weights.formats import read, recognize
-
-
-@pytest.fixture
-def shared() -> Path:
-    folder = Path(__file__).resolve().parents[3] / "shared"
-    if not (folder / "golden").is_dir():
-        pytest.skip("needs the golden models of /work/shared")
-    return folder
 
 
 @pytest.fixture
