@@ -1,0 +1,325 @@
+"""Embedder: sentences in, arrays out.
+
+sentences -> number_tokens   distinct tokens and each sentence's places among them
+          -> TokenTable      one vector for each distinct token, remembered across calls
+          -> bucket, pad     batches of similar length, bounded in tokens
+          -> contextualize   all layers, from the state the policy says
+          -> LayerChoice     what was asked for, cut to each sentence's own length
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from elmo.embed.layer_choice import LayerChoice, Layers
+from elmo.embed.pieces import contextualize_in_pieces
+from elmo.embed.row_states import RowStates, checked_state
+from elmo.embed.sentence_checks import checked_sentence, checked_sentences
+from elmo.embed.token_cache import DEFAULT_BYTES
+from elmo.embed.token_table import TokenTable
+from elmo.embed.windows import windows
+from elmo.errors import ConfigError
+from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
+from elmo.text.batches import Batch, bucket, number_tokens, pad
+from elmo.weights import checkpoint as native
+from elmo.weights import formats, hub
+from elmo.weights.atomic import new_file
+from elmo.weights.checkpoint import content_hash
+from elmo.weights.fingerprint import fingerprint
+from elmo.weights.tensor_file import write_tensors
+
+StatePolicy = Literal["zero", "warm", "carry"]
+Sentences = Iterable[str | Sequence[str]]
+
+WINDOW_SENTENCES = 512
+"""Sentences `embed_iter` and `embed_corpus` take at a time."""
+CARRY_ROWS = 64
+"""Rows of a batch in carry mode: the batch size of AllenNLP's `elmo` command."""
+
+# Tokens of a batch, padding counted. On a processor more brings nothing; a graphics card wants more rows at once.
+_MAX_TOKENS = {"cpu": 2048}
+_MAX_TOKENS_ELSEWHERE = 16_384
+_WINDOW_BATCHES = 8
+_DTYPES = ("float32",)
+
+
+class Embedder:
+    """A biLM with everything around it that turns lists of tokens into arrays of their own length.
+
+    `state`: where every sentence starts from.
+        "zero"   nothing: the same sentence always has the same vectors, whatever stands beside it
+        "warm"   the one fixed state `warm_state`: just as steady, and warmed up
+        "carry"  as the originals: a call is one batch, and row i continues row i of the call before
+    `warm_state`: `hidden` (layers, projections) and `cell` (layers, cells), as `warm_up` makes it.
+    `keep_boundaries`: whether the vectors of <S> and </S> stand around each sentence's.
+    `max_tokens`: tokens in a batch, padding counted (default: 2,048 on a CPU, 16,384 elsewhere). Longer sentences go
+        alone, and are read in pieces of that size without changing their vectors.
+    `cache_bytes`: memory for token vectors remembered across calls; 0: none. It never changes a result.
+    """
+
+    def __init__(
+        self,
+        bilm: BiLM,
+        *,
+        state: StatePolicy = "zero",
+        warm_state: Mapping[str, np.ndarray] | None = None,
+        keep_boundaries: bool = False,
+        max_tokens: int | None = None,
+        cache_bytes: int = DEFAULT_BYTES,
+    ) -> None:
+        if state not in get_args(StatePolicy):
+            raise ConfigError(f"state is {state!r}, but a sentence can only start from these: zero, warm, carry.")
+        if state == "warm" and warm_state is None:
+            raise ConfigError(_NO_WARM_STATE)
+        if max_tokens is not None and max_tokens < 1:
+            raise ConfigError(
+                f"max_tokens is {max_tokens}, but a batch has at least 1 token. Leave it out or choose more."
+            )
+        self.bilm = bilm.eval()
+        self.state: StatePolicy = state
+        self.keep_boundaries = keep_boundaries
+        self.max_tokens = max_tokens or _MAX_TOKENS.get(bilm.device.type, _MAX_TOKENS_ELSEWHERE)
+        self.source = "a model in memory"
+        self._tokens = TokenTable(bilm, cache_bytes)
+        self._carried = RowStates(bilm)
+        self._warm: BiLMState | None = None  # of one row
+        if warm_state is not None:
+            hidden, cell = checked_state(warm_state, bilm, with_rows=False)
+            self._warm = BiLMState(hidden[:, None], cell[:, None])
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        model: hub.Model = None,
+        *,
+        device: str = "auto",
+        dtype: str = "float32",
+        state: StatePolicy = "zero",
+        warm_state: Mapping[str, np.ndarray] | None = None,
+        **settings: Any,
+    ) -> Self:
+        """Load a model: a name, folder, file or hub id, or a pair (options.json, weights.hdf5).
+
+        None: the model named by the environment variable ELMO_MODEL, else the bundled one.
+        `device`: "auto" takes a graphics card if there is one; or any torch device. `dtype`: of the computation; only
+        "float32" so far. `warm_state`: default: the one stored with the model. `settings`: see the class.
+        Raises WeightFileError if there is no sound model, ConfigError for impossible settings.
+        """
+        if dtype not in _DTYPES:
+            raise ConfigError(
+                f"dtype is {dtype!r}, but this version computes in float32 only. Leave dtype out; to halve the files "
+                "instead, store the vectors as float16."
+            )
+        place = _checked_device(device)
+        checkpoint = formats.read(hub.resolve(model))
+        warm_state = checkpoint.warm_state if warm_state is None else warm_state
+        if state == "warm" and warm_state is None:
+            raise ConfigError(_NO_WARM_STATE)
+        embedder = cls(BiLM.from_checkpoint(checkpoint).to(place), state=state, warm_state=warm_state, **settings)
+        embedder.source = checkpoint.source_format
+        return embedder
+
+    @property
+    def num_layers(self) -> int:
+        """Layers of the result, the token layer included."""
+        return self.bilm.config.num_layers + 1
+
+    @property
+    def layer_dim(self) -> int:
+        """Numbers in one layer's vector of a token."""
+        return self.bilm.config.output_dim
+
+    @property
+    def model_hash(self) -> str:
+        """SHA-256 over the weights, equal for equal weights of any format (`content_hash` of the checkpoint)."""
+        return content_hash(self.bilm.to_checkpoint())
+
+    @property
+    def window_tokens(self) -> int:
+        """Tokens that `embed_iter` and `embed_corpus` take at a time at most."""
+        return _WINDOW_BATCHES * self.max_tokens
+
+    def describe(self) -> dict[str, Any]:
+        """What this embedder is, as plain values for JSON."""
+        cache = self._tokens.cache
+        return {
+            "source_format": self.source,
+            "model_hash": self.model_hash,
+            "num_layers": self.num_layers,
+            "layer_dim": self.layer_dim,
+            "device": str(self.bilm.device),
+            "dtype": "float32",
+            "state": self.state,
+            "state_hash": self.state_hash,
+            "keep_boundaries": self.keep_boundaries,
+            "max_tokens": self.max_tokens,
+            "cache": {"words": len(cache), "capacity": cache.capacity, "hits": cache.hits, "misses": cache.misses},
+        }
+
+    @property
+    def state_hash(self) -> str | None:
+        """SHA-256 over the warm state, if sentences start from it."""
+        return fingerprint(self.warm_state) if self.state == "warm" and self.warm_state else None
+
+    def embed(self, sentences: Sentences, layers: Layers = "all") -> list[np.ndarray]:
+        """One float32 array for each sentence, of exactly its length.
+
+        `sentences`: each a list of tokens, or a string that is split on whitespace. An empty sentence has 0 tokens; an
+        empty string among the tokens is a token like any other.
+        `layers`: "all" -> (layers, tokens, dim). All others -> (tokens, dim): "average"; "top"; an index, 0 the token
+        layer, negative ones from the top; a list of weights, one for each layer, taken as they are (no softmax).
+        In carry mode the sentences are the rows of one batch, in this order.
+        Raises ConfigError for what is no sentence, naming its place, and for layers the model doesn't have.
+        """
+        choice = LayerChoice.of(layers, self.num_layers)
+        return self._embed(checked_sentences(sentences), choice)
+
+    def embed_iter(
+        self, sentences: Sentences, layers: Layers = "all", *, window: int | None = None
+    ) -> Iterator[np.ndarray]:
+        """The arrays of `embed`, one by one in input order, in constant memory.
+
+        `window`: sentences taken at a time (default 512), fewer if they are long. In carry mode it is the number of
+        rows of each batch (default 64): sentence k continues sentence k - window.
+        """
+        choice = LayerChoice.of(layers, self.num_layers)
+        if window is not None and window < 1:
+            raise ConfigError(f"window is {window}, but at least 1 sentence must be taken at a time. Leave it out.")
+        if isinstance(sentences, str | bytes):
+            checked_sentences(sentences)
+        size, max_tokens = self.window_limits(window)
+        stream = (checked_sentence(sentence, place) for place, sentence in enumerate(sentences))
+        return (array for group in windows(stream, size, max_tokens) for array in self._embed(group, choice))
+
+    def window_limits(self, window: int | None = None) -> tuple[int, int | None]:
+        """Sentences and tokens of a window; in carry mode a window is a batch, whatever its tokens."""
+        if self.state == "carry":
+            return window or CARRY_ROWS, None
+        return window or WINDOW_SENTENCES, self.window_tokens
+
+    @torch.inference_mode()
+    def warm_up(self, sentences: Sentences) -> dict[str, np.ndarray]:
+        """Reads sentences one after the other in one row, from nothing; its last state becomes the warm state.
+
+        Gives `hidden` (layers, projections) and `cell` (layers, cells), for `Embedder(bilm, state="warm",
+        warm_state=...)`. A few hundred sentences like those to come are enough.
+        """
+        read = checked_sentences(sentences)
+        if not read:
+            raise ConfigError("there is no sentence to warm up with. Pass some of the kind that will be embedded.")
+        distinct, places = number_tokens(read, self.bilm.token_map.boundary_tokens)
+        table = self._tokens.vectors(distinct)
+        state = self.bilm.zero_state(1)
+        for row in range(len(read)):
+            state = self._read(pad(places, np.array([row])), table, state).state
+        self._warm = state
+        warm_state = self.warm_state
+        assert warm_state is not None
+        return warm_state
+
+    @property
+    def warm_state(self) -> dict[str, np.ndarray] | None:
+        """The state sentences start from in warm mode, if there is one."""
+        if self._warm is None:
+            return None
+        parts = {"hidden": self._warm.hidden, "cell": self._warm.cell}
+        return {name: part[:, 0].cpu().numpy().copy() for name, part in parts.items()}
+
+    def save_warm_state(self, folder: str | Path, *, force: bool = False) -> None:
+        """Stores the warm state with a model: `folder` is a model folder of our own format, of these same weights."""
+        if self._warm is None:
+            raise ConfigError("there is no warm state to save. Make one first: embedder.warm_up(sentences)")
+        found = content_hash(native.read(Path(folder)))
+        if found != self.model_hash:
+            raise ConfigError(
+                f"{folder} holds other weights ({found[:12]}) than this embedder ({self.model_hash[:12]}): the state "
+                "of one model means nothing to another. Name the folder this model was loaded from."
+            )
+        arrays = self.warm_state or {}
+        size = sum(array.nbytes for array in arrays.values())
+        with new_file(Path(folder) / native.WARM_STATE_FILE, size=size, force=force) as unfinished:
+            write_tensors(unfinished, arrays, "float32")
+
+    def reset(self, rows: Sequence[int] | None = None) -> None:
+        """Carry mode: forgets what was read, in some rows or in all."""
+        self._carried.reset(rows)
+
+    def state_dict(self) -> dict[str, np.ndarray]:
+        """Carry mode: what is remembered, `hidden` (layers, rows, projections) and `cell` (layers, rows, cells).
+
+        Empty before the first call. As in AllenNLP, there are as many rows as the largest batch so far had.
+        """
+        return self._carried.to_arrays()
+
+    def load_state_dict(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Carry mode: goes on from what `state_dict` gave."""
+        self._carried.load_arrays(arrays)
+
+    @torch.inference_mode()
+    def _embed(self, sentences: Sequence[Sequence[str]], choice: LayerChoice) -> list[np.ndarray]:
+        if not sentences:
+            return []
+        distinct, places = number_tokens(sentences, self.bilm.token_map.boundary_tokens)
+        table = self._tokens.vectors(distinct)
+        if self.state == "carry":
+            return self._embed_rows(places, table, choice)
+        results: list[Any] = [None] * len(sentences)
+        for rows in bucket([len(row) for row in places], self.max_tokens):
+            batch = pad(places, rows)
+            output = self._read(batch, table, self._initial(len(rows)))
+            for row, array in zip(rows, self._cut(output, batch, choice), strict=True):
+                results[row] = array
+        return results
+
+    def _embed_rows(self, places: Sequence[np.ndarray], table: Tensor, choice: LayerChoice) -> list[np.ndarray]:
+        """Carry mode: all sentences are one batch, in the caller's order."""
+        batch = pad(places, np.arange(len(places)))
+        output = self._read(batch, table, self._carried.first(len(places)))
+        self._carried.update(output.state)
+        return list(self._cut(output, batch, choice))
+
+    def _initial(self, rows: int) -> BiLMState | None:
+        if self.state != "warm":
+            return None
+        assert self._warm is not None  # checked when the embedder was made
+        device = self.bilm.device
+        parts = (part.to(device).repeat(1, rows, 1) for part in (self._warm.hidden, self._warm.cell))
+        return BiLMState(*parts)
+
+    def _read(self, batch: Batch, table: Tensor, state: BiLMState | None) -> BiLMOutput:
+        vectors = table[torch.from_numpy(batch.places).to(table.device)]
+        lengths = torch.from_numpy(batch.lengths).to(table.device)
+        rows, tokens = batch.places.shape
+        if rows * tokens > self.max_tokens:
+            return contextualize_in_pieces(self.bilm, vectors, lengths, state, max(1, self.max_tokens // rows))
+        return self.bilm.contextualize(vectors, lengths, state)
+
+    def _cut(self, output: BiLMOutput, batch: Batch, choice: LayerChoice) -> Iterator[np.ndarray]:
+        """Each row's chosen layers, as an array with memory of its own."""
+        values = choice.apply(output.layers).cpu().numpy()
+        edge = 0 if self.keep_boundaries else 1
+        for row, length in enumerate(batch.lengths):
+            yield values[..., row, edge : length - edge, :].copy()
+
+
+_NO_WARM_STATE = (
+    "state is 'warm', but the model has no warm state: nobody has made one. Make it once: embedder = "
+    "Embedder.from_pretrained(MODEL); embedder.warm_up(sentences); embedder.save_warm_state(MODEL_FOLDER) - or pass "
+    "what warm_up gives as warm_state."
+)
+
+
+def _checked_device(name: str) -> torch.device:
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        reason = str(error).splitlines()[0]
+        raise ConfigError(f"device is {name!r}, which can't be used here: {reason} Use 'auto' or 'cpu'.") from None
+    return device

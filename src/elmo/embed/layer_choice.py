@@ -1,0 +1,113 @@
+"""LayerChoice: which layers a caller wants, and how they become one array.
+
+"all"               (layers, tokens, dim)
+"average"           their plain mean, as the layer weights of an untrained scalar mix
+"top"               the last layer alone
+an index            that layer; 0 is the token layer, -1 the top one
+a list of weights   the weighted sum, by exactly these numbers: no softmax, no gamma
+"""
+
+import math
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor
+
+from elmo.errors import ConfigError
+
+Layers = str | int | Sequence[float]
+
+_NAMES = ("all", "average", "top")
+
+
+@dataclass(frozen=True)
+class LayerChoice:
+    """A checked choice. Build it with `of`."""
+
+    name: str
+    """As it is written into metadata: "all", "average", "top", "1" or "0.2,0.3,0.5"."""
+    weights: tuple[float, ...] | None
+    """The weight of each layer; None: all layers are kept."""
+
+    @classmethod
+    def of(cls, layers: Layers, num_layers: int) -> "LayerChoice":
+        """The choice `layers` of a model's `num_layers` layers; ConfigError if it makes no sense."""
+        if isinstance(layers, str):
+            return cls(layers, _named(layers, num_layers))
+        if isinstance(layers, bool) or layers is None:
+            raise _not_a_choice(layers, num_layers)
+        try:
+            index = operator.index(layers)
+        except TypeError:
+            weights = _checked_weights(layers, num_layers)
+            return cls(",".join(f"{weight:.12g}" for weight in weights), weights)
+        if not -num_layers <= index < num_layers:
+            raise ConfigError(
+                f"layers is {index}, but the model has {num_layers} layers. Choose an index from {-num_layers} to "
+                f"{num_layers - 1}: 0 is the token layer, -1 the top one."
+            )
+        return cls(str(index % num_layers), _one(index % num_layers, num_layers))
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether the result has an axis of layers."""
+        return self.weights is None
+
+    def apply(self, layers: Float[Tensor, "layers ..."]) -> Tensor:
+        """The chosen layers, or their sum."""
+        if self.weights is None:
+            return layers
+        if self.name == "average":
+            return layers.mean(dim=0)
+        used = [(weight, layer) for weight, layer in zip(self.weights, layers, strict=True) if weight != 0]
+        if not used:
+            return layers[0] * 0
+        total = used[0][1] if used[0][0] == 1 else used[0][1] * used[0][0]
+        for weight, layer in used[1:]:
+            total = total + layer * weight
+        return total
+
+
+def parse_layers(text: str) -> Layers:
+    """What is typed: "all", "average", "top", an index, or weights with commas between them."""
+    try:
+        return [float(part) for part in text.split(",")] if "," in text else int(text)
+    except ValueError:
+        return text
+
+
+def _named(name: str, num_layers: int) -> tuple[float, ...] | None:
+    if name not in _NAMES:
+        raise _not_a_choice(name, num_layers)
+    if name == "all":
+        return None
+    return _one(num_layers - 1, num_layers) if name == "top" else (1 / num_layers,) * num_layers
+
+
+def _one(index: int, num_layers: int) -> tuple[float, ...]:
+    return tuple(float(place == index) for place in range(num_layers))
+
+
+def _checked_weights(layers: Any, num_layers: int) -> tuple[float, ...]:
+    try:
+        weights = tuple(float(weight) for weight in layers)
+    except (TypeError, ValueError):
+        raise _not_a_choice(layers, num_layers) from None
+    if len(weights) != num_layers:
+        raise ConfigError(
+            f"layers has {len(weights)} weights, but the model has {num_layers} layers. Give one weight for each, the "
+            "token layer's first."
+        )
+    if not all(math.isfinite(weight) for weight in weights):
+        raise ConfigError(f"layers is {list(weights)}, but a sum needs finite weights. Check how they were computed.")
+    return weights
+
+
+def _not_a_choice(layers: object, num_layers: int) -> ConfigError:
+    return ConfigError(
+        f"layers is {layers!r}, which chooses no layers. Use 'all', 'average', 'top', an index up to {num_layers - 1}, "
+        f"or a list of {num_layers} weights."
+    )

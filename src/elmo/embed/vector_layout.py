@@ -1,0 +1,93 @@
+"""VectorLayout: how many numbers of which kind a file of vectors holds, known before the first one is computed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+
+from elmo.errors import ConfigError, OutputError
+
+FileFormat = Literal["hdf5", "parquet", "npy"]
+StoredType = Literal["float32", "float16"]
+
+# Beside OUT.npy lie OUT.npy.offsets.npy and OUT.npy.metadata.json.
+OFFSETS_SUFFIX = ".offsets.npy"
+METADATA_SUFFIX = ".metadata.json"
+
+_SUFFIXES: dict[str, FileFormat] = {
+    ".hdf5": "hdf5",
+    ".h5": "hdf5",
+    ".parquet": "parquet",
+    ".npy": "npy",
+}
+
+
+@dataclass(frozen=True)
+class VectorLayout:
+    """One array for each input line; a blank line's has no tokens."""
+
+    lengths: np.ndarray
+    """(lines,) vectors of each line"""
+    num_layers: int | None
+    """Layers of each array; None: the arrays have no axis of layers."""
+    dim: int
+    store: StoredType
+    """What the numbers are stored as."""
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The stored type, little-endian."""
+        return np.dtype("<f4" if self.store == "float32" else "<f2")
+
+    @property
+    def numbers_per_token(self) -> int:
+        """Numbers stored for one token."""
+        return (self.num_layers or 1) * self.dim
+
+    @property
+    def bytes_per_token(self) -> int:
+        """Bytes stored for one token."""
+        return self.numbers_per_token * self.dtype.itemsize
+
+    @property
+    def num_tokens(self) -> int:
+        """Vectors of all lines."""
+        return int(self.lengths.sum())
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of all vectors."""
+        return self.num_tokens * self.bytes_per_token
+
+    def shape(self, line: int) -> tuple[int, ...]:
+        """(layers, tokens, dim) or (tokens, dim) of a line's array."""
+        length = int(self.lengths[line])
+        return (length, self.dim) if self.num_layers is None else (self.num_layers, length, self.dim)
+
+    def stored(self, array: np.ndarray, line: int) -> np.ndarray:
+        """The array of a line as it is stored; OutputError if the stored type can't hold a number of it."""
+        if array.shape != self.shape(line):
+            raise ValueError(f"line {line} has an array of shape {array.shape}, planned was {self.shape(line)}")
+        try:
+            with np.errstate(over="raise"):
+                return array.astype(self.dtype)
+        except FloatingPointError:
+            raise OutputError(
+                f"line {line + 1} has the number {np.abs(array).max():g}, but float16 ends at 65504. Use --store "
+                "float32."
+            ) from None
+
+
+def format_of(path: Path, given: str | None = None) -> FileFormat:
+    """The format of a file of vectors: the `given` one, or what its name ends in."""
+    if given is not None:
+        if given not in get_args(FileFormat):
+            raise ConfigError(f"format is {given!r}, but vectors are written as: {', '.join(get_args(FileFormat))}.")
+        return given  # type: ignore[return-value]
+    if path.suffix.lower() not in _SUFFIXES:
+        raise ConfigError(
+            f"{path}: its ending {path.suffix!r} says no format of vectors. Let it end in {', '.join(_SUFFIXES)}, or "
+            "use --format."
+        )
+    return _SUFFIXES[path.suffix.lower()]
