@@ -1,6 +1,6 @@
 """A text file -> ELMo vectors, and a look at them: does "bank" know which bank it is?
 
-    python examples/bank.py
+python examples/bank.py
 """
 
 from pathlib import Path
@@ -28,8 +28,11 @@ def main() -> int:
     lines = TEXT.read_text(encoding="utf-8").splitlines()
     vectors = list(read_vectors(OUTPUT))
     print(f"{OUTPUT}: {len(vectors)} lines; line 0 has vectors of shape {vectors[0].shape} (layers, tokens, numbers)")
-    banks = {line: array[:, line.split().index("bank")] for line, array in zip(lines, vectors, strict=True)
-             if "bank" in line.split()}
+    banks = {
+        line: array[:, line.split().index("bank")]
+        for line, array in zip(lines, vectors, strict=True)
+        if "bank" in line.split()
+    }
     money, river, interest, rain = banks
     print(f'\nHow near is "bank" in "{money}" to "bank" in\n')
     print(f"{'layer 0':>9}{'layer 1':>9}{'layer 2':>9}")

@@ -6,8 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from jaxtyping import install_import_hook
 
 from elmo.config import BiLMConfig
+
+# The shapes in the signatures of the network and its operations are checked in every call that a test makes.
+install_import_hook(["elmo.model", "elmo.ops"], "beartype.beartype")
 
 GOLDEN_CASES = (
     "relu_hw2_l2_skip_mixed",

@@ -2,13 +2,16 @@
 
 Rows are taken longest first, so at step t the rows still reading are a prefix of the batch, which shrinks as sentences
 end. One product brings all inputs to the gates before the loop; the gates work in place. No gradients.
+A row's result does not depend on the rows beside it: see `elmo.ops.product` and `gate_passes`.
 """
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from elmo.ops.product import prepack
 from elmo.ops.projected_lstm.cell import LayerWeights, LSTMSettings
+from elmo.ops.projected_lstm.gate_passes import forward_pass
 
 
 @torch.no_grad()
@@ -24,19 +27,17 @@ def projected_lstm_packed(
     sorted_lengths, order = lengths.sort(descending=True, stable=True)
     alive = _rows_alive(sorted_lengths, inputs.shape[1])
     hidden, cell = hidden[order], cell[order]  # copies: the loop below writes into them
-    bias = _bias_with_forget(weights, settings)
     packed = (
         torch.cat([inputs[order[:rows], t] for t, rows in enumerate(alive)])
         if alive
         else inputs.new_empty(0, inputs.shape[2])
     )
-    gates = torch.addmm(bias, packed, weights.input_weight.t())
+    gates = prepack(weights.input_weight)(packed).add_(_bias_with_forget(weights, settings))
     packed_outputs = packed.new_empty(packed.shape[0], hidden.shape[1])
-    recurrent = weights.recurrent_weight.t()
+    step = _Step(weights, settings, cell)
     start = 0
     for rows in alive:
-        step_gates = gates[start : start + rows].addmm_(hidden[:rows], recurrent)
-        _step_in_place(step_gates, hidden[:rows], cell[:rows], weights, settings)
+        step(gates[start : start + rows], hidden[:rows], cell[:rows])
         packed_outputs[start : start + rows] = hidden[:rows]
         start += rows
     outputs = inputs.new_zeros(inputs.shape[0], inputs.shape[1], hidden.shape[1])
@@ -63,17 +64,23 @@ def _bias_with_forget(weights: LayerWeights, settings: LSTMSettings) -> Tensor:
     return bias
 
 
-def _step_in_place(gates: Tensor, hidden: Tensor, cell: Tensor, weights: LayerWeights, settings: LSTMSettings) -> None:
-    size = weights.cell_size
-    gates[:, : 3 * size].sigmoid_()
-    i, f, o, j = gates.chunk(4, dim=1)
-    cell.mul_(f).addcmul_(i, j.tanh_())
-    if settings.cell_clip is not None:
-        cell.clamp_(-settings.cell_clip, settings.cell_clip)
-    output = torch.tanh(cell, out=j).mul_(o)
-    if weights.projection_weight is None:
-        hidden.copy_(output)
-        return
-    torch.mm(output, weights.projection_weight.t(), out=hidden)
-    if settings.projection_clip is not None:
-        hidden.clamp_(-settings.projection_clip, settings.projection_clip)
+class _Step:
+    """One token for the rows still reading; its buffers serve all steps."""
+
+    def __init__(self, weights: LayerWeights, settings: LSTMSettings, cell: Tensor) -> None:
+        self.settings = settings
+        self.recurrent = prepack(weights.recurrent_weight)
+        self.project = None if weights.projection_weight is None else prepack(weights.projection_weight)
+        self.buffers = [torch.empty_like(cell) for _ in range(3)]
+
+    def __call__(self, gates: Tensor, hidden: Tensor, cell: Tensor) -> None:
+        """`gates` holds the inputs' share; `hidden` and `cell` are brought up to date in place."""
+        after, squashed, output = (buffer[: len(cell)] for buffer in self.buffers)
+        forward_pass(gates, self.recurrent(hidden), cell, after, squashed, output, self.settings.cell_clip)
+        cell.copy_(after)
+        if self.project is None:
+            hidden.copy_(output)
+            return
+        hidden.copy_(self.project(output))
+        if self.settings.projection_clip is not None:
+            hidden.clamp_(-self.settings.projection_clip, self.settings.projection_clip)
