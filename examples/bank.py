@@ -33,10 +33,10 @@ def main() -> int:
         for line, array in zip(lines, vectors, strict=True)
         if "bank" in line.split()
     }
-    money, river, interest, rain = banks
+    money, *others = banks
     print(f'\nHow near is "bank" in "{money}" to "bank" in\n')
     print(f"{'layer 0':>9}{'layer 1':>9}{'layer 2':>9}")
-    for other in (interest, river, rain):
+    for other in others:
         row = [cosine(banks[money][layer], banks[other][layer]) for layer in range(len(vectors[0]))]
         print("".join(f"{value:9.3f}" for value in row), f"  {other}")
     print("\nLayer 0 sees the word alone; the layers above it see the sentence.")

@@ -1,0 +1,69 @@
+"""The model that comes with the package: whole, small, and it has learned."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elmo import Embedder
+from elmo.model.bilm import BiLM
+from elmo.model.lm_head import LMHead
+from elmo.pretrain.perplexity import evaluate
+from elmo.weights import hub
+from elmo.weights.checkpoint import Checkpoint, read
+
+SENTENCES = [
+    "He was not a man to be easily frightened .".split(),
+    "The government of the United States has a large number of offices .".split(),
+    "She looked at him for a moment and then said that she did not know .".split(),
+]
+
+
+@pytest.fixture(scope="module")
+def checkpoint() -> Checkpoint:
+    """small-en as data."""
+    return read(Path(hub.resolve("small-en")))
+
+
+def test_it_takes_no_more_than_twenty_megabytes() -> None:
+    assert sum(path.stat().st_size for path in Path(hub.resolve("small-en")).iterdir()) < 20e6
+
+
+def test_it_has_everything_a_model_folder_can_have(checkpoint: Checkpoint) -> None:
+    assert checkpoint.softmax is not None and checkpoint.warm_state is not None
+    assert checkpoint.vocabulary[:3] == ["<S>", "</S>", "<UNK>"]
+    card = (Path(hub.resolve("small-en")) / "README.md").read_text(encoding="utf-8")
+    for word in ("Perplexity", "Kneser-Ney", "licence", "CC BY-SA 4.0"):
+        assert word in card
+
+
+def test_it_has_learned_english(checkpoint: Checkpoint) -> None:
+    bilm, head = BiLM.from_checkpoint(checkpoint), LMHead.from_checkpoint(checkpoint)
+    found = evaluate(bilm, head, SENTENCES)
+    shuffled = [list(np.random.default_rng(0).permutation(sentence)) for sentence in SENTENCES]
+    assert found.of("mean") < 100
+    assert found.of("mean") < evaluate(bilm, head, shuffled).of("mean") / 10
+
+
+def test_context_moves_a_words_upper_layers_and_not_its_lowest() -> None:
+    money, debt, river = (
+        array[:, 5]
+        for array in Embedder.from_pretrained().embed(
+            ["He went to the bank to get money .", "He went to the bank to pay a debt .", "He went to the bank of a river ."]
+        )
+    )
+    assert np.array_equal(money[0], debt[0]) and np.array_equal(money[0], river[0])
+
+    def near(one: np.ndarray, other: np.ndarray) -> float:
+        return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+
+    for layer in (1, 2):
+        assert near(money[layer], debt[layer]) > near(money[layer], river[layer]) + 0.02
+
+
+def test_every_state_policy_works_with_it() -> None:
+    sentence = SENTENCES[0]
+    zero, warm, carry = (Embedder.from_pretrained(state=state).embed([sentence])[0] for state in ("zero", "warm", "carry"))
+    assert np.array_equal(zero[0], warm[0])
+    assert not np.array_equal(zero[2], warm[2])
+    np.testing.assert_allclose(zero, carry, atol=1e-5)
