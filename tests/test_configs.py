@@ -31,3 +31,30 @@ def test_the_papers_recipe_has_the_published_sizes(size: str) -> None:
     assert (config.optimizer, config.learning_rate, config.clip_norm) == ("adagrad", 0.2, 10.0)
     assert (config.batch_size, config.unroll_steps, config.num_negative_samples) == (128, 20, 8192)
     assert (config.dropout, config.sum_over_window, config.state_reset) == (0.1, True, 0.0)
+
+
+def test_the_cnn_big_lstm_has_its_published_sizes() -> None:
+    config = _read(FOLDER / "cnn-big-lstm.toml")
+    architecture = config.architecture(50)
+    assert (architecture.direction, architecture.num_filters) == ("forward", 4096)
+    assert (architecture.cell_size, architecture.projection_size, architecture.num_layers) == (8192, 1024, 2)
+    assert (config.optimizer, config.learning_rate, config.clip_norm) == ("adagrad", 0.2, 1.0)
+
+
+@pytest.mark.parametrize(("size", "filters", "cells", "highways"), [("small", 525, 300, 1), ("large", 1100, 650, 2)])
+def test_the_models_of_kim_have_their_published_sizes(size: str, filters: int, cells: int, highways: int) -> None:
+    config = _read(FOLDER / f"kim-2015-{size}.toml")
+    architecture = config.architecture(50)
+    assert (architecture.num_filters, architecture.num_highway, architecture.character_dim) == (filters, highways, 15)
+    assert (architecture.cell_size, architecture.has_lstm_projection) == (cells, False)
+    assert (architecture.directions, architecture.cell_clip) == (("forward",), None)
+    assert (config.optimizer, config.learning_rate, config.dropout, config.clip_norm) == ("sgd", 1.0, 0.5, 5.0)
+    assert (config.softmax, config.unroll_steps) == ("full", 35)
+
+
+def test_the_model_of_words_reads_no_characters_and_shares_its_table() -> None:
+    config = _read(FOLDER / "words.toml")
+    architecture = config.architecture(50, vocabulary_size=100)
+    assert (architecture.has_characters, architecture.token_projection) == (False, False)
+    assert (architecture.num_words, architecture.word_dim) == (101, 128)
+    assert config.tie_softmax

@@ -63,6 +63,9 @@ class BiLMConfig:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "filters", tuple((int(width), int(count)) for width, count in self.filters))
+        for name in ("cell_clip", "projection_clip", "forget_bias"):  # files write 3 where they mean 3.0
+            if type(getattr(self, name)) is int:
+                object.__setattr__(self, name, float(getattr(self, name)))
         for name, allowed in (("characters", Characters), ("activation", Activation), ("direction", Direction)):
             _require(getattr(self, name) in get_args(allowed), name, getattr(self, name), f"one of {get_args(allowed)}")
         for name in ("cell_size", "projection_size", "num_layers"):

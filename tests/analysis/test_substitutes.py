@@ -36,9 +36,14 @@ def by_hand(bilm: BiLM, head: LMHead, direction: str, read: list[str]) -> torch.
 def test_each_direction_predicts_from_its_side_alone(language_model, place):
     found = substitutes(*language_model, SENTENCE, place, count=3)
     read = {"forward": ["<S>", *SENTENCE[:place]], "backward": ["</S>", *reversed(SENTENCE[place + 1 :])]}
-    assert list(found) == ["forward", "backward"]
+    assert list(found) == ["forward", "backward", "both"]
+    chances = {direction: by_hand(*language_model, direction, side) for direction, side in read.items()}
+    for values in chances.values():
+        values[:3] = 0  # <S>, </S>, <UNK>: nothing to put in a place
+    product = chances["forward"] * chances["backward"]
+    chances["both"] = product / product.sum()
     for direction, prediction in found.items():
-        expected = by_hand(*language_model, direction, read[direction])
+        expected = chances[direction]
         values, ids = expected.topk(3)
         assert [word for word, _ in prediction.best] == [WORDS[i] for i in ids]
         assert [value for _, value in prediction.best] == pytest.approx(values.tolist(), abs=1e-6)
@@ -54,10 +59,31 @@ def test_the_marked_word_plays_no_part(language_model):
         assert (other[direction].probability, other[direction].rank) == (None, None)
 
 
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_a_model_of_one_direction_has_no_product(direction):
+    torch.manual_seed(3)
+    sizes = {"cell_size": 16, "projection_size": 8, "filters": ((1, 4), (2, 4)), "character_dim": 4, "num_highway": 1}
+    bilm = BiLM(BiLMConfig(**sizes, direction=direction)).eval()
+    head = LMHead(WORDS, 8).eval()
+    found = substitutes(bilm, head, SENTENCE, 1, count=3)
+    assert list(found) == [direction]
+    read = {"forward": ["<S>", "the"], "backward": ["</S>", "steep", "was"]}[direction]
+    ids = torch.from_numpy(bilm.token_map.ids(read).characters)[None]
+    state = bilm.zero_state(1)
+    with torch.no_grad():
+        outputs, _, _ = bilm.lstms[0](bilm.token_vectors(ids), torch.tensor([len(read)]), state.hidden, state.cell)
+        expected = torch.softmax(head.weight @ outputs[-1][0, -1] + head.bias, 0)[3:]
+    assert [value for _, value in found[direction].best] == pytest.approx(expected.topk(3).values.tolist(), abs=1e-6)
+
+
 def test_no_more_words_are_given_than_there_are(language_model):
     found = substitutes(*language_model, SENTENCE, 0, count=100)
-    assert sorted(word for word, _ in found["forward"].best) == sorted(WORDS)
-    assert sum(value for _, value in found["forward"].best) == pytest.approx(1, abs=1e-6)
+    for prediction in found.values():
+        assert sorted(word for word, _ in prediction.best) == sorted(WORDS[3:])
+    assert sum(value for _, value in found["forward"].best) < 1
+    assert sum(value for _, value in found["both"].best) == pytest.approx(1, abs=1e-6)
+    unknown = substitutes(*language_model, ["the", "<UNK>", "was"], 1)
+    assert (unknown["forward"].probability, unknown["both"].rank) == (None, None)
 
 
 @pytest.mark.parametrize(("place", "count"), [(4, 1), (-1, 1), (0, 0)])

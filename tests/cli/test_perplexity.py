@@ -8,9 +8,10 @@ import sys
 import pytest
 
 from elmo.cli.perplexity import main
-from elmo.errors import TextError, WeightFileError
+from elmo.errors import ConfigError, OutputError, TextError, WeightFileError
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
+from elmo.pretrain.bilm_tf_protocol import evaluate_like_bilm_tf
 from elmo.pretrain.perplexity import evaluate
 from elmo.weights import checkpoint
 
@@ -92,3 +93,50 @@ def test_a_model_without_softmax_is_named(tmp_path, model_folder, text):
     (model_folder / checkpoint.SOFTMAX_FILE).unlink()
     with pytest.raises(WeightFileError, match=f"{model_folder} has no softmax"):
         main([str(model_folder), str(text), "--quiet"])
+
+
+def test_tokens_are_written_to_a_file_that_is_not_overwritten(tmp_path, model_folder, text, expected, capsys):
+    arguments = [str(model_folder), str(text), "--quiet", "--json", "--per-token", str(tmp_path / "tokens.jsonl")]
+    assert main(arguments) == 0
+    lines = [json.loads(line) for line in (tmp_path / "tokens.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [line["line"] for line in lines] == [1, 3, 4]
+    assert [line["tokens"] for line in lines] == [sentence.split() for sentence in SENTENCES if sentence]
+    assert [line["unknown"] for line in lines] == [[], [1], []]
+    for direction in ("forward", "backward"):
+        nats = sum(sum(line[direction]) + line[f"{direction}_boundary"] for line in lines)
+        assert math.exp(nats / expected.num_predictions) == pytest.approx(expected.of(direction), rel=1e-4)
+    assert json.loads(capsys.readouterr().out) == {"text": str(text), **expected.to_dict()}
+    with pytest.raises(OutputError, match="--force"):
+        main(arguments)
+    assert main([*arguments, "--force"]) == 0
+
+
+def test_the_protocol_of_bilm_tf_says_what_it_drops(model_folder, language_model, text, capsys):
+    bilm, head = BiLM.from_checkpoint(language_model), LMHead.from_checkpoint(language_model)
+    lines = [sentence.split() for sentence in SENTENCES]
+    wanted = evaluate_like_bilm_tf(bilm, head, lines, batch_size=3)
+    assert wanted.dropped_sentences > 0
+    assert main([str(model_folder), str(text), "--protocol", "bilm-tf", "--batch-size", "3", "--json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"text": str(text), **wanted.to_dict()}
+    assert main([str(model_folder), str(text), "--protocol", "bilm-tf", "--batch-size", "3", "--quiet"]) == 0
+    rows = dict(line.rsplit(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert rows["dropped sentences"] == str(wanted.dropped_sentences)
+    assert rows["dropped predictions"] == str(wanted.dropped_predictions)
+    with pytest.raises(TextError, match="256 rows"):
+        main([str(model_folder), str(text), "--protocol", "bilm-tf", "--quiet"])
+
+
+def test_a_carried_state_changes_the_figures_and_drops_nothing(model_folder, text, expected, capsys):
+    assert main([str(model_folder), str(text), "--state", "carry", "--batch-size", "1", "--json", "--quiet"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["predictions"] == expected.num_predictions
+    assert facts["mean_perplexity"] != expected.of("mean")
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [["--batch-size", "3"], ["--protocol", "bilm-tf", "--state", "carry"], ["--protocol", "bilm-tf", "--per-sentence"]],
+)
+def test_flags_that_contradict_each_other_are_errors(model_folder, text, flags):
+    with pytest.raises(ConfigError, match="was given"):
+        main([str(model_folder), str(text), *flags])

@@ -33,6 +33,29 @@ def test_every_flag_reaches_the_data(tmp_path, text, capsys):
     assert report["settings"]["encoding"] == "latin-1"
 
 
+def test_the_flags_for_raw_text_and_held_out_documents_reach_the_data(tmp_path, capsys):
+    path = tmp_path / "rows"
+    path.write_text("".join(json.dumps({"body": f"Row {number}. It's one."}) + "\n" for number in range(40)))
+    arguments = [str(path), "-o", str(tmp_path / "data"), "--format", "jsonl", "--field", "body", "--workers", "2"]
+    arguments += ["--sentences", "within-lines", "--tokenizer", "unicode", "--valid-share", "0.3", "--documents", "row"]
+    assert main([*arguments, "--resume"]) == 0
+    told = capsys.readouterr()
+    data = TrainingData.open(tmp_path / "data")
+    assert data.num_sentences("train") + data.num_sentences("valid") == 80
+    assert "'s" in data.types()
+    counted = [line.split()[1:] for line in told.out.splitlines() if line.startswith("documents")]
+    assert sum(map(int, counted[0])) == 40
+
+
+def test_a_vocabulary_in_another_order_is_a_warning_on_stderr_and_in_the_report(tmp_path, text, capsys):
+    (tmp_path / "words").write_text("<S>\n</S>\n<UNK>\ncat\nthe\n")
+    assert main([str(text), "-o", str(tmp_path / "data"), "--vocabulary", str(tmp_path / "words")]) == 0
+    told = capsys.readouterr()
+    warning = "warning: the vocabulary's order doesn't follow the training text, 1 times in 2 words: 'cat' (line 4)"
+    assert warning in told.err
+    assert warning in told.out
+
+
 def test_the_table_goes_to_stdout_and_progress_to_stderr(tmp_path, text, capsys):
     assert main([str(text), "--output", str(tmp_path / "data")]) == 0
     told = capsys.readouterr()

@@ -17,19 +17,19 @@ def test_json_equals_the_library(model_folder, language_model, capsys):
     bilm, head = BiLM.from_checkpoint(language_model), LMHead.from_checkpoint(language_model)
     expected = substitutes(bilm, head, ["the", "bank", "was"], 1, 3)
     assert (facts["sentence"], facts["place"]) == (["the", "bank", "was"], 1)
-    for direction in ("forward", "backward"):
+    for direction in ("forward", "backward", "both"):
         assert [tuple(pair) for pair in facts[direction]["best"]] == expected[direction].best
         assert facts[direction]["rank"] == expected[direction].rank
 
 
-def test_the_table_has_a_column_for_each_direction(model_folder, capsys):
+def test_the_table_has_a_column_for_each_direction_and_their_product(model_folder, capsys):
     assert main([str(model_folder), "the [bank] was", "--top", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["forward", "backward"]
+    assert lines[0].split() == ["forward", "backward", "both"]
     assert len(lines) == 1 + 2 + 2
-    assert lines[-1].count("bank (rank ") == 2
+    assert lines[-1].count("bank (rank ") == 3
     assert main([str(model_folder), "the [zebra] was", "--top", "2"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].count("zebra (not in the vocabulary)") == 2
+    assert capsys.readouterr().out.splitlines()[-1].count("zebra (not in the vocabulary)") == 3
 
 
 def test_a_sentence_without_a_mark_is_an_error_before_the_model_is_read():

@@ -324,3 +324,23 @@ def test_a_disk_that_fills_up_keeps_what_is_finished(embedder, text, tmp_path, s
     report = embed_corpus(embedder, text, output, window=4, resume=True)
     assert report["resumed_at_line"] > 0
     assert output.read_bytes() == whole.read_bytes()
+
+
+def test_a_files_own_tokens_are_taken_as_they_are(tmp_path, tiny_bilm):
+    plain, rows, trees = tmp_path / "t.txt", tmp_path / "t.jsonl", tmp_path / "t.conllu"
+    plain.write_text("do n't go\n\nno\n", encoding="utf-8")
+    rows.write_text('{"text": ["do", "n\'t", "go"]}\n{"text": ""}\n{"text": "no"}\n', encoding="utf-8")
+    trees.write_text(
+        "".join(f"{i}\t{w}" + "\t_" * 8 + "\n" for i, w in enumerate(("do", "n't", "go"), 1))
+        + "\n1\tno"
+        + "\t_" * 8
+        + "\n\n",
+        encoding="utf-8",
+    )
+    found = {}
+    for path in (plain, rows, trees):
+        embed_corpus(Embedder(tiny_bilm), path, path.with_suffix(path.suffix + ".h5"))
+        found[path] = [array for array in read_vectors(path.with_suffix(path.suffix + ".h5")) if array.shape[1]]
+    for path in (rows, trees):
+        for one, other in zip(found[plain], found[path], strict=True):
+            np.testing.assert_array_equal(one, other)

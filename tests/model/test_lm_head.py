@@ -24,6 +24,17 @@ def head():
 
 
 @pytest.fixture
+def adaptive():
+    """Three frequent words, and clusters of one and of three."""
+    torch.manual_seed(0)
+    head = LMHead(WORDS, 8, clusters=[(1, 3), (3, 2)])
+    with torch.no_grad():
+        for parameter in head.parameters():
+            parameter.normal_()
+    return head
+
+
+@pytest.fixture
 def outputs():
     return torch.randn(11, 8, generator=torch.Generator().manual_seed(1))
 
@@ -59,6 +70,35 @@ def test_a_softmax_survives_its_checkpoint(head, outputs, tiny_bilm, tmp_path):
     again = LMHead.from_pretrained(tmp_path / "model")
     assert again.vocabulary == WORDS
     assert torch.equal(again.logits(outputs), head.logits(outputs))
+
+
+@pytest.mark.parametrize("chunk", [1, 4, 512])
+def test_an_adaptive_softmax_gives_every_word_its_chance(adaptive, outputs, chunk):
+    logits = adaptive.logits(outputs)
+    assert logits.shape == (11, len(WORDS))
+    torch.testing.assert_close(logits.exp().sum(dim=1), torch.ones(11))
+    targets = torch.arange(11) % len(WORDS)
+    expected = functional.cross_entropy(logits, targets, reduction="none")
+    torch.testing.assert_close(adaptive.nats(outputs, targets, chunk=chunk), expected)
+    assert next(adaptive.best(outputs, 1))[0][0] == WORDS[int(logits[0].argmax())]
+
+
+def test_an_adaptive_softmax_survives_its_checkpoint(adaptive, outputs, tiny_bilm, tmp_path):
+    softmax = {name: tensor.numpy() for name, tensor in adaptive.state_dict().items()}
+    checkpoint.write(tiny_bilm.to_checkpoint(softmax=softmax, vocabulary=WORDS), tmp_path / "model")
+    again = LMHead.from_pretrained(tmp_path / "model")
+    assert [(len(cluster.bias), len(cluster.projection)) for cluster in again.clusters] == [(1, 3), (3, 2)]
+    assert torch.equal(again.logits(outputs), adaptive.logits(outputs))
+
+
+def test_a_head_has_a_copy_of_its_checkpoints_numbers(head, tiny_bilm):
+    softmax = {name: tensor.numpy().copy() for name, tensor in head.state_dict().items()}
+    again = LMHead.from_checkpoint(tiny_bilm.to_checkpoint(softmax=softmax, vocabulary=WORDS))
+    with torch.no_grad():
+        again.weight.zero_()
+    assert softmax["weight"].any()
+    assert again.weight.requires_grad
+    assert not again.training
 
 
 def test_a_model_without_softmax_says_so(tiny_bilm, tmp_path):

@@ -126,8 +126,8 @@ def test_char_cnn_for_training_equals_the_reference(activation: str, count: int)
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
     if count == 0:
         return
-    for fast, plain in zip(torch.autograd.grad(found, parameters, grad), torch.autograd.grad(expected, parameters, grad),
-                           strict=True):  # fmt: skip
+    gradients = (torch.autograd.grad(values, parameters, grad) for values in (found, expected))
+    for fast, plain in zip(*gradients, strict=True):
         torch.testing.assert_close(fast, plain, rtol=1e-4, atol=1e-4 * plain.abs().max().item())
 
 

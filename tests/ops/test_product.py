@@ -44,3 +44,12 @@ def test_a_weight_of_inference_mode_works() -> None:
     with torch.inference_mode():
         inputs, weight = torch.randn(4, 8), torch.randn(6, 8)
         torch.testing.assert_close(prepack(weight)(inputs), product_reference(inputs, weight))
+
+
+def test_a_weight_in_training_is_never_remembered() -> None:
+    inputs, weight = torch.randn(4, 8), torch.nn.Parameter(torch.randn(6, 8))
+    optimizer = torch.optim.AdamW([weight], lr=0.1, fused=True)
+    prepack(weight)(inputs)
+    weight.grad = torch.ones_like(weight)
+    optimizer.step()
+    torch.testing.assert_close(prepack(weight)(inputs), product_reference(inputs, weight.detach()))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,12 +13,18 @@ from typing import Any
 
 import pytest
 
-from elmo.errors import ConfigError, Interrupted, OutputError
-from elmo.pretrain import loop
+from elmo.errors import ConfigError, Interrupted, MissingExtraError, OutputError
+from elmo.model.bilm import BiLM
+from elmo.model.lm_head import LMHead
+from elmo.pretrain import loop, perplexity, run_folder
 from elmo.pretrain.config import PretrainConfig
+from elmo.pretrain.divergence import bad_rows
+from elmo.pretrain.held_out import validation_sentences
 from elmo.pretrain.loop import pretrain, resume
-from elmo.pretrain.run_folder import RunFolder
+from elmo.pretrain.perplexity import evaluate
+from elmo.pretrain.run_folder import RunFolder, restore_from
 from elmo.pretrain.shards import TrainingData
+from elmo.pretrain.stop_flag import StopRequested, stop_flag
 from elmo.pretrain.trainer import Trainer, TrainingDiverged
 from elmo.weights.checkpoint import read
 
@@ -105,6 +112,216 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(
 
 
 def test_validation_sentences_are_spread_over_the_text(data: TrainingData) -> None:
-    everything = list(loop.validation_sentences(data, 0))
+    everything = list(validation_sentences(data, 0))
     assert everything == [["the", "cat", "sat"], ["the", "zebra", "went", "to", "the", "bank"]]
-    assert list(loop.validation_sentences(data, 1)) == everything[:1]
+    assert list(validation_sentences(data, 1)) == everything[:1]
+
+
+def test_the_best_checkpoint_is_kept(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
+    pretrain(replace(recipe, evaluate_every=3, save_every=100), data, tmp_path / "run", quiet=True)
+    last = _metrics(tmp_path / "run")[-1]["step"]
+    found = [line for line in _metrics(tmp_path / "run") if "evaluation" in line and line["step"] % 3 == 0]
+    best = min(found, key=lambda line: line["mean_perplexity"])
+    run = RunFolder(tmp_path / "run")
+    assert run.best is not None
+    assert run.best.name == f"step-{best['step']:08d}"
+    assert last > 3
+    model = read(run.best / "model")
+    sentences = list(validation_sentences(data, 0))
+    found_again = evaluate(BiLM.from_checkpoint(model), LMHead.from_checkpoint(model), sentences)
+    assert found_again.of("mean") == pytest.approx(best["mean_perplexity"], rel=1e-6)
+
+
+def test_a_signal_during_an_evaluation_saves_and_the_evaluation_is_made_up_for(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pretrain(recipe, data, tmp_path / "whole", quiet=True)
+    for name, at in (("regular", 4), ("last", None)):
+        last = _metrics(tmp_path / "whole")[-1]["step"]
+        plain = perplexity.target_nats
+
+        def stopping(*arguments, wanted=last if at is None else at, plain=plain):  # noqa: ANN002, ANN202
+            if (tmp_path / "now").read_text() == str(wanted):
+                os.kill(os.getpid(), signal.SIGTERM)
+            return plain(*arguments)
+
+        plain_step = Trainer.step
+
+        def noting_step(trainer: Trainer, plain_step=plain_step):  # noqa: ANN001, ANN202
+            result = plain_step(trainer)
+            (tmp_path / "now").write_text(str(trainer.step_number))
+            return result
+
+        with monkeypatch.context() as patch:
+            patch.setattr(perplexity, "target_nats", stopping)
+            patch.setattr(Trainer, "step", noting_step)
+            with pytest.raises(Interrupted, match=f"stopped at step {last if at is None else at} "):
+                pretrain(recipe, data, tmp_path / name, quiet=True)
+        resume(data, tmp_path / name, quiet=True)
+        assert _metrics(tmp_path / name) == _metrics(tmp_path / "whole")
+
+
+def test_resuming_a_finished_run_computes_nothing_anew(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = pretrain(recipe, data, tmp_path / "run", quiet=True)
+    before = _metrics(tmp_path / "run")
+    monkeypatch.setattr(loop, "evaluate", None)
+    assert resume(data, tmp_path / "run", quiet=True) == model
+    assert _metrics(tmp_path / "run") == before
+
+
+def test_a_second_signal_ends_at_once() -> None:
+    with stop_flag() as flag:
+        flag.look()
+        os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(StopRequested):
+            flag.look()
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_second_signal_while_saving_leaves_the_last_checkpoint(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain_step, plain_write = Trainer.step, run_folder.write_checkpoint
+
+    def stopping_step(trainer: Trainer):  # noqa: ANN202
+        if trainer.step_number == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+        return plain_step(trainer)
+
+    def slow_write(model, folder, **settings):  # noqa: ANN001, ANN003, ANN202
+        plain_write(model, folder, **settings)
+        if "step-00000005" in str(folder):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "step", stopping_step)
+        patch.setattr(run_folder, "write_checkpoint", slow_write)
+        with pytest.raises(KeyboardInterrupt):
+            pretrain(recipe, data, tmp_path / "run", quiet=True)
+    assert RunFolder(tmp_path / "run").latest.name == "step-00000004"
+    pretrain(recipe, data, tmp_path / "whole", quiet=True)
+    resume(data, tmp_path / "run", quiet=True)
+    assert _metrics(tmp_path / "run") == _metrics(tmp_path / "whole")
+
+
+def _poisoned(monkeypatch: pytest.MonkeyPatch, steps: set[int], where: str) -> None:
+    """Makes a loss, a gradient or the state of row 1 infinite in some steps."""
+    plain = Trainer._learn
+
+    def poisoned(trainer: Trainer, vectors, direction, window):  # noqa: ANN001, ANN202
+        bad = trainer.step_number + 1 in steps and direction == "backward"
+        result = plain(trainer, vectors, direction, window)
+        if bad and where == "gradient":
+            result = replace(result, vectors_gradient=result.vectors_gradient * float("inf"))
+        if bad and where == "loss":
+            result = replace(result, loss=float("nan"))
+        return result
+
+    monkeypatch.setattr(Trainer, "_learn", poisoned)
+
+
+@pytest.mark.parametrize("where", ["loss", "gradient"])
+def test_no_number_stops_with_the_state_before_saved(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    good = Trainer(recipe, data)
+    for _ in range(4):
+        good.step()
+    _poisoned(monkeypatch, {5}, where)
+    with pytest.raises(
+        TrainingDiverged, match="step 5: .*step-00000004-before-nan.*Rows of the streams: none"
+    ) as error:
+        pretrain(replace(recipe, save_every=3), data, tmp_path / "run", quiet=True)
+    assert "--on-nan skip" in str(error.value)
+    run = RunFolder(tmp_path / "run")
+    assert run.latest.name == ("step-00000004" if run.best == run.latest else "step-00000003")
+    restored = Trainer(recipe, data)
+    restore_from(run.checkpoints / "step-00000004-before-nan", restored)
+    assert restored.progress_state() == good.progress_state()
+    assert all((value == good.tensors()[name]).all() for name, value in restored.tensors().items())
+    assert str(error.value) in (run.path / "log.txt").read_text(encoding="utf-8")
+
+
+def test_the_rows_of_the_streams_are_named(data: TrainingData, recipe: PretrainConfig) -> None:
+    trainer = Trainer(recipe, data)
+    trainer.step()
+    before = trainer.progress_state()
+    hidden, cell = trainer.states["backward"]
+    cell[0, 1] = float("nan")
+    with pytest.raises(TrainingDiverged):
+        trainer.step()
+    assert bad_rows(trainer, before) == "backward 1"
+    assert trainer.streams["backward"].state_dict() != before["streams"]["backward"]
+
+
+def test_skipped_steps_leave_the_weights_and_are_counted(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _poisoned(monkeypatch, {3, 4}, "gradient")
+    config = replace(recipe, on_nan="skip", max_skipped_steps=2, save_every=1, keep_checkpoints=100)
+    pretrain(config, data, tmp_path / "run", quiet=True)
+    skipped = [line["step"] for line in _metrics(tmp_path / "run") if "skipped" in line]
+    assert skipped == [3, 4]
+    steps = [line["step"] for line in _metrics(tmp_path / "run") if "loss" in line or "skipped" in line]
+    assert steps == list(range(1, steps[-1] + 1))
+    checkpoints = RunFolder(tmp_path / "run").checkpoints
+    two, four = (read(checkpoints / f"step-0000000{step}" / "model") for step in (2, 4))
+    assert all((two.tensors[name] == four.tensors[name]).all() for name in two.tensors)
+    with pytest.raises(TrainingDiverged, match="step 4"):
+        pretrain(replace(config, max_skipped_steps=1), data, tmp_path / "stopped", quiet=True)
+
+
+def test_the_person_is_told_and_the_log_has_it(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pretrain(recipe, data, tmp_path / "run")
+    told = capsys.readouterr()
+    assert told.out == ""
+    log = (tmp_path / "run" / "log.txt").read_text(encoding="utf-8")
+    for text in ("step 4: validation perplexity forward", "begun: ", "finished at step "):
+        assert text in told.err
+        assert text in log
+    assert "sampled loss" in told.err
+    line = next(line for line in log.splitlines() if "step 2 of" in line)
+    assert re.search(r"\(\d+\.\d%\), epoch \d+\.\d+, sampled loss \d+\.\d+, [\d,]+ tokens/s, \d+:\d+ left$", line)
+    logged = [line for line in RunFolder(tmp_path / "run").metrics() if "loss" in line]
+    assert all({"step", "epoch", "loss", "tokens_per_second"} <= set(line) for line in logged)
+
+
+def test_tensorboard_has_the_curves(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    pretrain(replace(recipe, max_steps=4), data, tmp_path / "run", quiet=True, log_to="tensorboard")
+    events = EventAccumulator(str(tmp_path / "run" / "tensorboard"))
+    events.Reload()
+    curve = [(event.step, event.value) for event in events.Scalars("sampled loss/mean")]
+    logged = [(line["step"], line["loss"]) for line in _metrics(tmp_path / "run") if "loss" in line]
+    assert curve == [(step, pytest.approx(loss, rel=1e-6)) for step, loss in logged]
+    assert [event.step for event in events.Scalars("perplexity valid/mean")] == [4]
+
+
+def test_without_tensorboard_the_line_to_install_it_is_named(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'pyelmo\[tensorboard\]'"):
+        pretrain(recipe, data, tmp_path / "run", quiet=True, log_to="tensorboard")
+
+
+@pytest.mark.parametrize("optimizer", ["adagrad", "adamw"])
+def test_every_evaluation_sees_the_weights_of_its_own_step(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, optimizer: str
+) -> None:
+    config = replace(recipe, optimizer=optimizer, learning_rate=0.05, evaluate_every=2, keep_checkpoints=100)
+    pretrain(config, data, tmp_path / "run", quiet=True)
+    sentences = list(validation_sentences(data, 0))
+    told = {line["step"]: line["mean_perplexity"] for line in _metrics(tmp_path / "run") if "evaluation" in line}
+    for folder in RunFolder(tmp_path / "run").checkpoints.glob("step-*"):
+        model = read(folder / "model")
+        found = evaluate(BiLM.from_checkpoint(model), LMHead.from_checkpoint(model), sentences)
+        assert told.pop(int(folder.name.removeprefix("step-"))) == pytest.approx(found.of("mean"), rel=1e-6)
+    assert told == {}

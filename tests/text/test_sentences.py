@@ -9,9 +9,13 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from elmo.errors import ConfigError, TextError
+from elmo.errors import ConfigError, MissingExtraError, TextError
+from elmo.text.decoding import decoded, decoded_block
 from elmo.text.sentences import read_sentences
+from elmo.text.text_file import format_of
 
 TEXT = "The cat sat .\n\n밥 을 먹었다 .\nlast line"
 SENTENCES = [["The", "cat", "sat", "."], [], ["밥", "을", "먹었다", "."], ["last", "line"]]
@@ -163,3 +167,70 @@ def test_progress_adds_up_to_the_size_of_the_file(tmp_path):
     assert len(list(read_sentences(path, on_progress=told.append))) == 10_000
     assert len(told) > 1
     assert sum(told) == path.stat().st_size
+
+
+@pytest.fixture
+def zstd(tmp_path):
+    """Packs as the zstd program does; without anything that can, its tests are skipped."""
+    pyarrow = pytest.importorskip("pyarrow")
+
+    def pack(content: bytes, name: str = "text.txt.zst") -> Path:
+        sink = pyarrow.BufferOutputStream()
+        with pyarrow.CompressedOutputStream(sink, "zstd") as stream:
+            stream.write(content)
+        return written(tmp_path, sink.getvalue().to_pybytes(), name)
+
+    return pack
+
+
+def test_zstandard_files_read_like_plain_ones_and_tell_their_damage(zstd):
+    path = zstd(TEXT.encode())
+    assert list(read_sentences(path)) == SENTENCES
+    path.write_bytes(path.read_bytes() * 2)  # frames end to end, as pzstd and cat make them
+    assert len(list(read_sentences(path))) == 2 * len(SENTENCES) - 1
+    path = zstd(b"".join(b"%d line\n" % (number * 7919) for number in range(20_000)))
+    path.write_bytes(path.read_bytes()[:20_000])
+    with pytest.raises(TextError, match=r"can't be read beyond line \d+: it is cut off. Copy or download it again."):
+        list(read_sentences(path))
+    path.write_bytes(b"this was never packed\n")
+    with pytest.raises(TextError, match="can't be read beyond line 0: .*descriptor"):
+        list(read_sentences(path))
+
+
+def test_without_a_library_for_zstandard_the_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "compression.zstd", None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'pyelmo\[data\]'"):
+        list(read_sentences(written(tmp_path, b"", "text.zst")))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.txt", "text"),
+        ("a", "text"),
+        ("a.conll", "text"),
+        ("a.jsonl", "jsonl"),
+        ("a.NDJSON.gz", "jsonl"),
+        ("a.conllu.zst", "conllu"),
+        ("jsonl", "text"),
+        ("-", "text"),
+    ],
+)
+def test_the_ending_tells_the_format_unless_it_is_named(name, expected):
+    assert format_of(name) == expected
+    assert format_of(name, "conllu") == "conllu"
+
+
+def test_an_unknown_format_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="format is 'csv', but a text is one of: auto, text, jsonl, conllu"):
+        read_sentences(written(tmp_path, b"a\n"), format="csv")
+
+
+@given(st.binary(max_size=60), st.sampled_from(["utf-8", "latin-1", "euc-kr"]), st.sampled_from([1, 5]))
+def test_a_block_is_decoded_like_its_lines(content, encoding, first):
+    told = [], []
+    block = list(decoded_block(content, "x", encoding, lambda *bad: told[0].append(bad), first))
+    lines = list(decoded(io.BytesIO(content), "x", encoding, lambda *bad: told[1].append(bad), first))
+    assert block == lines
+    assert told[0] == told[1]

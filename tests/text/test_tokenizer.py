@@ -1,12 +1,16 @@
 """Raw text -> sentences -> tokens."""
 
+import lzma
+import sys
 import unicodedata
+from itertools import accumulate
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.errors import ConfigError
+from elmo.text.sentences import read_sentences
 from elmo.text.tokenizer import split_sentences, tokenizer
 
 tokens = tokenizer("unicode")
@@ -19,6 +23,22 @@ def test_whitespace_changes_nothing_but_the_spaces():
 def test_an_unknown_tokenizer_is_refused_by_name():
     with pytest.raises(ConfigError, match="there is no tokenizer 'moses', only whitespace and unicode"):
         tokenizer("moses")
+
+
+def test_a_function_of_the_users_own_is_found_in_the_current_folder(tmp_path, monkeypatch):
+    (tmp_path / "my_tokens.py").write_text("def letters(text):\n    return list(text)\n\n\nnumber = 3\n")
+    monkeypatch.chdir(tmp_path)
+    path = list(sys.path)
+    assert tokenizer("my_tokens:letters")("ab") == ["a", "b"]
+    assert sys.path == path
+    for name, message in {
+        "my_tokens:nothing": "'my_tokens:nothing' can't be found: .*nothing",
+        "no_such_module:f": "can't be found: No module named 'no_such_module'",
+        "my_tokens:number": "is no function, but int",
+        ":f": "can't be found",
+    }.items():
+        with pytest.raises(ConfigError, match=message):
+            tokenizer(name)
 
 
 @pytest.mark.parametrize(
@@ -50,6 +70,8 @@ def test_an_unknown_tokenizer_is_refused_by_name():
         ("你好，世界！ひらがな", "你 好 ， 世 界 ！ ひらがな"),
         ("👩‍👩‍👧👍🏽🇰🇷🇺🇸❤️", "👩‍👩‍👧 👍🏽 🇰🇷 🇺🇸 ❤️"),
         ("می‌خواهم", "می‌خواهم"),
+        ("재밌어요^^ 최고!! ㅋㅋㅋ ㅠㅠ~ 10점만점에10점;", "재밌어요 ^^ 최고 ! ! ㅋㅋㅋ ㅠㅠ ~ 10점만점에10점 ;"),
+        ("좋네요^_^ 2^10 ^", "좋네요 ^_^ 2 ^ 10 ^"),
         ("", ""),
         (" \n ", ""),
     ],
@@ -94,6 +116,8 @@ def test_sentences_keep_every_character(text):
         ("Well... maybe. So do I. Bye.", ["Well... maybe.", "So do I.", "Bye."]),
         ("1. First item. 2. Second.", ["1. First item.", "2. Second."]),
         ("밥을 먹었다. 좋았다! 그래", ["밥을 먹었다.", "좋았다!", "그래"]),
+        ("정말 좋아요!!최고다.그런데 왜?몰라", ["정말 좋아요!!", "최고다.", "그런데 왜?", "몰라"]),
+        ("한.미 정상이 3.1절에 v2.0을 냈다", ["한.미 정상이 3.1절에 v2.0을 냈다"]),
         ("你好。世界！好", ["你好。", "世界！", "好"]),
         ("हिन्दी है। दूसरा।", ["हिन्दी है।", "दूसरा।"]),
         ("A line\nthat goes on.\n\nA title\n \nNext", ["A line that goes on.", "A title", "Next"]),
@@ -103,3 +127,23 @@ def test_sentences_keep_every_character(text):
 )
 def test_sentences_end_where_a_reader_would_end_them(text, expected):
     assert split_sentences(text) == expected
+
+
+def test_tokenized_korean_stays_as_it_is(shared):
+    lines = (shared / "data" / "lm-ko" / "valid.txt").read_text(encoding="utf-8").splitlines()
+    assert sum(tokens(line) == line.split() for line in lines) > 0.95 * len(lines)
+
+
+def test_raw_english_becomes_the_words_of_a_treebank(shared):
+    with lzma.open(shared / "data" / "pos" / "ud-en-ewt" / "dev.conllu.xz", "rt", encoding="utf-8") as file:
+        texts = [line[len("# text = ") :].strip() for line in file if line.startswith("# text = ")]
+    words = list(read_sentences(shared / "data" / "pos" / "ud-en-ewt" / "dev.conllu.xz"))
+    found = [(_places(tokens(text)), _places(expected)) for text, expected in zip(texts, words, strict=True)]
+    both = sum(len(ours & theirs) for ours, theirs in found)
+    assert both > 0.96 * sum(len(ours) for ours, _ in found)
+    assert both > 0.96 * sum(len(theirs) for _, theirs in found)
+
+
+def _places(words):
+    ends = list(accumulate(len(word.replace(" ", "")) for word in words))
+    return set(zip([0, *ends], ends, strict=False))

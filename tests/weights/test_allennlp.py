@@ -383,3 +383,11 @@ def test_the_source_hash_follows_every_file(written):
     assert first == read_folder(written).source_hash
     edit_options(written, "char_cnn", n_characters=261)
     assert read_folder(written).source_hash != first
+
+
+def test_an_adaptive_softmax_has_no_place_in_the_format(random_checkpoint, tmp_path):
+    checkpoint = random_checkpoint()
+    softmax = {"weight": np.zeros((3, checkpoint.config.projection_size), dtype=np.float32)}
+    softmax["clusters.0.bias"] = np.zeros(2, dtype=np.float32)
+    with pytest.raises(ConfigError, match="its softmax is adaptive"):
+        write(replace(checkpoint, softmax=softmax), tmp_path / "copy")

@@ -221,6 +221,47 @@ def test_a_softmax_of_another_vocabulary_is_refused(written):
         read(written)
 
 
+def adaptive_softmax(size):
+    """Three frequent words and clusters of 2 and 1, for an output of `size` numbers."""
+    shapes = {
+        "weight": (5, size), "bias": (5,),
+        "clusters.0.projection": (3, size), "clusters.0.weight": (2, 3), "clusters.0.bias": (2,),
+        "clusters.1.projection": (1, size), "clusters.1.weight": (1, 1), "clusters.1.bias": (1,),
+    }  # fmt: skip
+    return {name: np.full(shape, 0.5, np.float32) for name, shape in shapes.items()}
+
+
+def test_an_adaptive_softmax_is_written_and_read(tmp_path, full_checkpoint):
+    softmax = adaptive_softmax(full_checkpoint.config.projection_size)
+    write(replace(full_checkpoint, softmax=softmax), tmp_path / "model")
+    found = read(tmp_path / "model").softmax
+    assert {name: tensor.shape for name, tensor in found.items()} == {name: t.shape for name, t in softmax.items()}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"clusters.1.bias": (2,)}, r"'clusters.1.bias' has shape \(2,\).* asks for \(1,\)"),
+        ({"clusters.0.weight": (2,)}, "'clusters.0.projection' has shape"),
+        ({"clusters.0.projection": None}, "'clusters.0.projection' is missing"),
+        (
+            {"clusters.1.weight": (2, 1), "clusters.1.bias": (2,)},
+            "the softmax has 7 rows, but the vocabulary has 6 words",
+        ),
+        ({"clusters.2.bias": (1,)}, "'clusters.2.projection' is missing"),
+        ({"clusters.x": (1,)}, "'clusters.2.projection' is missing"),
+        ({"weight": 2, "bias": (2,)}, "the softmax has 2 rows, but 2 clusters"),
+    ],
+)
+def test_an_adaptive_softmax_that_contradicts_itself_is_refused(tmp_path, full_checkpoint, change, message):
+    size = full_checkpoint.config.projection_size
+    shapes = {name: (shape, size) if isinstance(shape, int) else shape for name, shape in change.items()}
+    changed = {name: np.zeros(shape, np.float32) for name, shape in shapes.items() if shape is not None}
+    softmax = {name: tensor for name, tensor in adaptive_softmax(size).items() if change.get(name, ()) is not None}
+    with pytest.raises(WeightFileError, match=message):
+        write(replace(full_checkpoint, softmax={**softmax, **changed}), tmp_path / "model")
+
+
 def test_parts_that_contradict_each_other_are_not_written(tmp_path, random_checkpoint):
     checkpoint = random_checkpoint()
     wrong = {

@@ -1,6 +1,7 @@
 """Substitutes: which words each direction's language model would put in a place.
 
-The forward language model knows only what stands left of the place, the backward one only what stands right of it.
+The forward language model knows only what stands left of the place, the backward one only what stands right of it. The
+product of their chances knows both sides.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from torch import Tensor
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
+from elmo.text.vocabulary import SPECIAL_WORDS
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Prediction:
     """What one direction expects in a place."""
 
     best: list[tuple[str, float]]
-    """The most probable words with their probabilities, the best first."""
+    """The most probable words with their probabilities, the best first; `<UNK>` and the boundaries are left out."""
     probability: float | None
     """Of the word that stands there; None if the vocabulary lacks it."""
     rank: int | None
@@ -47,14 +49,30 @@ def marked(text: str) -> tuple[list[str], int]:
 def substitutes(
     bilm: BiLM, head: LMHead, sentence: Sequence[str], place: int, count: int = 10
 ) -> dict[str, Prediction]:
-    """For each direction of the model the `count` most probable words for `sentence[place]`, place from 0.
+    """For each direction of the model, and for "both", the `count` most probable words for `sentence[place]` (from 0).
 
-    The sentence starts from a zero state. Raises ConfigError for a place outside the sentence or a count below 1.
+    "both" is there if the model has two directions: the product of their chances, scaled to a sum of 1 over all words.
+    It knows the sentence on both sides, and takes the sides for independent given the word. `<UNK>` and the boundaries
+    are no words to put anywhere, so they are left out. The sentence starts from a zero state.
+    Raises ConfigError for a place outside the sentence or a count below 1.
     """
     if not 0 <= place < len(sentence):
         raise ConfigError(f"place is {place}, but places of {len(sentence)} tokens count from 0. Use one of them.")
     if count < 1:
         raise ConfigError(f"count is {count}, but must be 1 or more: it is how many words are given.")
+    chances = {
+        direction: torch.log_softmax(head.logits(output[None]).double(), dim=1)[0]
+        for direction, output in _outputs_beside(bilm, sentence, place).items()
+    }
+    for values in chances.values():
+        values[[index for index, word in enumerate(head.vocabulary) if word in SPECIAL_WORDS]] = -torch.inf
+    if len(chances) > 1:
+        chances["both"] = torch.log_softmax(sum(chances.values()), dim=0)
+    return {name: _prediction(head, values.exp(), sentence[place], count) for name, values in chances.items()}
+
+
+def _outputs_beside(bilm: BiLM, sentence: Sequence[str], place: int) -> dict[str, Tensor]:
+    """Each direction's top output where it has read all on its side of the place and nothing else."""
     ids = bilm.token_map.ids(sentence)
     characters = None if ids.characters is None else torch.from_numpy(ids.characters)[None].to(bilm.device)
     words = None if ids.words is None else torch.from_numpy(ids.words)[None].to(bilm.device)
@@ -63,16 +81,14 @@ def substitutes(
     # one from the one after.
     reader = {"forward": place, "backward": place + 2}
     return {
-        direction: _prediction(head, output[reader[direction]], sentence[place], count)
-        for direction, output in zip(bilm.config.directions, outputs, strict=True)
+        direction: output[reader[direction]] for direction, output in zip(bilm.config.directions, outputs, strict=True)
     }
 
 
-def _prediction(head: LMHead, output: Tensor, word: str, count: int) -> Prediction:
-    probabilities = torch.softmax(head.logits(output[None]), dim=1)[0]
-    values, ids = probabilities.topk(min(count, len(head.vocabulary)))
+def _prediction(head: LMHead, probabilities: Tensor, word: str, count: int) -> Prediction:
+    values, ids = probabilities.topk(min(count, int((probabilities > 0).sum())))
     best = [(head.vocabulary[i], value) for i, value in zip(ids.tolist(), values.tolist(), strict=True)]
-    if word not in head.vocabulary:
+    if word not in head.vocabulary or word in SPECIAL_WORDS:
         return Prediction(best, None, None)
     own = probabilities[head.vocabulary.index(word)]
     return Prediction(best, float(own), int((probabilities >= own).sum()))

@@ -34,6 +34,7 @@ NEEDED = {
 EXTRAS = {
     "data": (("pyarrow",), "vectors in Parquet files"),
     "analysis": (("sklearn", "matplotlib"), "analyses and figures"),
+    "tensorboard": (("tensorboard",), "curves of a run, live: elmo pretrain --log tensorboard"),
 }
 
 _CPU_FEATURES = {"avx2": "avx2", "avx512f": "avx512", "avx512_bf16": "avx512_bf16", "avx512_vnni": "avx512_vnni"}

@@ -23,7 +23,10 @@ VERBS = {
     "convert": "any published format -> ours, or ours -> AllenNLP's",
     "prepare": "corpus -> vocabulary and training data, with a report",
     "pretrain": "train a biLM on prepared data; resume it",
+    "finetune": "continue a model on another domain's text, with perplexities before and after",
+    "plot": "a training run's curves, as PNG or SVG",
     "perplexity": "how well a model predicts a text, in each direction",
+    "scores": "the log-probability of every sentence of a text",
     "substitutes": "which words each direction would put in a [marked] place",
     "doctor": "what is installed, what is missing, what this machine can do",
 }

@@ -1,34 +1,49 @@
 """`elmo perplexity`: how well a model predicts a text."""
 
 import json
-import math
 import sys
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import tyro
 from tqdm import tqdm
 
 from elmo.cli.language_model import Device, load
-from elmo.errors import TextError
+from elmo.errors import ConfigError
 from elmo.text.sentences import STDIN, read_sentences, text_name
 
 if TYPE_CHECKING:
     from elmo.model.bilm import BiLM
     from elmo.model.lm_head import LMHead
+    from elmo.pretrain.perplexity import SentenceScore
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """Print how well each direction of a model predicts a text: full softmax, every token counts once."""
+    """Print how well each direction of a model predicts a text: full softmax, every token counts once, nothing is
+    dropped. The sampled loss of a training run is no such number."""
 
     model: Annotated[str, tyro.conf.Positional]
     """A name, a folder or file, or a hub id; the model needs a softmax."""
     text: Annotated[str, tyro.conf.Positional]
     """One tokenized sentence per line; .gz, .xz and .bz2 are unpacked; - is standard input."""
+    protocol: Literal["exact", "bilm-tf"] = "exact"
+    """bilm-tf: as its run_test.py measures, to stand beside its numbers: rows with a carried state, and an end that is
+    dropped."""
+    state: Literal["zero", "carry"] = "zero"
+    """Of the exact protocol: every sentence starts from a zero state, or remembers the sentences before it."""
+    batch_size: int | None = None
+    """Rows read side by side by --protocol bilm-tf (default 256) and --state carry (default 16)."""
     per_sentence: bool = False
     """Also print each sentence's line number, tokens and perplexities."""
+    per_token: Path | None = None
+    """Also write each sentence's tokens with their nats in each direction to this file, one JSON object per line."""
+    force: bool = False
+    """Replace that file if it exists."""
     encoding: str = "utf-8"
     """Encoding of the text."""
     errors: Literal["strict", "skip"] = "strict"
@@ -44,61 +59,108 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = tyro.cli(Arguments, args=argv, prog="elmo perplexity", config=(tyro.conf.FlagCreatePairsOff,))
+    _require_sense(arguments)
     # Before the model is read, so that a bad line shows at once; the number of sentences gives an ETA.
     total = None if arguments.text == STDIN else sum(1 for _ in _numbered(arguments, []))
     bilm, head = load(arguments.model, arguments.device)
     bad_lines: list[str] = []
     with tqdm(total=total, unit="sentence", disable=arguments.quiet, file=sys.stderr) as bar:
-        facts = _evaluated(bilm, head, _numbered(arguments, bad_lines), bar, arguments)
+        facts = {"text": text_name(arguments.text)}
+        if arguments.protocol == "bilm-tf":
+            facts |= _like_bilm_tf(bilm, head, arguments, bad_lines)
+        else:
+            facts |= _exact(bilm, head, arguments, bad_lines, bar)
     for message in bad_lines:
         print(f"skipped: {message}", file=sys.stderr)
     print(json.dumps(facts, indent=2) if arguments.json else _table(facts))
     return 1 if bad_lines else 0
 
 
+def _require_sense(arguments: Arguments) -> None:
+    carries = arguments.protocol == "bilm-tf" or arguments.state == "carry"
+    if arguments.batch_size is not None and not carries:
+        raise ConfigError(
+            "--batch-size was given, but sentences that start from a zero state have the same scores in every batch. "
+            "Leave it out, or add --state carry or --protocol bilm-tf."
+        )
+    if arguments.protocol == "bilm-tf" and (
+        arguments.state != "zero" or arguments.per_sentence or arguments.per_token is not None
+    ):
+        raise ConfigError(
+            "--protocol bilm-tf was given together with --state, --per-sentence or --per-token, but it always carries "
+            "the state and cuts sentences off. Leave the protocol out to have scores of sentences and tokens."
+        )
+
+
 def _numbered(arguments: Arguments, bad_lines: list[str]) -> Iterator[tuple[int, list[str]]]:
     """Each sentence that isn't empty, with its line number from 1."""
-    lines = read_sentences(
+    return ((number, sentence) for number, sentence in enumerate(_lines(arguments, bad_lines), start=1) if sentence)
+
+
+def _lines(arguments: Arguments, bad_lines: list[str]) -> Iterator[list[str]]:
+    return read_sentences(
         arguments.text,
         encoding=arguments.encoding,
         errors=arguments.errors,
         on_bad_line=lambda _, message: bad_lines.append(message),
     )
-    return ((number, sentence) for number, sentence in enumerate(lines, start=1) if sentence)
 
 
-def _evaluated(
-    bilm: "BiLM", head: "LMHead", numbered: Iterator[tuple[int, list[str]]], bar: tqdm, arguments: Arguments
-) -> dict[str, Any]:
+def _like_bilm_tf(bilm: "BiLM", head: "LMHead", arguments: Arguments, bad_lines: list[str]) -> dict[str, Any]:
     # Here, so that --help does not wait for torch.
-    from elmo.pretrain.perplexity import evaluate
+    from elmo.pretrain.bilm_tf_protocol import BATCH_SIZE, evaluate_like_bilm_tf
 
-    facts: dict[str, Any] = {"text": text_name(arguments.text)}
-    if arguments.per_sentence:
-        return facts | _each(bilm, head, list(numbered), bar)
-    sentences = (sentence for _, sentence in numbered)
-    return facts | evaluate(bilm, head, sentences, on_progress=bar.update).to_dict()
+    rows = BATCH_SIZE if arguments.batch_size is None else arguments.batch_size
+    return evaluate_like_bilm_tf(bilm, head, _lines(arguments, bad_lines), batch_size=rows).to_dict()
 
 
-def _each(bilm: "BiLM", head: "LMHead", numbered: list[tuple[int, list[str]]], bar: tqdm) -> dict[str, Any]:
-    """The figures of the text, and those of every sentence under "each"."""
-    from elmo.pretrain.perplexity import Perplexity, scores
+def _exact(bilm: "BiLM", head: "LMHead", arguments: Arguments, bad_lines: list[str], bar: tqdm) -> dict[str, Any]:
+    from elmo.pretrain.perplexity import scores, total
 
-    found = []
-    for score in scores(bilm, head, [sentence for _, sentence in numbered]):
-        nats = {direction: float(values.sum(dtype="float64")) for direction, values in score.nats.items()}
-        found.append(Perplexity(nats, len(next(iter(score.nats.values()))), 1, score.num_unknown))
-        bar.update()
-    if not found:
-        raise TextError("there is no sentence to evaluate: the text is empty. Pass a text with one sentence a line.")
-    total = Perplexity(
-        {direction: math.fsum(one.nats[direction] for one in found) for direction in found[0].nats},
-        sum(one.num_predictions for one in found),
-        len(found),
-        sum(one.num_unknown for one in found),
-    )
-    each = [{"line": line, **one.to_dict()} for (line, _), one in zip(numbered, found, strict=True)]
-    return {**total.to_dict(), "each": each}
+    numbers: deque[int] = deque()
+    rows = 16 if arguments.batch_size is None else arguments.batch_size
+    found = scores(bilm, head, _sentences(arguments, bad_lines, numbers), state=arguments.state, rows=rows)
+    each: list[dict[str, Any]] | None = [] if arguments.per_sentence else None
+    with _token_file(arguments) as file:
+        facts = total(_told(found, numbers, each, file), on_progress=bar.update).to_dict()
+    return facts if each is None else {**facts, "each": each}
+
+
+def _sentences(arguments: Arguments, bad_lines: list[str], numbers: deque[int]) -> Iterator[list[str]]:
+    """The sentences that aren't empty; the line number of each is left in `numbers`."""
+    for number, sentence in _numbered(arguments, bad_lines):
+        numbers.append(number)
+        yield sentence
+
+
+def _told(
+    found: "Iterable[SentenceScore]", numbers: deque[int], each: list[dict[str, Any]] | None, file: TextIO | None
+) -> "Iterator[SentenceScore]":
+    """Passes the scores on, and leaves each sentence's figures in `each`, each token's in `file`."""
+    from elmo.pretrain.perplexity import total
+
+    for score in found:
+        line = numbers.popleft()
+        if each is not None:
+            each.append({"line": line, **total([score]).to_dict()})
+        if file is not None:
+            file.write(json.dumps({"line": line, **score.to_dict()}, ensure_ascii=False) + "\n")
+        yield score
+
+
+@contextmanager
+def _token_file(arguments: Arguments) -> Iterator[TextIO | None]:
+    if arguments.per_token is None:
+        yield None
+        return
+    # Here, so that --help does not wait for torch.
+    from elmo.weights.atomic import new_file
+
+    with (
+        new_file(arguments.per_token, size=0, force=arguments.force) as unfinished,
+        unfinished.open("w", encoding="utf-8") as file,
+    ):
+        yield file
 
 
 def _table(facts: dict[str, Any]) -> str:
@@ -115,4 +177,7 @@ def _table(facts: dict[str, Any]) -> str:
     lines.append(f"{'sentences':22} {facts['sentences']:,}")
     lines.append(f"{'tokens':22} {facts['tokens']:,}")
     lines.append(f"{'not in vocabulary':22} {facts['unknown_share']:.2%}")
+    if "dropped_sentences" in facts:
+        lines.append(f"{'dropped sentences':22} {facts['dropped_sentences']:,}")
+        lines.append(f"{'dropped predictions':22} {facts['dropped_predictions']:,}")
     return "\n".join(lines)

@@ -9,15 +9,20 @@ from typing import Annotated, Any, Literal
 import tyro
 from tqdm import tqdm
 
+from elmo.pretrain.block_reader import Sentences
+from elmo.pretrain.documents import Documents
 from elmo.pretrain.prepare import OnProgress, prepare
+from elmo.pretrain.stop_flag import stop_flag
+from elmo.text.text_file import FormatChoice
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """Turn a corpus into a vocabulary and memory-mapped shards for 'elmo pretrain', and report on it."""
+    """Turn a corpus into a vocabulary and memory-mapped shards for 'elmo pretrain', and report on it. Ctrl-C and
+    SIGTERM keep what is done; --resume goes on from there, also after a crash."""
 
     texts: Annotated[tuple[Path, ...], tyro.conf.Positional]
-    """Training text: one tokenized sentence per line; .gz, .xz and .bz2 are unpacked; - is standard input."""
+    """Training text: files of any size, .gz, .xz, .bz2 and .zst are unpacked; - is standard input."""
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
     """Folder to make."""
     vocab_size: int | None = None
@@ -30,16 +35,33 @@ class Arguments:
     """Held-out text for the perplexity during training."""
     test: tuple[Path, ...] = ()
     """Held-out text for the end."""
+    valid_share: float | None = None
+    """Instead of --valid: hold out this share of the training text's documents, the same ones every time."""
+    documents: Documents | None = None
+    """What a document is: file; block (what blank lines separate, or # newdoc begins in CoNLL-U); row (a line, a JSON
+    object) (default: row for JSON lines, else block)."""
     max_characters_per_token: int = 50
     """Characters kept of each word, two marks included."""
-    tokenizer: Literal["whitespace", "unicode"] = "whitespace"
-    """How a line becomes tokens: at whitespace, or by rules for text that isn't tokenized."""
+    format: FormatChoice = "auto"
+    """text: sentences in lines; jsonl: objects in lines; conllu: treebanks; auto: by the ending of each file."""
+    field: str = "text"
+    """Of JSON lines: what holds the text, or the list of a sentence's tokens."""
+    sentences: Sentences = "lines"
+    """lines: each line is one; for raw text: within-lines: a line can hold several; across-lines: they go on over line
+    ends, and only blank lines end a paragraph."""
+    tokenizer: str = "whitespace"
+    """How text becomes tokens: whitespace; unicode: by rules, for text that isn't tokenized; or module:function of
+    your own."""
     encoding: str = "utf-8"
     """Encoding of all texts."""
     errors: Literal["strict", "skip"] = "strict"
     """What a line that isn't valid text does: stop, or be listed and skipped."""
+    workers: int = 1
+    """Processes. What is made doesn't depend on their number."""
+    resume: bool = False
+    """Go on where a killed or interrupted run ended."""
     force: bool = False
-    """Replace prepared data that exists."""
+    """Replace prepared data that exists, and throw away what a killed run left."""
     json: bool = False
     """Print the report as JSON."""
     quiet: bool = False
@@ -50,7 +72,7 @@ def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = tyro.cli(Arguments, args=argv, prog="elmo prepare", config=(tyro.conf.FlagCreatePairsOff,))
     bar = tqdm(unit="B", unit_scale=True, desc="reading", disable=arguments.quiet, file=sys.stderr)
-    with bar:
+    with bar, stop_flag() as flag:
         report = prepare(
             arguments.texts,
             arguments.output,
@@ -59,12 +81,20 @@ def main(argv: list[str]) -> int:
             vocabulary=arguments.vocabulary,
             valid=arguments.valid,
             test=arguments.test,
+            valid_share=arguments.valid_share,
+            documents=arguments.documents,
             max_characters_per_token=arguments.max_characters_per_token,
+            format=arguments.format,
+            field=arguments.field,
+            sentences=arguments.sentences,
             tokenizer=arguments.tokenizer,
             encoding=arguments.encoding,
             errors=arguments.errors,
+            workers=arguments.workers,
+            resume=arguments.resume,
             force=arguments.force,
             progress=_shown_by(bar),
+            stop_flag=flag,
         )
     num_bad = _tell_problems(report)
     if arguments.json:
@@ -94,6 +124,7 @@ def _tell_problems(report: dict[str, Any]) -> int:
 
 
 _ROWS = (
+    ("documents", "documents", "{:,}"),
     ("sentences", "sentences", "{:,}"),
     ("tokens", "tokens", "{:,}"),
     ("distinct words", "types", "{:,}"),
@@ -111,5 +142,10 @@ def _table(report: dict[str, Any], output: Path) -> str:
     lines = [f"{output}: {report['vocabulary_size']:,} words in the vocabulary, {report['types']:,} word types", ""]
     lines.append(f"{'':26}" + "".join(f"{name:>16}" for name in splits))
     for label, key, form in _ROWS:
-        lines.append(f"{label:26}" + "".join(f"{form.format(split[key]):>16}" for split in splits.values()))
+        # Documents are counted only where some are held out.
+        if any(key in split for split in splits.values()):
+            shown = [form.format(split[key]) if key in split else "" for split in splits.values()]
+            lines.append(f"{label:26}" + "".join(f"{figure:>16}" for figure in shown))
+    if report["warnings"]:
+        lines += ["", *(f"warning: {warning}" for warning in report["warnings"])]
     return "\n".join(lines)

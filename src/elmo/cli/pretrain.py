@@ -4,7 +4,7 @@ import json
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import tyro
 
@@ -25,6 +25,8 @@ class Arguments:
     """TOML file of settings; flags beside it win."""
     resume: tyro.conf.FlagCreatePairsOff[bool] = False
     """Go on with the run in the output folder, with its own settings unless others are given."""
+    log: Literal["files", "tensorboard"] = "files"
+    """Beside metrics.jsonl and log.txt: curves for TensorBoard."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the result as JSON."""
     quiet: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -42,10 +44,11 @@ def main(argv: list[str]) -> int:
     from elmo.pretrain.shards import TrainingData
 
     data = TrainingData.open(arguments.data)
+    watching: dict[str, Any] = {"quiet": arguments.quiet, "log_to": arguments.log}
     if arguments.resume:
-        model = loop.resume(data, arguments.output, config=arguments.recipe, quiet=arguments.quiet)
+        model = loop.resume(data, arguments.output, config=arguments.recipe, **watching)
     else:
-        model = loop.pretrain(arguments.recipe, data, arguments.output, quiet=arguments.quiet)
+        model = loop.pretrain(arguments.recipe, data, arguments.output, **watching)
     metadata = json.loads((model / "config.json").read_text(encoding="utf-8"))["metadata"]
     if arguments.json:
         print(json.dumps({"model": str(model), **metadata}, indent=2, ensure_ascii=False))

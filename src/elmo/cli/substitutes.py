@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arguments:
-    """Show which words each direction of a model would put in the marked place of a sentence."""
+    """Show which words each direction of a model, and the product of both, would put in the marked place of a
+    sentence."""
 
     model: Annotated[str, tyro.conf.Positional]
     """A name, a folder or file, or a hub id; the model needs a softmax."""

@@ -23,6 +23,10 @@ StopAsked = Callable[[], bool]
 _LINES_BETWEEN_CHECKS = 4096
 
 
+class _Untokenized(str):
+    """A line's text, told from a file's own token."""
+
+
 @dataclass(frozen=True)
 class TextSource:
     """A text file and how its lines become sentences."""
@@ -57,12 +61,16 @@ class TextSource:
             self.path,
             encoding=self.encoding,
             errors=self.errors,
-            tokenize=lambda text: [text],
+            tokenize=lambda text: [_Untokenized(text)],
             on_bad_line=on_bad_line,
             require_content=True,
             on_progress=on_progress,
         )
-        return ((text.strip(), tokenize(text)) for (text,) in rows)
+        for row in rows:
+            if len(row) == 1 and isinstance(row[0], _Untokenized):
+                yield str(row[0]).strip(), tokenize(row[0])
+            else:  # the file itself says what its tokens are: CoNLL-U, or lists in JSONL
+                yield " ".join(row), row
 
     def sentences_from(self, first: int, lengths: np.ndarray) -> Iterator[list[str]]:
         """The sentences from line `first` on (from 0); TextError if they are no longer those that were counted."""

@@ -119,7 +119,8 @@ class Embedder:
         warm_state = checkpoint.warm_state if warm_state is None else warm_state
         if state == "warm" and warm_state is None:
             raise ConfigError(_NO_WARM_STATE)
-        embedder = cls(BiLM.from_checkpoint(checkpoint).to(place), state=state, warm_state=warm_state, **settings)
+        bilm = BiLM.from_checkpoint(checkpoint).to(place).requires_grad_(False)
+        embedder = cls(bilm, state=state, warm_state=warm_state, **settings)
         embedder.source = checkpoint.source_format
         return embedder
 

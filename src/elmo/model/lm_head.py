@@ -1,10 +1,10 @@
 """LMHead: the softmax over the vocabulary that makes a language model of each direction.
 
-Source: bilm-tf `bilm/training.py`. One weight matrix serves both directions.
+Source: bilm-tf `bilm/training.py`; for clusters Grave et al. 2017. One softmax serves both directions.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import torch
 from jaxtyping import Float, Int
@@ -12,19 +12,42 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.errors import WeightFileError
+from elmo.ops.adaptive_softmax import AdaptiveWeights, Cluster, adaptive_log_probabilities, adaptive_softmax_nats
+from elmo.ops.full_softmax import full_softmax_reference
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import Checkpoint
 
 
-class LMHead(nn.Module):
-    """Outputs of one direction -> log-probabilities of the next word in that direction."""
+class SoftmaxCluster(nn.Module):
+    """The weights of one cluster of rarer words."""
 
-    def __init__(self, vocabulary: list[str], projection_size: int) -> None:
+    def __init__(self, num_words: int, width: int, projection_size: int) -> None:
+        super().__init__()
+        self.projection = nn.Parameter(torch.empty(width, projection_size))
+        self.weight = nn.Parameter(torch.empty(num_words, width))
+        self.bias = nn.Parameter(torch.zeros(num_words))
+        nn.init.normal_(self.projection, 0, 1 / math.sqrt(projection_size))
+        nn.init.normal_(self.weight, 0, 1 / math.sqrt(width))
+
+
+_LOGITS_AT_ONCE = 2**22
+
+
+class LMHead(nn.Module):
+    """Outputs of one direction -> log-probabilities of the next word in that direction.
+
+    With `clusters` it is an adaptive softmax: (number of words, width of their vectors) of each cluster of rarer words,
+    in the order of the vocabulary, whose first words are in no cluster.
+    """
+
+    def __init__(self, vocabulary: list[str], projection_size: int, clusters: Sequence[tuple[int, int]] = ()) -> None:
         super().__init__()
         self.vocabulary = vocabulary
-        self.weight = nn.Parameter(torch.empty(len(vocabulary), projection_size))
-        self.bias = nn.Parameter(torch.zeros(len(vocabulary)))
+        entries = len(vocabulary) - sum(words for words, _ in clusters) + len(clusters)
+        self.weight = nn.Parameter(torch.empty(entries, projection_size))
+        self.bias = nn.Parameter(torch.zeros(entries))
         nn.init.normal_(self.weight, 0, 1 / math.sqrt(projection_size))
+        self.clusters = nn.ModuleList(SoftmaxCluster(words, width, projection_size) for words, width in clusters)
 
     @classmethod
     def from_pretrained(cls, model: hub.Model = None) -> "LMHead":
@@ -40,25 +63,49 @@ class LMHead(nn.Module):
                 f"{name} has no softmax over a vocabulary, so it can't predict words. Published weights often leave "
                 "it out. Add softmax.safetensors and vocab.txt, or use a model pretrained with 'elmo pretrain'."
             )
-        head = cls(checkpoint.vocabulary, checkpoint.config.projection_size)
-        with torch.no_grad():
-            head.weight.copy_(torch.from_numpy(checkpoint.softmax["weight"]))
-            head.bias.copy_(torch.from_numpy(checkpoint.softmax["bias"]))
+        tensors = {name: torch.tensor(array) for name, array in checkpoint.softmax.items()}
+        clusters = []
+        while (weight := tensors.get(f"clusters.{len(clusters)}.weight")) is not None:
+            clusters.append((weight.shape[0], weight.shape[1]))
+        with torch.device("meta"):
+            head = cls(checkpoint.vocabulary, checkpoint.config.projection_size, clusters)
+        head.load_state_dict(tensors, strict=True, assign=True)
         return head.eval()
 
+    def adaptive_weights(self, tensors: Mapping[str, Tensor] | None = None) -> AdaptiveWeights:
+        """As the operation takes them: this head's, or others under the same names."""
+        tensors = tensors if tensors is not None else dict(self.named_parameters())
+        clusters = (
+            Cluster(*(tensors[f"clusters.{index}.{part}"] for part in Cluster._fields))
+            for index in range(len(self.clusters))
+        )
+        return AdaptiveWeights(tensors["weight"], tensors["bias"], tuple(clusters))
+
     def logits(self, outputs: Float[Tensor, "targets projection"]) -> Float[Tensor, "targets vocabulary"]:
-        """One number for every word of the vocabulary."""
+        """One number for every word of the vocabulary, of which the softmax is its probability."""
+        if self.clusters:
+            return adaptive_log_probabilities(outputs, self.adaptive_weights())
         return functional.linear(outputs, self.weight, self.bias)
 
     def nats(
-        self, outputs: Float[Tensor, "targets projection"], target_ids: Int[Tensor, " targets"], chunk: int = 512
+        self,
+        outputs: Float[Tensor, "targets projection"],
+        target_ids: Int[Tensor, " targets"],
+        chunk: int | None = None,
     ) -> Float[Tensor, " targets"]:
-        """The full softmax's loss of each target, in nats; `chunk` targets at a time bound the memory."""
-        parts = [
-            functional.cross_entropy(self.logits(some), ids, reduction="none")
-            for some, ids in zip(outputs.split(chunk), target_ids.split(chunk), strict=True)
-        ]
+        """The full or adaptive softmax's loss of each target, in nats.
+
+        `chunk` targets at a time bound the memory; by default as many as make 16 MB of logits, which the allocator
+        hands out again and again: larger pieces cost as much in page faults as in arithmetic.
+        """
+        chunk = chunk or max(1, _LOGITS_AT_ONCE // len(self.vocabulary))
+        parts = [self._nats(*some) for some in zip(outputs.split(chunk), target_ids.split(chunk), strict=True)]
         return torch.cat(parts) if parts else outputs.new_zeros(0)
+
+    def _nats(self, outputs: Tensor, target_ids: Tensor) -> Tensor:
+        if self.clusters:
+            return adaptive_softmax_nats(outputs, target_ids, self.adaptive_weights())
+        return full_softmax_reference(outputs, target_ids, self.weight, self.bias)
 
     def best(self, outputs: Float[Tensor, "targets projection"], count: int) -> Iterator[list[tuple[str, float]]]:
         """For each output the `count` most probable words with their probabilities."""

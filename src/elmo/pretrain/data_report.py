@@ -6,12 +6,21 @@ from typing import Any
 import numpy as np
 
 from elmo.pretrain.numbering import NumberedSplit
+from elmo.pretrain.splitting import TRAIN, VALID
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE, CharacterMap
 from elmo.text.vocabulary import SPECIAL_WORDS, Vocabulary
 
+Files = list[dict[str, Any]]
+"""path, sha256 and tokens of each"""
+
 
 def split_report(
-    split: NumberedSplit, counts: np.ndarray, words: Sequence[str], vocabulary: Vocabulary, character_map: CharacterMap
+    split: NumberedSplit,
+    files: Files,
+    counts: np.ndarray,
+    words: Sequence[str],
+    vocabulary: Vocabulary,
+    character_map: CharacterMap,
 ) -> dict[str, Any]:
     """A split's figures; shares are of its tokens, from 0 to 1. `counts` (types,): how often it has each of `words`."""
     num_types = len(words)
@@ -31,27 +40,28 @@ def split_report(
         "mean_tokens_per_sentence": split.tokens / split.sentences,
         "blank_lines": split.blank_lines,
         "bad_lines": split.bad_lines,
-        "files": split.files,
+        **({"documents": split.documents} if split.documents else {}),
+        "files": files,
     }
 
 
-def text_warnings(splits: Sequence[NumberedSplit]) -> list[str]:
-    """Files without a token, boundaries as words, the same file in two splits."""
+def text_warnings(splits: Mapping[str, NumberedSplit], files: Mapping[str, Files], *, is_shared: bool) -> list[str]:
+    """Files without a token, boundaries as words, the same file in two splits (unless it `is_shared` among them)."""
     found = []
-    training = {file["sha256"]: file["path"] for file in splits[0].files if file["sha256"]}
-    for split in splits:
-        found += [f"{file['path']} ({split.name}) has no token." for file in split.files if file["tokens"] == 0]
+    training = {file["sha256"]: file["path"] for file in files[TRAIN] if file["sha256"]}
+    for name, split in splits.items():
+        found += [f"{file['path']} ({name}) has no token." for file in files[name] if file["tokens"] == 0]
         for boundary, count in zip((BEGIN_SENTENCE, END_SENTENCE), split.boundary_counts, strict=True):
             if count:
                 found.append(
-                    f"the {split.name} text holds {boundary} as a word, {count} times: boundaries are added later, so "
+                    f"the {name} text holds {boundary} as a word, {count} times: boundaries are added later, so "
                     "the model would see them twice. Remove them from the text."
                 )
-        if split is not splits[0]:
+        if name != TRAIN and not (name == VALID and is_shared):
             found += [
-                f"{file['path']} ({split.name}) is the same as {training[file['sha256']]} (train): a perplexity "
+                f"{file['path']} ({name}) is the same as {training[file['sha256']]} (train): a perplexity "
                 "measured on it says nothing about new text."
-                for file in split.files
+                for file in files[name]
                 if file["sha256"] in training
             ]
     return found
@@ -66,11 +76,14 @@ def vocabulary_warnings(
             return []
         return [f"the vocabulary has {len(vocabulary)} words, not {wanted_size}: the training text has no more."]
     ordered = vocabulary.words[len(SPECIAL_WORDS) :]
-    for line, (word, following) in enumerate(zip(ordered, ordered[1:], strict=False), start=len(SPECIAL_WORDS) + 1):
-        if counts.get(word, 0) < counts.get(following, 0):
-            return [
-                f"the vocabulary's order doesn't follow the training text: {word!r} (line {line}) occurs "
-                f"{counts.get(word, 0)} times, {following!r} (line {line + 1}) {counts[following]} times. The sampled "
-                "softmax takes the order for that of frequency: use the full softmax, or a vocabulary of this text."
-            ]
-    return []
+    pairs = enumerate(zip(ordered, ordered[1:], strict=False), start=len(SPECIAL_WORDS) + 1)
+    wrong = [(line, pair) for line, pair in pairs if counts.get(pair[0], 0) < counts.get(pair[1], 0)]
+    if not wrong:
+        return []
+    line, (word, following) = wrong[0]
+    return [
+        f"the vocabulary's order doesn't follow the training text, {len(wrong):,} times in {len(ordered):,} words: "
+        f"{word!r} (line {line}) occurs {counts.get(word, 0)} times, {following!r} (line {line + 1}) "
+        f"{counts[following]} times. The sampled softmax takes the order for that of frequency: use the full softmax, "
+        "or a vocabulary of this text."
+    ]

@@ -16,7 +16,9 @@ from torch.nn import functional
 
 from elmo.model.lm_head import LMHead
 from elmo.model.projected_lstm import ProjectedLSTM
-from elmo.ops.sampled_softmax import LogUniformSampler, NegativeSample, SoftmaxRows, sampled_softmax_mean
+from elmo.ops.sampled_softmax import LogUniformSampler, NegativeSample
+from elmo.pretrain.gradients import Gradient
+from elmo.pretrain.softmax_loss import exact_loss, sampled_loss
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class DirectionWindow:
     """Place of each input among the step's distinct tokens."""
     target_ids: Int[Tensor, "tokens batch"]
     """Vocabulary ids."""
-    negatives: NegativeSample
+    negatives: NegativeSample | None
+    """Of the sampled softmax."""
     keep: Float[Tensor, "tokens batch"] | None
     """0 where the state is forgotten before a token."""
     hidden: Float[Tensor, "layers batch projection"]
@@ -41,19 +44,18 @@ class DirectionResult:
     """What a direction found; the gradients of its own LSTM are already in the parameters."""
 
     loss: float
-    """Mean sampled loss in nats per token."""
+    """Mean loss in nats per token."""
     hidden: Float[Tensor, "layers batch projection"]
     cell: Float[Tensor, "layers batch cell"]
     vectors_gradient: Float[Tensor, "types projection"]
-    softmax_ids: Int[Tensor, " rows"]
-    weight_gradient: Float[Tensor, "rows projection"]
-    bias_gradient: Float[Tensor, " rows"]
+    head_gradients: dict[str, Gradient]
+    """Of the softmax's tensors, by their names."""
 
 
 def learn(
     lstm: ProjectedLSTM,
     head: LMHead,
-    sampler: LogUniformSampler,
+    sampler: LogUniformSampler | None,
     vectors: Float[Tensor, "types projection"],
     window: DirectionWindow,
     *,
@@ -61,27 +63,20 @@ def learn(
     scale: float,
     product_dtype: torch.dtype | None = None,
 ) -> DirectionResult:
-    """Forward and backward of `scale` times the mean loss."""
+    """Forward and backward of `scale` times the mean loss: sampled with a sampler, else exact."""
     vectors = vectors.detach().requires_grad_()
     inputs = functional.embedding(window.places, vectors)
-    generator = torch.Generator().manual_seed(window.seed)
+    generator = torch.Generator(vectors.device).manual_seed(window.seed)
     top, hidden, cell = lstm.read_window(
         inputs, window.hidden, window.cell, dropout, generator, window.keep, product_dtype
     )
-    targets = window.target_ids.flatten()
-    ids, places = torch.cat([targets, window.negatives.ids]).unique(return_inverse=True)
-    weight = head.weight.detach()[ids].requires_grad_()
-    bias = head.bias.detach()[ids].requires_grad_()
-    log_chance = sampler.log_chance(ids, window.negatives.num_draws)
-    target_rows, negative_rows = (
-        SoftmaxRows(functional.embedding(at, weight), bias[at], log_chance[at])
-        for at in (places[: len(targets)], places[len(targets) :])
-    )
-    loss = sampled_softmax_mean(
-        top.flatten(0, 1), targets, target_rows, window.negatives.ids, negative_rows, product_dtype
-    )
+    outputs, targets = top.flatten(0, 1), window.target_ids.flatten()
+    if sampler is not None and window.negatives is not None:
+        loss, leaves = sampled_loss(head, sampler, outputs, targets, window.negatives, product_dtype)
+    else:
+        loss, leaves = exact_loss(head, outputs, targets, product_dtype)
     (loss * scale).backward()
-    return DirectionResult(loss.item(), hidden, cell, vectors.grad, ids, weight.grad, bias.grad)
+    return DirectionResult(loss.item(), hidden, cell, vectors.grad, leaves.gradients())
 
 
 def forgetting(begins: np.ndarray, chance: float, generator: np.random.Generator) -> Tensor | None:

@@ -1,24 +1,20 @@
-"""Text -> shards of type numbers, each word numbered when it first appears."""
+"""Parts -> one table of words with their counts -> shards, numbered by frequency.
 
-import hashlib
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+Two walks over the parts: the first counts, the second writes. Both hold one part at a time, and the words.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from elmo.errors import TextError
+from elmo.pretrain.block_reader import BAD_LINES_LISTED
+from elmo.pretrain.parts import Part
 from elmo.pretrain.shards import BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE, offsets_path, tokens_path
+from elmo.pretrain.splitting import PartedText, Piece, TextFile
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
-from elmo.text.sentences import STDIN, text_name
-
-# Bad lines whose message is kept; all are counted.
-BAD_LINES_LISTED = 1000
-
-OnBadLine = Callable[[int, str], None]
-ReadSentences = Callable[[Path | str, OnBadLine], Iterable[list[str]]]
 
 
 @dataclass
@@ -29,38 +25,90 @@ class NumberedSplit:
     shards: int = 0
     sentences: int = 0
     tokens: int = 0
+    documents: int = 0
     blank_lines: int = 0
     bad_lines: int = 0
-    files: list[dict[str, Any]] = field(default_factory=list)
-    _counts: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    file_tokens: Counter[int] = field(default_factory=Counter)
+    """Tokens by number of the file"""
+    _counts: np.ndarray = field(default_factory=lambda: np.zeros(2, np.int64))
 
     def counts(self, num_types: int) -> np.ndarray:
-        """(num_types,) int64: occurrences by type number; types that came later than this split have none."""
-        return np.pad(self._counts, (0, num_types - len(self._counts)))
+        """(num_types,) int64: occurrences by type number."""
+        return np.pad(self._counts, (0, max(0, num_types - len(self._counts))))[:num_types]
 
     @property
     def boundary_counts(self) -> list[int]:
         """How often `<S>` and `</S>` occur as words of the text."""
         return self._counts[[BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE]].tolist()
 
-    def add_shard(self, folder: Path, numbers: np.ndarray, offsets: np.ndarray, num_types: int) -> None:
-        """Writes one shard and counts it."""
-        np.save(tokens_path(folder, self.name, self.shards), numbers)
-        np.save(offsets_path(folder, self.name, self.shards), offsets)
-        self._counts = self.counts(num_types) + np.bincount(numbers, minlength=num_types)
-        self.shards += 1
-        self.sentences += len(offsets) - 1
-        self.tokens += len(numbers)
+    def count(self, file: TextFile, piece: Piece, numbers: np.ndarray, num_types: int) -> None:
+        """Counts a piece; `numbers` (words of its part,): their numbers in the corpus, which has `num_types` so far."""
+        if len(self._counts) < num_types:
+            # Room for more, so that it isn't copied for every part.
+            self._counts = self.counts(num_types + num_types // 4)
+        self._counts[numbers] += np.bincount(piece.tokens, minlength=len(numbers))
+        self.sentences += len(piece.lengths)
+        self.tokens += len(piece.tokens)
+        self.documents += piece.num_documents
+        self.file_tokens[file.number] += len(piece.tokens)
 
 
 @dataclass(frozen=True)
 class NumberedCorpus:
-    """All splits, and the words in the order of their numbers."""
+    """All splits, and the words with their numbers, which count from 0; the boundaries have the first two."""
 
-    splits: list[NumberedSplit]
-    words: list[str]
-    bad_lines: list[str]
-    """Messages of the first `BAD_LINES_LISTED` lines that couldn't be decoded."""
+    splits: dict[str, NumberedSplit]
+    numbers: dict[str, int] = field(repr=False)
+    bad_lines: list[str] = field(repr=False)
+    """Messages of the first `BAD_LINES_LISTED` lines that couldn't be read."""
+
+    def by_frequency(self, split: str) -> np.ndarray:
+        """(types,) int64: numbers by descending count in `split`, ties by the words, the boundaries first."""
+        words = list(self.numbers)
+        counts = self.splits[split].counts(len(words))
+        boundaries = [BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE]
+        rest = np.array(sorted(range(len(boundaries), len(words)), key=words.__getitem__), dtype=np.int64)
+        return np.concatenate([np.array(boundaries), rest[np.argsort(-counts[rest], kind="stable")]])
+
+
+def count_corpus(text: PartedText, names: Sequence[str], look: Callable[[], None]) -> NumberedCorpus:
+    """Numbers and counts all words of `text`, whose splits are called `names`. `look` may raise to stop."""
+    numbers = _Numbers({BEGIN_SENTENCE: BEGIN_SENTENCE_TYPE, END_SENTENCE: END_SENTENCE_TYPE})
+    corpus = NumberedCorpus({name: NumberedSplit(name) for name in names}, numbers, [])
+    for file, part, pieces in text:
+        look()
+        given_for = corpus.splits[file.split]
+        given_for.blank_lines += part.blank_lines
+        given_for.bad_lines += part.num_bad_lines
+        corpus.bad_lines.extend(part.bad_lines[: BAD_LINES_LISTED - len(corpus.bad_lines)])
+        of_words = _of_words(part, numbers)
+        for piece in pieces:
+            corpus.splits[piece.split].count(file, piece, of_words, len(numbers))
+    return corpus
+
+
+def write_shards(
+    text: PartedText,
+    corpus: NumberedCorpus,
+    order: np.ndarray,
+    folder: Path,
+    tokens_per_shard: int,
+    look: Callable[[], None],
+) -> None:
+    """Writes the shards of all splits to `folder`, in the order of the text; words are numbered by `order` (types,).
+
+    A shard is closed at the end of the sentence that fills it.
+    """
+    place = np.empty(len(order), dtype=np.uint32)
+    place[order] = np.arange(len(order), dtype=np.uint32)
+    writers = {name: _ShardWriter(folder, split, tokens_per_shard) for name, split in corpus.splits.items()}
+    for _, part, pieces in text:
+        look()
+        of_words = place[_of_words(part, corpus.numbers)]
+        for piece in pieces:
+            writers[piece.split].add(of_words[piece.tokens], piece.lengths)
+    for writer in writers.values():
+        writer.close()
 
 
 class _Numbers(dict[str, int]):
@@ -71,76 +119,48 @@ class _Numbers(dict[str, int]):
         return number
 
 
-def number_corpus(
-    texts: Mapping[str, Sequence[Path | str]], folder: Path, read: ReadSentences, tokens_per_shard: int
-) -> NumberedCorpus:
-    """Writes the shards of every split of `texts` to `folder`, in the order of the text.
-
-    `read(file, on_bad_line)` gives a file's sentences. A shard is closed at the end of the sentence that fills it.
-    Raises TextError if a split has no token.
-    """
-    numbers = _Numbers({BEGIN_SENTENCE: BEGIN_SENTENCE_TYPE, END_SENTENCE: END_SENTENCE_TYPE})
-    corpus = NumberedCorpus([NumberedSplit(name) for name in texts], [], [])
-    for split in corpus.splits:
-        sentences = _sentences(split, texts[split.name], read, corpus.bad_lines)
-        for tokens, offsets in _shards(sentences, numbers, tokens_per_shard):
-            split.add_shard(folder, tokens, offsets, len(numbers))
-        # A bad line came as an empty sentence.
-        split.blank_lines -= split.bad_lines
-        _check_has_tokens(split)
-    corpus.words.extend(numbers)
-    return corpus
+def _of_words(part: Part, numbers: dict[str, int]) -> np.ndarray:
+    """(words of the part,) int64: their numbers in the corpus."""
+    return np.fromiter(map(numbers.__getitem__, part.words), np.int64, len(part.words))
 
 
-def _sentences(
-    split: NumberedSplit, files: Iterable[Path | str], read: ReadSentences, bad_lines: list[str]
-) -> Iterator[list[str]]:
-    """All sentences with tokens; what is left out is counted."""
+class _ShardWriter:
+    """Cuts one split's sentences into shards."""
 
-    def on_bad_line(_: int, message: str) -> None:
-        split.bad_lines += 1
-        if len(bad_lines) < BAD_LINES_LISTED:
-            bad_lines.append(message)
+    def __init__(self, folder: Path, split: NumberedSplit, tokens_per_shard: int) -> None:
+        self._folder = folder
+        self._split = split
+        self._limit = tokens_per_shard
+        self._tokens: list[np.ndarray] = []
+        self._lengths: list[np.ndarray] = []
+        self._held = 0
 
-    for file in files:
-        num_tokens = 0
-        for sentence in read(file, on_bad_line):
-            if sentence:
-                num_tokens += len(sentence)
-                yield sentence
-            else:
-                split.blank_lines += 1
-        split.files.append({"path": str(file), "sha256": _sha256(file), "tokens": num_tokens})
+    def add(self, tokens: np.ndarray, lengths: np.ndarray) -> None:
+        """Sentences, which follow those before."""
+        ends = np.cumsum(lengths, dtype=np.int64)
+        first = first_token = 0
+        # The sentence that fills the shard is the last of it.
+        while (last := int(np.searchsorted(ends, self._limit - self._held + first_token))) < len(ends):
+            end = int(ends[last])
+            self._hold(tokens[first_token:end], lengths[first : last + 1])
+            self._write()
+            first, first_token = last + 1, end
+        self._hold(tokens[first_token:], lengths[first:])
 
+    def close(self) -> None:
+        """Writes what is left."""
+        if self._held:
+            self._write()
 
-def _shards(
-    sentences: Iterable[list[str]], numbers: _Numbers, tokens_per_shard: int
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(tokens,) uint32 and (sentences + 1,) int64 of one shard after the other."""
-    number = numbers.__getitem__
-    tokens, offsets = array("I"), array("q", [0])
-    for sentence in sentences:
-        tokens.extend(map(number, sentence))
-        offsets.append(len(tokens))
-        if len(tokens) >= tokens_per_shard:
-            yield np.frombuffer(tokens, np.uint32), np.frombuffer(offsets, np.int64)
-            tokens, offsets = array("I"), array("q", [0])
-    if tokens:
-        yield np.frombuffer(tokens, np.uint32), np.frombuffer(offsets, np.int64)
+    def _hold(self, tokens: np.ndarray, lengths: np.ndarray) -> None:
+        self._tokens.append(tokens)
+        self._lengths.append(lengths)
+        self._held += len(tokens)
 
-
-def _sha256(file: Path | str) -> str | None:
-    """Of the file as it lies on the disk; None for standard input, which is gone."""
-    if str(file) == STDIN:
-        return None
-    with Path(file).open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
-
-
-def _check_has_tokens(split: NumberedSplit) -> None:
-    if split.tokens == 0:
-        names = ", ".join(text_name(file["path"]) for file in split.files)
-        raise TextError(
-            f"{names}: the {split.name} text has no token ({split.blank_lines} blank lines, {split.bad_lines} bad "
-            "ones), so there is nothing to learn from. Check the step that should have made it."
-        )
+    def _write(self) -> None:
+        name, index = self._split.name, self._split.shards
+        np.save(tokens_path(self._folder, name, index), np.concatenate(self._tokens))
+        offsets = np.concatenate([[0], np.cumsum(np.concatenate(self._lengths), dtype=np.int64)])
+        np.save(offsets_path(self._folder, name, index), offsets.astype(np.int64))
+        self._split.shards += 1
+        self._tokens, self._lengths, self._held = [], [], 0

@@ -9,6 +9,7 @@
         training.safetensors  the optimizer's tensors and the LSTMs' states
         progress.json         step and streams
     checkpoints/latest        the name of the newest checkpoint
+    checkpoints/best          the name of the checkpoint with the lowest validation perplexity
     model/                    the finished model
 
 A checkpoint is written under a hidden name, brought to disk and renamed; then `latest` is replaced the same way.
@@ -18,13 +19,17 @@ Killed at any moment, the run has a whole checkpoint, or none yet.
 import json
 import os
 import platform
+import re
 import shutil
 import sys
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from elmo.errors import ConfigError, OutputError, WeightFileError
@@ -36,6 +41,9 @@ from elmo.weights.checkpoint import read as read_checkpoint
 from elmo.weights.checkpoint import write as write_checkpoint
 
 _PARTS = frozenset({"model", "training.safetensors", "progress.json"})
+_CHECKPOINT = re.compile(r"step-(\d+)")
+_BEGUN = re.compile(r"env\.json|\.(env|config)\.json\.[0-9a-f]{12}\.unfinished")
+_REPLACED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.old")
 
 
 @dataclass(frozen=True)
@@ -47,24 +55,29 @@ class RunFolder:
     @classmethod
     def create(cls, path: Path, config: PretrainConfig, facts: dict[str, Any]) -> "RunFolder":
         """A new run; an existing folder with anything in it is an OutputError."""
-        if path.exists() and any(path.iterdir()):
+        if path.exists() and not _only_begun(path):
             raise OutputError(
                 f"{path}: exists already and is not empty. Use --resume to go on with the run in it, or name another."
             )
         path.mkdir(parents=True, exist_ok=True)
         run = cls(path)
-        run._write_json("config.json", config.to_dict())
-        run._write_json("env.json", {**environment(), **facts})
+        run.write_json("env.json", {**environment(), **facts})
+        run.write_json("config.json", config.to_dict())
         return run
 
     @classmethod
     def existing(cls, path: Path) -> "RunFolder":
-        """The folder of a run that was begun before."""
+        """The folder of a run that was begun before; what a killed process left half done is cleared away."""
         if not (path / "config.json").is_file():
             raise ConfigError(f"{path}: there is no run to resume, config.json is missing. Start it without --resume.")
-        for unfinished in (path / "checkpoints").glob(".*.unfinished"):  # the run was killed while it wrote
-            shutil.rmtree(unfinished, ignore_errors=True)
-        return cls(path)
+        run = cls(path)
+        run._clear_leavings()
+        return run
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of the checkpoints."""
+        return self.path / "checkpoints"
 
     def config(self) -> PretrainConfig:
         """The recipe the run was begun with."""
@@ -74,38 +87,58 @@ class RunFolder:
     @property
     def latest(self) -> Path | None:
         """The newest whole checkpoint."""
-        pointer = self.path / "checkpoints" / "latest"
-        return pointer.with_name(pointer.read_text(encoding="utf-8").strip()) if pointer.is_file() else None
+        pointed = self._pointed("latest")
+        if pointed is not None:
+            return pointed
+        whole = self._checkpoints()  # killed between the first checkpoint and its pointer
+        return whole[-1] if whole else None
+
+    @property
+    def best(self) -> Path | None:
+        """The checkpoint of the lowest validation perplexity so far."""
+        return self._pointed("best")
 
     def save(self, trainer: Trainer, keep: int) -> Path:
-        """Write a checkpoint; older ones beyond `keep` are removed only afterwards."""
-        folder = self.path / "checkpoints" / f"step-{trainer.step_number:08d}"
-        tensors = {name: tensor.detach().contiguous() for name, tensor in trainer.tensors().items()}
-        size = 3 * sum(tensor.nbytes for tensor in tensors.values())
-        with new_folder(folder, size=size, force=True, replaceable=_PARTS) as unfinished:
-            write_checkpoint(model_of(trainer), unfinished / "model")
-            save_file(tensors, unfinished / "training.safetensors")
-            (unfinished / "progress.json").write_text(json.dumps(trainer.progress_state()), encoding="utf-8")
-        with new_file(self.path / "checkpoints" / "latest", size=64, force=True) as unfinished:
-            unfinished.write_text(folder.name, encoding="utf-8")
+        """Write a checkpoint; older ones beyond `keep` are removed only afterwards, the best one never.
+
+        Raises OutputError with the bytes needed and free; the checkpoints that were there stay whole.
+        """
+        folder = self.checkpoints / f"step-{trainer.step_number:08d}"
+        if folder != self.latest:  # the same step has the same state: nothing would change
+            self._write(folder, trainer, trainer.progress_state())
+        self._point("latest", folder)
         self._remove_old(keep)
         return folder
+
+    def save_best(self, trainer: Trainer, keep: int) -> Path:
+        """Write a checkpoint, and point `best` to it."""
+        folder = self.save(trainer, keep)
+        self._point("best", folder)
+        return folder
+
+    def save_before_nan(self, trainer: Trainer, progress: dict[str, Any]) -> Path:
+        """The state before a step that found no numbers, beside the checkpoints; `progress` as it was then."""
+        folder = self.checkpoints / f"step-{trainer.step_number:08d}-before-nan"
+        self._write(folder, trainer, progress)
+        return folder
+
+    def _write(self, folder: Path, trainer: Trainer, progress: dict[str, Any]) -> None:
+        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in trainer.tensors().items()}
+        weights = sum(parameter.nbytes for parameter in trainer.named_parameters.values())
+        size = weights + sum(tensor.nbytes for tensor in tensors.values())
+        with new_folder(folder, size=size, force=True, replaceable=_PARTS) as unfinished:
+            write_checkpoint(model_of(trainer), unfinished / "model")
+            try:
+                save_file(tensors, unfinished / "training.safetensors")
+            except SafetensorError as error:  # the library's way of saying that the disk is full
+                raise OSError(str(error)) from error
+            (unfinished / "progress.json").write_text(json.dumps(progress), encoding="utf-8")
 
     def restore(self, trainer: Trainer) -> None:
         """Bring a fresh trainer to where the newest checkpoint was taken."""
         folder = self.latest
-        if folder is None:
-            return
-        model = read_checkpoint(folder / "model")
-        if model.softmax is None or model.config != trainer.bilm.config:
-            raise WeightFileError(f"{folder}: the model isn't this run's. Resume with the run's own config and data.")
-        named = {f"bilm.{name}": array for name, array in model.tensors.items()}
-        named |= {f"head.{name}": array for name, array in model.softmax.items()}
-        trainer.restore(
-            {name: torch.from_numpy(array) for name, array in named.items()},
-            load_file(folder / "training.safetensors"),
-            json.loads((folder / "progress.json").read_text(encoding="utf-8")),
-        )
+        if folder is not None:
+            restore_from(folder, trainer)
         self._forget_metrics_after(trainer.step_number)
 
     def finish(self, trainer: Trainer, metadata: dict[str, str]) -> Path:
@@ -115,30 +148,120 @@ class RunFolder:
 
     def record(self, **values: Any) -> None:
         """Append one object to metrics.jsonl."""
-        with (self.path / "metrics.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(values) + "\n")
+        self._append("metrics.jsonl", json.dumps(values) + "\n")
+
+    def log(self, text: str) -> None:
+        """Append what a person is told to log.txt, with the time."""
+        self._append("log.txt", f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """The whole objects of metrics.jsonl; a line that a killed process did not finish is left out."""
+        return [values for _, values in self._metric_lines()]
+
+    def write_json(self, name: str, values: dict[str, Any]) -> None:
+        """A file of facts beside the metrics; whole or not at all."""
+        text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+        with new_file(self.path / name, size=len(text), force=True) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
+
+    def _append(self, name: str, text: str) -> None:
+        path = self.path / name
+        try:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            free = shutil.disk_usage(self.path).free
+            raise OutputError(
+                f"{path}: can't be written: {error.strerror}. {len(text)} bytes are needed, {free} are free. The last "
+                f"checkpoint is whole: {self.latest}. Free some space, then go on with --resume."
+            ) from error
+
+    def _metric_lines(self) -> list[tuple[str, dict[str, Any]]]:
+        path = self.path / "metrics.jsonl"
+        found = []
+        for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
+            try:
+                found.append((line, json.loads(line)))
+            except ValueError:
+                continue
+        return found
 
     def _forget_metrics_after(self, step: int) -> None:
         """Steps after the checkpoint will be taken and logged again."""
-        path = self.path / "metrics.jsonl"
-        if not path.is_file():
+        kept = "".join(line + "\n" for line, values in self._metric_lines() if values["step"] <= step)
+        if kept or (self.path / "metrics.jsonl").is_file():
+            with new_file(self.path / "metrics.jsonl", size=len(kept), force=True) as unfinished:
+                unfinished.write_text(kept, encoding="utf-8")
+
+    def _point(self, name: str, folder: Path) -> None:
+        if self._pointed(name) == folder:
             return
-        whole = [line for line in path.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
-        kept = [line for line in whole if json.loads(line)["step"] <= step]
-        with new_file(path, size=len(kept) * 200, force=True) as unfinished:
-            unfinished.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
+        with new_file(self.checkpoints / name, size=len(folder.name), force=True) as unfinished:
+            unfinished.write_text(folder.name, encoding="utf-8")
+
+    def _pointed(self, name: str) -> Path | None:
+        pointer = self.checkpoints / name
+        folder = pointer.with_name(pointer.read_text(encoding="utf-8").strip()) if pointer.is_file() else None
+        return folder if folder is not None and folder.is_dir() else None
+
+    def _checkpoints(self) -> list[Path]:
+        """All of them, oldest first: what has such a name is whole."""
+        named = ((_CHECKPOINT.fullmatch(path.name), path) for path in self.checkpoints.glob("step-*"))
+        found = [(int(match[1]), path) for match, path in named if match]
+        return [path for _, path in sorted(found)]
 
     def _remove_old(self, keep: int) -> None:
-        for old in sorted((self.path / "checkpoints").glob("step-*"))[:-keep]:
-            shutil.rmtree(old)
+        kept = {self.latest, self.best}
+        for old in self._checkpoints()[:-keep]:
+            if old in kept:
+                continue
+            # Renamed first: a folder of a checkpoint's name is a whole one, also when the run is killed here. What
+            # can't be removed (file servers refuse now and then) doesn't end a run whose newest checkpoint is safe.
+            with suppress(OSError):
+                shutil.rmtree(old.rename(old.with_name(f".{old.name}.unfinished")))
 
-    def _write_json(self, name: str, values: dict[str, Any]) -> None:
-        (self.path / name).write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    def _clear_leavings(self) -> None:
+        for replaced in self.checkpoints.glob(".*.old"):  # killed between the two renames of a replacement
+            match = _REPLACED.fullmatch(replaced.name)
+            if match and not replaced.with_name(match["name"]).exists():
+                replaced.rename(replaced.with_name(match["name"]))
+            else:
+                shutil.rmtree(replaced, ignore_errors=True)
+        for folder in (self.path, self.checkpoints):
+            for unfinished in folder.glob(".*.unfinished"):
+                if unfinished.is_dir():
+                    shutil.rmtree(unfinished, ignore_errors=True)
+                else:
+                    unfinished.unlink(missing_ok=True)
+
+
+def _only_begun(path: Path) -> bool:
+    """Whether the folder is empty, or a run was killed in it before its recipe was written."""
+    return path.is_dir() and all(_BEGUN.fullmatch(entry.name) for entry in path.iterdir())
+
+
+def restore_from(folder: Path, trainer: Trainer) -> None:
+    """Bring a fresh trainer to where a checkpoint was taken. Raises WeightFileError if it is another run's."""
+    model = read_checkpoint(folder / "model")
+    if model.softmax is None or model.config != trainer.bilm.config or model.vocabulary != trainer.head.vocabulary:
+        raise WeightFileError(f"{folder}: the model isn't this run's. Resume with the run's own config and data.")
+    trainer.restore(
+        weights_of(model),
+        load_file(folder / "training.safetensors"),
+        json.loads((folder / "progress.json").read_text(encoding="utf-8")),
+    )
+
+
+def weights_of(model: Checkpoint) -> dict[str, torch.Tensor]:
+    """A model's network and softmax under the names that a trainer gives them."""
+    named = {f"bilm.{name}": array for name, array in model.tensors.items()}
+    named |= {f"head.{name}": array for name, array in (model.softmax or {}).items()}
+    return {name: torch.from_numpy(array) for name, array in named.items()}
 
 
 def model_of(trainer: Trainer, metadata: dict[str, str] | None = None) -> Checkpoint:
     """The trainer's weights as a model."""
-    softmax = {name: tensor.detach().numpy() for name, tensor in trainer.head.state_dict().items()}
+    softmax = {name: tensor.detach().cpu().numpy() for name, tensor in trainer.head.state_dict().items()}
     return trainer.bilm.to_checkpoint(vocabulary=trainer.head.vocabulary, softmax=softmax, metadata=metadata or {})
 
 

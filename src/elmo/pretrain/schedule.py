@@ -19,9 +19,11 @@ def learning_rate(config: PretrainConfig, step: int, last_step: int) -> float:
 
 
 def make_optimizer(config: PretrainConfig, parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
-    """adagrad as in bilm-tf (TensorFlow's: accumulator starts at 1, no epsilon), or adamw."""
+    """adagrad as in bilm-tf (TensorFlow's: accumulator starts at 1, no epsilon), sgd without momentum, or adamw."""
     if config.optimizer == "adagrad":
         return torch.optim.Adagrad(parameters, lr=config.learning_rate, initial_accumulator_value=1.0, eps=0.0)
+    if config.optimizer == "sgd":
+        return torch.optim.SGD(parameters, lr=config.learning_rate)
     return torch.optim.AdamW(
         parameters, lr=config.learning_rate, betas=(0.9, 0.98), eps=1e-8, weight_decay=config.weight_decay, fused=True
     )

@@ -13,16 +13,21 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.func import functional_call
+from torch.nn import functional
 
-from elmo.errors import ElmoError
-from elmo.model.bilm import BiLM
-from elmo.model.lm_head import LMHead
-from elmo.ops.sampled_softmax import LogUniformSampler
+from elmo.errors import ConfigError, ElmoError
+from elmo.ops.sampled_softmax import LogUniformSampler, NegativeSample
 from elmo.pretrain.config import PretrainConfig
 from elmo.pretrain.direction import DirectionResult, DirectionWindow, forgetting, learn
+from elmo.pretrain.gradients import Gradient, RowGradient, add_up, clip_, update_rows
+from elmo.pretrain.new_model import new_model
 from elmo.pretrain.schedule import learning_rate, make_optimizer
 from elmo.pretrain.shards import TrainingData
 from elmo.pretrain.stream import BEGIN_TYPE, END_TYPE, SentenceReader, Stream, Window
+from elmo.pretrain.type_ids import TypeIds
+
+_WORD_TABLE = "bilm.token_encoder.word_embedding"
 
 
 class TrainingDiverged(ElmoError):
@@ -36,7 +41,7 @@ class StepResult:
     """What a step found, before its update."""
 
     losses: dict[str, float]
-    """Sampled loss of each direction in nats per token: optimistic, not comparable with a perplexity."""
+    """Loss of each direction in nats per token. Sampled: optimistic, not comparable with a perplexity."""
     gradient_norm: float
     learning_rate: float
 
@@ -47,41 +52,51 @@ class StepResult:
 
 
 class Trainer:
-    """Weights, optimizer, streams and LSTM states of one run."""
+    """Weights, optimizer, streams and LSTM states of one run.
 
-    def __init__(self, config: PretrainConfig, data: TrainingData) -> None:
+    All tensors lie on `device`. On a CPU the two directions run at once, elsewhere one after the other. Nothing here is
+    written for one kind of GPU, and nothing has been tried on a GPU so far.
+    """
+
+    def __init__(self, config: PretrainConfig, data: TrainingData, device: str | torch.device = "cpu") -> None:
         self.config = config
         self.data = data
+        self.device = _usable(device)
         self.step_number = 0
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(config.seed)
-            self.bilm = BiLM(config.architecture(data.max_characters_per_token))
-            self.head = LMHead(list(data.vocabulary.words), config.projection_size)
+        self.type_ids = TypeIds.of(config, data)
+        self.type_words = torch.from_numpy(np.array(data.type_words, dtype=np.int64))
+        self.bilm, self.head = new_model(config, data, self.type_ids.token_map, self.device)
         self.named_parameters = {
             **{f"bilm.{name}": parameter for name, parameter in self.bilm.named_parameters()},
             **{f"head.{name}": parameter for name, parameter in self.head.named_parameters()},
         }
+        if config.tie_softmax:
+            del self.named_parameters["head.weight"]  # the same numbers as the words' vectors
         self.optimizer = make_optimizer(config, self.named_parameters.values())
-        self.sampler = LogUniformSampler(len(data.vocabulary.words), config.num_negative_samples)
-        shards = data.shards("train")
-        self.streams = {
+        # Other optimizers' rules change nothing where there is no gradient.
+        self.updates_rows = config.optimizer != "adamw" or config.lazy_rows
+        words = len(data.vocabulary.words)
+        self.sampler = LogUniformSampler(words, config.num_negative_samples) if config.softmax == "sampled" else None
+        self.streams = self._new_streams()
+        self.states = self._zero_states()
+        self.product_dtype = torch.bfloat16 if config.product_dtype == "bfloat16" else None
+        # A core for each direction beats both cores on each product: the small passes between don't split well.
+        at_once = self.device.type == "cpu" and len(self.streams) > 1
+        self._pool = ThreadPoolExecutor(2, initializer=torch.set_num_threads, initargs=(1,)) if at_once else None
+
+    def _new_streams(self) -> dict[str, Stream]:
+        config, shards = self.config, self.data.shards("train")
+        return {
             direction: Stream(
                 SentenceReader(shards, direction == "backward", config.seed), config.batch_size, config.unroll_steps
             )
             for direction in self.bilm.config.directions
         }
-        state = self.bilm.zero_state(config.batch_size)
-        count = len(self.streams)
-        self.states = {
-            direction: (hidden, cell)
-            for direction, hidden, cell in zip(
-                self.streams, state.hidden.chunk(count, dim=2), state.cell.chunk(count, dim=2), strict=True
-            )
-        }
-        self.product_dtype = torch.bfloat16 if config.product_dtype == "bfloat16" else None
-        # A core for each direction beats both cores on each product: the many small passes between them don't split well.
-        self._pool = ThreadPoolExecutor(len(self.streams), initializer=torch.set_num_threads, initargs=(1,))
-        self.type_words = torch.from_numpy(np.array(data.type_words, dtype=np.int64))
+
+    def _zero_states(self) -> dict[str, tuple[Tensor, Tensor]]:
+        state, count = self.bilm.zero_state(self.config.batch_size), len(self.streams)
+        parts = zip(self.streams, state.hidden.chunk(count, dim=2), state.cell.chunk(count, dim=2), strict=True)
+        return {direction: (hidden, cell) for direction, hidden, cell in parts}
 
     @property
     def tokens_per_step(self) -> int:
@@ -110,18 +125,17 @@ class Trainer:
         windows = {direction: stream.next() for direction, stream in self.streams.items()}
         inputs = np.stack([window.inputs for window in windows.values()])
         types, places = np.unique(inputs, return_inverse=True)
-        vectors = self.bilm.token_vectors(torch.from_numpy(np.asarray(self.data.type_characters[types])))
         tasks = self._tasks(number, windows, torch.from_numpy(places.reshape(inputs.shape)))
         self.optimizer.zero_grad(set_to_none=True)
-        results = dict(zip(windows, self._pool.map(partial(self._learn, vectors), windows, tasks), strict=True))
-        self._gather(vectors, results)
-        norm = torch.nn.utils.clip_grad_norm_(self.named_parameters.values(), self.config.clip_norm).item()
+        vectors, words = self._token_vectors(types)
+        run = map if self._pool is None else self._pool.map
+        results = dict(zip(windows, run(partial(self._learn, vectors), windows, tasks), strict=True))
+        gradients = self._gather(vectors, words, results)
+        norm = clip_(gradients.values(), self.config.clip_norm).item()
         losses = {direction: result.loss for direction, result in results.items()}
         self._check(number, losses, norm)
         rate = learning_rate(self.config, number, self.last_step)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        self.optimizer.step()
+        self._update(gradients, rate)
         self.states = {direction: (result.hidden, result.cell) for direction, result in results.items()}
         self.step_number = number
         return StepResult(losses, norm, rate)
@@ -134,15 +148,35 @@ class Trainer:
             begins = window.inputs == (BEGIN_TYPE if direction == "forward" else END_TYPE)
             tasks.append(
                 DirectionWindow(
-                    own_places,
-                    self.type_words[torch.from_numpy(window.targets)],
-                    self.sampler.draw(generator),
-                    forgetting(begins, self.config.state_reset, generator),
+                    own_places.to(self.device),
+                    self.type_words[torch.from_numpy(window.targets)].to(self.device),
+                    self._draw(generator),
+                    self._placed(forgetting(begins, self.config.state_reset, generator)),
                     *self.states[direction],
                     int(generator.integers(2**62)),
                 )
             )
         return tasks
+
+    def _draw(self, generator: np.random.Generator) -> NegativeSample | None:
+        if self.sampler is None:
+            return None
+        sample = self.sampler.draw(generator)
+        return sample._replace(ids=sample.ids.to(self.device))
+
+    def _placed(self, tensor: Tensor | None) -> Tensor | None:
+        return None if tensor is None else tensor.to(self.device)
+
+    def _token_vectors(self, types: np.ndarray) -> tuple[Tensor, RowGradient | None]:
+        """The vectors of distinct types; the words' rows they were made of, whose values get their gradient later."""
+        characters, words = self.type_ids.tensors(types, self.device)
+        if words is None:
+            return self.bilm.token_vectors(characters), None
+        rows, places = words.unique(return_inverse=True)
+        encoder = self.bilm.token_encoder
+        table = encoder.word_embedding.detach()[rows].requires_grad_()
+        # The small table stands in for the whole one, so that the way back makes a gradient of these rows alone.
+        return functional_call(encoder, {"word_embedding": table}, (characters, places)), RowGradient(rows, table)
 
     def _learn(self, vectors: Tensor, direction: str, window: DirectionWindow) -> DirectionResult:
         scale = (self.config.unroll_steps if self.config.sum_over_window else 1) / len(self.streams)
@@ -157,14 +191,40 @@ class Trainer:
             product_dtype=self.product_dtype,
         )
 
-    def _gather(self, vectors: Tensor, results: dict[str, DirectionResult]) -> None:
-        """The directions' gradients of what they share: the token encoder and the softmax."""
+    def _gather(
+        self, vectors: Tensor, words: RowGradient | None, results: dict[str, DirectionResult]
+    ) -> dict[str, Gradient]:
+        """The gradients of all parameters; the directions' are added up where they share one."""
         vectors.backward(sum(result.vectors_gradient for result in results.values()))
-        self.head.weight.grad = torch.zeros_like(self.head.weight)
-        self.head.bias.grad = torch.zeros_like(self.head.bias)
+        found: dict[str, list[Gradient]] = {
+            name: [] if own.grad is None else [own.grad] for name, own in self.named_parameters.items()
+        }
+        if words is not None:
+            found[_WORD_TABLE].append(RowGradient(words.rows, words.values.grad))
         for result in results.values():
-            self.head.weight.grad.index_add_(0, result.softmax_ids, result.weight_gradient)
-            self.head.bias.grad.index_add_(0, result.softmax_ids, result.bias_gradient)
+            for name, gradient in result.head_gradients.items():
+                if name == "weight" and self.config.tie_softmax:
+                    found[_WORD_TABLE].append(_behind_padding(gradient))
+                else:
+                    found[f"head.{name}"].append(gradient)
+        added = {name: add_up(parts, self.named_parameters[name]) for name, parts in found.items() if parts}
+        if self.updates_rows:
+            return added
+        return {
+            name: gradient.whole(self.named_parameters[name]) if isinstance(gradient, RowGradient) else gradient
+            for name, gradient in added.items()
+        }
+
+    def _update(self, gradients: dict[str, Gradient], rate: float) -> None:
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        for name, gradient in gradients.items():
+            parameter = self.named_parameters[name]
+            if isinstance(gradient, RowGradient):
+                update_rows(self.optimizer, parameter, gradient)
+            else:
+                parameter.grad = gradient
+        self.optimizer.step()
 
     def _check(self, number: int, losses: dict[str, float], norm: float) -> None:
         if math.isfinite(norm) and all(math.isfinite(value) for value in losses.values()):
@@ -193,15 +253,48 @@ class Trainer:
 
     @torch.no_grad()
     def restore(self, weights: dict[str, Tensor], tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
-        """Go on exactly from what `progress_state`, `tensors` and `named_parameters` were."""
+        """Go on exactly from what `progress_state`, `tensors` and `named_parameters` were.
+
+        Raises ConfigError, before anything changes, if `weights` are those of a model built otherwise.
+        """
+        for name, parameter in self.named_parameters.items():
+            _require_fitting(name, parameter, weights.get(name))
         for name, parameter in self.named_parameters.items():
             parameter.copy_(weights[name])
             prefix = f"optimizer.{name}."
             found = {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
             if found:
-                self.optimizer.state[parameter] = {key: value.clone() for key, value in found.items()}
+                state = {key: value.to(self.device, copy=True) for key, value in found.items()}
+                self.optimizer.state[parameter] = state
         for direction, stream in self.streams.items():
             stream.load_state_dict(progress["streams"][direction])
             hidden, cell = (tensors[f"state.{direction}.{part}"] for part in ("hidden", "cell"))
-            self.states[direction] = (hidden.clone(), cell.clone())
+            self.states[direction] = (hidden.to(self.device, copy=True), cell.to(self.device, copy=True))
         self.step_number = progress["step"]
+
+
+def _usable(device: str | torch.device) -> torch.device:
+    """The device, after a try. ConfigError if torch has or knows no such device."""
+    try:
+        return torch.empty(0, device=device).device
+    except (RuntimeError, AssertionError) as error:
+        raise ConfigError(
+            f"device is {str(device)!r}, but torch {torch.__version__} can't use it: {str(error).splitlines()[0]} "
+            "Run 'elmo doctor' to see what there is, or use cpu."
+        ) from None
+
+
+def _behind_padding(gradient: Gradient) -> Gradient:
+    """The softmax's gradient as one of the words' vectors, whose row 0 is no word."""
+    if isinstance(gradient, RowGradient):
+        return RowGradient(gradient.rows + 1, gradient.values)
+    return functional.pad(gradient, (0, 0, 1, 0))
+
+
+def _require_fitting(name: str, parameter: Tensor, given: Tensor | None) -> None:
+    if given is None or given.shape != parameter.shape:
+        found = "is missing" if given is None else f"has shape {tuple(given.shape)}"
+        raise ConfigError(
+            f"the weight {name!r} {found}, but this run's has shape {tuple(parameter.shape)}: the model was built by "
+            "other settings, perhaps by another softmax. Go on with the model's own settings."
+        )

@@ -1,8 +1,8 @@
 """Sentences -> batches of similar length, with every distinct token numbered once.
 
-    sentences -> number_tokens -> (distinct tokens, places of each sentence)
-              -> bucket        -> rows that go together, longest sentence first, bounded in tokens
-              -> pad           -> Batch
+sentences -> number_tokens -> (distinct tokens, places of each sentence)
+          -> bucket        -> rows that go together, longest sentence first, bounded in tokens
+          -> pad           -> Batch
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,18 +1,32 @@
 """Tokenizers: a string -> tokens, for text that doesn't come tokenized.
 
-"whitespace" is the model's own contract: what it was trained on had its tokens apart. "unicode" is a small rule
-tokenizer in the manner of the Penn Treebank, which the published English corpora follow: marks stand alone, "don't"
-is "do n't". It changes no character: its tokens, joined, are the text without its spaces (and without
-invisible marks like U+200B).
-In scripts without spaces ideographs stand alone; Thai, Khmer and the like stay in one piece: give a function of your
-own for them.
+"whitespace" is the model's own contract: what it was trained on had its tokens apart.
+
+"unicode" is a small rule tokenizer in the manner of the Penn Treebank, which the published English corpora follow. It
+changes no character: its tokens, joined, are the text without its spaces and without invisible marks (U+200B, ...).
+From the left, a token is the first of these that fits:
+1. a web address (http://, https://, www.), without the mark that ends its sentence; a mail address;
+2. an abbreviation with its dot ("Mr.", "etc.", "No." before a number), letters with dots ("U.S.", "e.g."), an initial
+   ("J." before another word);
+3. a contraction that stands alone ("'s", "'ll"), "'90s";
+4. a word: letters, digits, underscores and combining marks of any script, joined by hyphens, middle dots, apostrophes
+   between letters, ".", ",", ":", "/" between digits ("1,100.50", "10:30"), dots before small letters and digits
+   ("usa.gov"); a sign before a number belongs to it ("-5") unless something stands before the sign. Korean words
+   (eojeols) stay whole, with their particles: "밥을";
+5. an ideograph, by itself: Chinese, and Kanji in Japanese, have no spaces; Hiragana, Katakana, Thai, Khmer and the like
+   stay in one piece: give a function of your own for them;
+6. two or more dots or hyphens ("...", "--"), a face like "^^" or "^_^", a flag, a whole emoji with its modifiers;
+7. any other mark or symbol, by itself: "!!" is two tokens.
+From a word's end "n't", "'s", "'re", "'ve", "'ll", "'d" and "'m" are then taken off ("don't" is "do n't").
 """
 
+import pkgutil
 import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 
 from elmo.errors import ConfigError
 
@@ -39,21 +53,54 @@ _SEPARATORS = "\u200b\u200e\u200f\u2060\ufeff"
 _IDEOGRAPHS = "\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _CLITIC = re.compile(r"(?<=[A-Za-zÀ-ÿ])(?:n['’]t|['’](?:s|re|ve|ll|d|m))$", re.IGNORECASE)
 
-_END = re.compile(r"(?:[.!?…؟۔።]+[\"'”’»)\]}]*(?=\s)|[。！？｡।॥។]+[”’」』）\"']*)\s*")
+# Korean on the web often has no space after the end of a sentence; a dot alone may stand in a list there ("한.미").
+_HANGUL = "\uac00-\ud7a3"
+_END = re.compile(
+    r"(?:[.!?…؟۔።]+[\"'”’»)\]}]*(?=\s)|[。！？｡।॥។]+[”’」』）\"']*|"
+    rf"(?<=[{_HANGUL}])[!?]+(?=[{_HANGUL}])|(?<=[다요죠까])\.+(?=[{_HANGUL}]))\s*"
+)
 # Characters after a dot that tell whether it ends the sentence.
 _LOOK_AHEAD = 64
 _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
 def tokenizer(name: str) -> Callable[[str], list[str]]:
-    """The tokenizer called "whitespace" or "unicode": a function from a text to its tokens."""
+    """The tokenizer called "whitespace" or "unicode", or a function of your own as "module:function".
+
+    A module may lie in the current folder. The function takes a text, without a line end, and gives a list of strings.
+    Raises ConfigError if there is none such.
+    """
     known: dict[str, Callable[[str], list[str]]] = {"whitespace": str.split, "unicode": _unicode_tokens}
-    if name not in known:
+    if name in known:
+        return known[name]
+    if ":" in name:
+        return _function(name)
+    raise ConfigError(
+        f"there is no tokenizer {name!r}, only {' and '.join(known)}. Any function from a string to a list of strings "
+        "will do too: name it as module:function."
+    )
+
+
+def _function(name: str) -> Callable[[str], list[str]]:
+    # A program's own folder is on the path, not the one it was started in.
+    path, here = list(sys.path), str(Path.cwd())
+    if here not in path:
+        sys.path.append(here)
+    try:
+        found = pkgutil.resolve_name(name)
+    except (ImportError, AttributeError, ValueError) as error:
         raise ConfigError(
-            f"there is no tokenizer {name!r}, only {' and '.join(known)}. From Python, any function from a string to "
-            "a list of strings will do."
+            f"the tokenizer {name!r} can't be found: {error}. Name it as module:function, where the module is "
+            f"installed or lies in {here}."
+        ) from None
+    finally:
+        sys.path[:] = path
+    if not callable(found):
+        raise ConfigError(
+            f"the tokenizer {name!r} is no function, but {type(found).__name__}. Name a function from a string to a "
+            "list of strings."
         )
-    return known[name]
+    return found
 
 
 def split_sentences(text: str) -> list[str]:
@@ -124,7 +171,7 @@ def _token_pattern() -> re.Pattern[str]:
         r"(?<!\S)['’](?:s|re|ve|ll|d|m|em|cause)(?![\w'’])",
         rf"['’]\d0s\b|(?<![^\s(\[{{])[-+−]?(?=\d){letter}+(?:{joiner}{letter}+)*|{letter}+(?:{joiner}{letter}+)*",
         rf"[{_IDEOGRAPHS}]{mark}*",
-        r"\.{2,}|-{2,}",
+        r"\.{2,}|-{2,}|\^[_\-oO0]?\^",
         r"[\U0001f1e6-\U0001f1ff]{2}",
         rf"(?:{symbol}|{mark})[\U0001f3fb-\U0001f3ff]?{mark}*(?:(?<=\u200d){symbol}[\U0001f3fb-\U0001f3ff]?{mark}*)*",
     )

@@ -244,7 +244,7 @@ def write(checkpoint: Checkpoint, folder: Path, *, force: bool = False) -> None:
     The folder appears whole or not at all. Raises ConfigError if the format can't hold the model, WeightFileError if
     the checkpoint contradicts itself, OutputError if the folder exists (without `force`) or the disk is full.
     """
-    _require_expressible(checkpoint.config)
+    _require_expressible(checkpoint)
     require_sound(checkpoint)
     arrays = {
         entry.dataset: entry.layout.to_array(*(checkpoint.tensors[name] for name in entry.tensors))
@@ -367,14 +367,16 @@ def _read_softmax(path: Path, config: BiLMConfig, words: list[str] | None) -> di
     return softmax
 
 
-def _require_expressible(config: BiLMConfig) -> None:
+def _require_expressible(checkpoint: Checkpoint) -> None:
     """Raises ConfigError that says which trait of the model the format has no place for."""
+    config = checkpoint.config
     obstacles = {
         "it reads characters of a dictionary, not bytes": config.characters == "dictionary",
         "it reads words beside characters": config.has_words and config.has_characters,
         f"it has only the {config.direction} direction": config.direction != "both",
         "it projects its word vectors": not config.has_characters and config.token_projection,
         f"its forget_bias is {config.forget_bias}, the format's readers always add 1": config.forget_bias != 1,
+        "its softmax is adaptive": not set(checkpoint.softmax or {}) <= set(_SOFTMAX_DATASETS),
     }
     if found := [reason for reason, holds in obstacles.items() if holds]:
         raise ConfigError(

@@ -55,7 +55,11 @@ class Checkpoint:
     vocabulary: list[str] | None = None
     """The words the language model predicts, in the order of the softmax rows."""
     softmax: dict[str, np.ndarray] | None = None
-    """`weight` (vocabulary, projection_size) and `bias` (vocabulary,), shared by both directions."""
+    """`weight` (vocabulary, projection_size) and `bias` (vocabulary,), shared by both directions.
+
+    An adaptive softmax: these have a row for each frequent word and then for each cluster, and the softmax within
+    cluster i is `clusters.{i}.projection` (width, projection_size), `.weight` (words, width) and `.bias` (words,).
+    """
     warm_state: dict[str, np.ndarray] | None = None
     """The state that `state="warm"` starts from."""
     source_format: str = "native"
@@ -191,7 +195,12 @@ def _require_sound_softmax(checkpoint: Checkpoint, source: str) -> None:
     found = {name: tensor.shape for name, tensor in checkpoint.softmax.items()}
     shapes = _softmax_shapes(found, checkpoint.config)
     require_agreement(found, shapes, file=f"{source}, softmax", asked_by=CONFIG_FILE, kind="tensor")
-    words, rows = checkpoint.vocabulary, found["bias"][0]
+    if _num_clusters(found) >= found["bias"][0]:
+        raise WeightFileError(
+            f"{source}: the softmax has {found['bias'][0]} rows, but {_num_clusters(found)} clusters, each of which "
+            "takes one beside those of the frequent words: its parts belong to different models. Get the model again."
+        )
+    words, rows = checkpoint.vocabulary, _softmax_words(found)
     if words is not None and len(words) != rows:
         raise WeightFileError(
             f"{source}: the softmax has {rows} rows, but the vocabulary has {len(words)} words: they belong to "
@@ -200,8 +209,28 @@ def _require_sound_softmax(checkpoint: Checkpoint, source: str) -> None:
 
 
 def _softmax_shapes(found: Mapping[str, Shape], config: BiLMConfig) -> list[tuple[str, Shape]]:
+    """Of a full softmax; with clusters (numbered from 0 on), of an adaptive one: their sizes are its own affair."""
     rows = (found.get("weight") or (1,))[0]
-    return [("weight", (rows, config.projection_size)), ("bias", (rows,))]
+    shapes: list[tuple[str, Shape]] = [("weight", (rows, config.projection_size)), ("bias", (rows,))]
+    for index in range(_num_clusters(found)):
+        shape = found.get(f"clusters.{index}.weight", ())
+        words, width = shape if len(shape) == 2 else (1, 1)
+        shapes += [
+            (f"clusters.{index}.projection", (width, config.projection_size)),
+            (f"clusters.{index}.weight", (words, width)),
+            (f"clusters.{index}.bias", (words,)),
+        ]
+    return shapes
+
+
+def _num_clusters(found: Mapping[str, Shape]) -> int:
+    return len({name.split(".")[1] for name in found if name.startswith("clusters.")})
+
+
+def _softmax_words(found: Mapping[str, Shape]) -> int:
+    """Words of a softmax of sound shapes; each cluster takes a row of the first softmax, which is no word."""
+    clusters = range(_num_clusters(found))
+    return found["bias"][0] - len(clusters) + sum(found[f"clusters.{index}.bias"][0] for index in clusters)
 
 
 def _require_fitting_map(token_map: TokenMap, config: BiLMConfig, source: str) -> None:

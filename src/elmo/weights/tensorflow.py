@@ -19,7 +19,7 @@ import numpy as np
 from elmo.config import BiLMConfig
 from elmo.errors import WeightFileError
 from elmo.weights.agreement import Shape, require_agreement
-from elmo.weights.allennlp import LstmNames, dataset_shapes, token_map_of, name_table
+from elmo.weights.allennlp import LstmNames, dataset_shapes, name_table, token_map_of
 from elmo.weights.allennlp_options import config_of, read_options
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.fingerprint import file_hash

@@ -25,7 +25,22 @@ INLINE float exponential(float x) {
 }
 
 INLINE float logistic(float x) { return 1.0f / (1.0f + exponential(-x)); }
-INLINE float hyperbolic(float x) { return 1.0f - 2.0f / (1.0f + exponential(2.0f * x)); }
+
+/* tanh. Near 0 the quotient would lose the digits of a small result, so a polynomial takes its place there.
+ * Source of the coefficients, here and in `exponential`: S. Moshier, Cephes mathematical library, single precision. */
+INLINE float hyperbolic(float x) {
+    float size = x < 0.0f ? -x : x;
+    float far = 1.0f - 2.0f / (1.0f + exponential(2.0f * size));
+    float z = x * x;
+    float p = -5.70498872745e-3f;
+    p = p * z + 2.06390887954e-2f;
+    p = p * z - 5.37397155531e-2f;
+    p = p * z + 1.33314422036e-1f;
+    p = p * z - 3.33332819422e-1f;
+    float near = p * z * x + x;
+    far = x < 0.0f ? -far : far;
+    return size < 0.625f ? near : far;
+}
 
 INLINE float from_bfloat16(uint16_t value) {
     uint32_t bits = (uint32_t)value << 16;

@@ -1,6 +1,6 @@
 """Builds the C files here into one library. Run by the package's installation; imports nothing of the package.
 
-    python src/elmo/ops/native/build.py        for a source tree that isn't installed
+python src/elmo/ops/native/build.py        for a source tree that isn't installed
 """
 
 import os

@@ -46,8 +46,11 @@ _known: WeakTensorKeyDictionary = WeakTensorKeyDictionary()
 
 
 def prepack(weight: Float[Tensor, "outer inner"]) -> Prepacked:
-    """The weight's `Prepacked`, made at its first use and made anew when the weight was changed in place."""
-    if weight.is_inference():  # such tensors don't say when they change
+    """The weight's `Prepacked`, made at its first use and made anew when the weight was changed in place.
+
+    A weight that may still be trained is packed at every call: torch's fused optimizers change it without telling.
+    """
+    if weight.requires_grad or weight.is_inference():  # such tensors don't say when they change
         return Prepacked(weight)
     version = (weight._version, weight.data_ptr())
     known = _known.get(weight)

@@ -23,9 +23,7 @@ def projected_lstm_reference(
     cell: Float[Tensor, "batch cell"],
     weights: LayerWeights,
     settings: LSTMSettings,
-) -> tuple[
-    Float[Tensor, "batch tokens projection"], Float[Tensor, "batch projection"], Float[Tensor, "batch cell"]
-]:
+) -> tuple[Float[Tensor, "batch tokens projection"], Float[Tensor, "batch projection"], Float[Tensor, "batch cell"]]:
     """Read each row's first `lengths` tokens, starting from (hidden, cell).
 
     Returns the outputs (zero beyond a row's length) and the state after each row's last token.

@@ -25,18 +25,15 @@ def projected_lstm_window(
     settings: LSTMSettings,
     keep: Float[Tensor, "tokens batch"] | None = None,
     product_dtype: torch.dtype | None = None,
-) -> tuple[
-    Float[Tensor, "tokens batch projection"], Float[Tensor, "batch projection"], Float[Tensor, "batch cell"]
-]:
+) -> tuple[Float[Tensor, "tokens batch projection"], Float[Tensor, "batch projection"], Float[Tensor, "batch cell"]]:
     """Read a window in which every row has every token; time comes first here.
 
     Before each token the state is multiplied by `keep` (1: go on; 0: forget everything; None: always go on).
     `product_dtype=torch.bfloat16` rounds the factors of the matrix products; gates, cells, clips and gradients stay in
     the inputs' own type. Returns the outputs and the state after the last token. Gradients flow to the inputs and the
-    weights, and not into the starting state: backpropagation through time ends at the window (truncated).
+    weights, and not into the starting state: backpropagation through time ends at the window (truncated). Without a
+    projection the outputs are those of the cells, which are rounded like a factor.
     """
-    if weights.projection_weight is None:
-        raise NotImplementedError("projected_lstm_window needs a projection; use projected_lstm_reference.")
     return _Window.apply(inputs, hidden, cell, *weights, settings, keep, product_dtype)
 
 
@@ -50,7 +47,7 @@ class _Window(torch.autograd.Function):
         input_weight: Tensor,
         recurrent_weight: Tensor,
         bias: Tensor,
-        projection_weight: Tensor,
+        projection_weight: Tensor | None,
         settings: LSTMSettings,
         keep: Tensor | None,
         product_dtype: torch.dtype | None,
@@ -62,7 +59,9 @@ class _Window(torch.autograd.Function):
         gates = torch.mm(flat_inputs, input_weight.to(factor).t()).to(inputs.dtype).add_(bias)
         gates[:, size : 2 * size] += settings.forget_bias
         gates = gates.view(steps, batch, 4 * size)
-        recurrent, project = recurrent_weight.to(factor).t(), projection_weight.to(factor).t()
+        recurrent = recurrent_weight.to(factor).t()
+        project = None if projection_weight is None else projection_weight.to(factor).t()
+        clip = None if projection_weight is None else settings.projection_clip
         outputs = inputs.new_empty(steps, batch, width)
         cells, new_cells, squashed = (inputs.new_empty(steps, batch, size) for _ in range(3))
         hiddens = inputs.new_empty(steps, batch, width, dtype=factor)
@@ -73,15 +72,15 @@ class _Window(torch.autograd.Function):
                 before.copy_(state if keep is None else state * keep[t, :, None])
             torch.mm(hiddens[t], recurrent, out=share)
             forward_pass(gates[t], share, cells[t], new_cells[t], squashed[t], unprojected[t], settings.cell_clip)
-            outputs[t] = torch.mm(unprojected[t], project)
-            if settings.projection_clip is not None:
-                outputs[t].clamp_(-settings.projection_clip, settings.projection_clip)
+            outputs[t] = unprojected[t] if project is None else torch.mm(unprojected[t], project)
+            if clip is not None:
+                outputs[t].clamp_(-clip, clip)
             hidden, cell = outputs[t], new_cells[t]
         ctx.save_for_backward(
             flat_inputs, input_weight, recurrent_weight, projection_weight, keep,
             gates, hiddens, outputs, cells, new_cells, squashed, unprojected,
         )  # fmt: skip
-        ctx.settings, ctx.factor = settings, factor
+        ctx.cell_clip, ctx.projection_clip, ctx.factor = settings.cell_clip, clip, factor
         hidden, cell = hidden.clone(), cell.clone()
         ctx.mark_non_differentiable(hidden, cell)
         return outputs.clone(), hidden, cell
@@ -90,9 +89,10 @@ class _Window(torch.autograd.Function):
     def backward(ctx: Any, grad_outputs: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
         flat_inputs, input_weight, recurrent_weight, projection_weight, keep, *saved = ctx.saved_tensors
         gates, hiddens, outputs, cells, new_cells, squashed, unprojected = saved
-        settings, factor, dtype = ctx.settings, ctx.factor, gates.dtype
+        clip, factor, dtype = ctx.projection_clip, ctx.factor, gates.dtype
         steps, batch, size = squashed.shape
-        recurrent, project = recurrent_weight.to(factor), projection_weight.to(factor)
+        recurrent = recurrent_weight.to(factor)
+        project = None if projection_weight is None else projection_weight.to(factor)
         grad_gates = gates.new_empty(gates.shape, dtype=factor)
         grad_bias = gates.new_zeros(4 * size)
         grad_outputs = grad_outputs.clone(memory_format=torch.contiguous_format)
@@ -101,11 +101,13 @@ class _Window(torch.autograd.Function):
             if t + 1 < steps:
                 from_future = torch.mm(grad_gates[t + 1], recurrent)
                 grad_outputs[t] += from_future if keep is None else from_future * keep[t + 1, :, None]
-            if settings.projection_clip is not None:
-                grad_outputs[t].masked_fill_(outputs[t].abs() >= settings.projection_clip, 0)
+            if clip is not None:
+                grad_outputs[t].masked_fill_(outputs[t].abs() >= clip, 0)
+            grad_output = grad_outputs[t].to(factor)
             backward_pass(
-                gates[t], cells[t], new_cells[t], squashed[t], torch.mm(grad_outputs[t].to(factor), project),
-                grad_cell, grad_gates[t], grad_bias, settings.cell_clip,
+                gates[t], cells[t], new_cells[t], squashed[t],
+                grad_output if project is None else torch.mm(grad_output, project),
+                grad_cell, grad_gates[t], grad_bias, ctx.cell_clip,
             )  # fmt: skip
             if keep is not None:
                 grad_cell.mul_(keep[t, :, None])
@@ -118,7 +120,7 @@ class _Window(torch.autograd.Function):
             torch.mm(flat.t(), flat_inputs).to(dtype),
             torch.mm(flat.t(), hiddens.view(-1, hiddens.shape[2])).to(dtype),
             grad_bias,
-            torch.mm(flat_outputs.t(), unprojected.view(-1, size)).to(dtype),
+            None if project is None else torch.mm(flat_outputs.t(), unprojected.view(-1, size)).to(dtype),
             None,
             None,
             None,

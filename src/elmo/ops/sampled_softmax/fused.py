@@ -37,7 +37,13 @@ def sampled_softmax_mean(
 class _MeanLoss(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, outputs: Tensor, weight: Tensor, shift: Tensor, target_logits: Tensor, hit: Tensor, factor: torch.dtype
+        ctx: Any,
+        outputs: Tensor,
+        weight: Tensor,
+        shift: Tensor,
+        target_logits: Tensor,
+        hit: Tensor,
+        factor: torch.dtype,
     ) -> Tensor:
         rows, negatives = len(outputs), len(weight)
         outputs, weight = outputs.to(factor), weight.to(factor)

@@ -1,0 +1,79 @@
+"""`elmo finetune`: a model and another domain's text -> a model of that domain, with perplexities before and after."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from elmo.errors import ConfigError
+from elmo.pretrain.finetune_config import FinetuneConfig
+
+if TYPE_CHECKING:
+    from elmo.pretrain.finetune import Finetuned
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Continue a model's language modelling on another domain's text, and show what that did to the perplexity on both.
+    Prepare the text with the model's own vocabulary: elmo prepare TEXT --valid TEXT --vocabulary MODEL/vocab.txt."""
+
+    data: Path
+    """Folder that 'elmo prepare' made with the model's vocabulary; its valid text is the new domain's held-out text."""
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    """Folder of the run: metrics, checkpoints, perplexities.json, the new model."""
+    model: str | None = None
+    """A name, a folder or file, or a hub id; the model needs a softmax. Default: $ELMO_MODEL, or the bundled model."""
+    old: Path | None = None
+    """Held-out text of the domain that the model came from: shows what it forgets."""
+    resume: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Go on with the run in the output folder, with its own model, old text and settings."""
+    log: Literal["files", "tensorboard"] = "files"
+    """Beside metrics.jsonl and log.txt: curves for TensorBoard."""
+    json: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Print the result as JSON."""
+    quiet: tyro.conf.FlagCreatePairsOff[bool] = False
+    """No progress and no table."""
+    recipe: Annotated[FinetuneConfig, tyro.conf.arg(name="")] = field(default_factory=FinetuneConfig)
+
+
+def main(argv: list[str]) -> int:
+    """Runs the command; the exit code."""
+    arguments = tyro.cli(Arguments, args=argv, prog="elmo finetune", config=(tyro.conf.OmitArgPrefixes,))
+    given = arguments.model is not None or arguments.old is not None or arguments.recipe != FinetuneConfig()
+    if arguments.resume and given:
+        raise ConfigError(
+            "--resume was given together with --model, --old or settings, but a fine-tuning goes on with its own. "
+            "Leave them out, or start another run."
+        )
+    # Here, so that --help does not wait for torch.
+    from elmo.pretrain.finetune import finetune, resume_finetuning
+    from elmo.pretrain.shards import TrainingData
+
+    data = TrainingData.open(arguments.data)
+    watching: dict[str, Any] = {"quiet": arguments.quiet, "log_to": arguments.log}
+    if arguments.resume:
+        found = resume_finetuning(data, arguments.output, **watching)
+    else:
+        found = finetune(
+            arguments.model, data, arguments.output, config=arguments.recipe, old_text=arguments.old, **watching
+        )
+    if arguments.json:
+        print(json.dumps({**asdict(found), "model": str(found.model)}, indent=2, ensure_ascii=False))
+    elif not arguments.quiet:
+        print(_table(found))
+    return 0
+
+
+def _table(found: "Finetuned") -> str:
+    lines = [f"{found.model}: the model is finished"]
+    if found.before:
+        lines += ["", f"{'perplexity':20}{'before':>10}{'after':>10}{'change':>10}"]
+    for name, before in found.before.items():
+        for direction in ("forward", "backward", "mean"):
+            key = f"{direction}_perplexity"
+            if key in before:
+                one, other = before[key], found.after[name][key]
+                lines.append(f"{name + ' ' + direction:20}{one:10.2f}{other:10.2f}{other / one - 1:+10.1%}")
+    return "\n".join(lines)

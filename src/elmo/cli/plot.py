@@ -1,0 +1,33 @@
+"""`elmo plot`: a training run's curves, as PNG or SVG."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Draw the curves of training runs: sampled loss of training and validation perplexity, over tokens seen."""
+
+    runs: Annotated[tuple[Path, ...], tyro.conf.Positional]
+    """Run folders of 'elmo pretrain' or 'elmo finetune', finished or not; each gets a color."""
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    """File to draw, .png or .svg."""
+    force: bool = False
+    """Replace the file if it exists."""
+    quiet: bool = False
+    """Print nothing."""
+
+
+def main(argv: list[str]) -> int:
+    """Runs the command; the exit code."""
+    arguments = tyro.cli(Arguments, args=argv, prog="elmo plot", config=(tyro.conf.FlagCreatePairsOff,))
+    # Here, so that --help does not wait for numpy and what it brings.
+    from elmo.analysis.curves import draw_curves, read_curves
+
+    draw_curves([read_curves(run) for run in arguments.runs], arguments.output, force=arguments.force)
+    if not arguments.quiet:
+        print(arguments.output)
+    return 0

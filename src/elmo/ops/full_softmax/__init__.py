@@ -1,0 +1,6 @@
+"""Cross-entropy against the whole vocabulary: exact, and dear where the vocabulary is large."""
+
+from elmo.ops.full_softmax.chunked import full_softmax_mean
+from elmo.ops.full_softmax.reference import full_softmax_reference
+
+__all__ = ["full_softmax_mean", "full_softmax_reference"]

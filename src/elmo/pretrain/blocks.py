@@ -1,0 +1,94 @@
+"""Blocks: a text file -> pieces of a few megabytes that can be understood one without the other.
+
+Where a file is cut depends on its content alone, so that the same text has the same blocks whoever works on them.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from elmo.text.text_file import DAMAGED, STDIN, opened, text_name, unreadable
+
+BLOCK_BYTES = 2 << 20
+
+Border = Literal["line", "blank line"]
+
+_BLANK_LINE = re.compile(rb"\n[ \t\r\v\f]*(?=\n)")
+# Without a blank line for so long a block ends at a line end.
+_MOST_BLOCKS = 8
+
+
+@dataclass(frozen=True)
+class Block:
+    """Whole lines of a file."""
+
+    name: str
+    """The file, as messages call it."""
+    first_line: int
+    """From 1."""
+    content: bytes = field(repr=False)
+
+    @property
+    def last_line(self) -> int:
+        """The number of its last line."""
+        ends_line = self.content.endswith(b"\n")
+        return self.first_line + self.content.count(b"\n") - (1 if ends_line else 0)
+
+    @property
+    def digest(self) -> str:
+        """Tells whether another block has the same content."""
+        return hashlib.blake2b(self.content, digest_size=16).hexdigest()
+
+
+def read_blocks(
+    path: Path | str,
+    border: Border,
+    *,
+    size: int = BLOCK_BYTES,
+    on_progress: Callable[[int], None] | None = None,
+) -> Iterator[Block]:
+    """The blocks of a file, packed or not, each a little over `size` bytes; none if it is empty.
+
+    `border`: what a block ends with; where no blank line comes for long it is a line end after all.
+    `on_progress`: called with the bytes of the file (as it lies on the disk) read since the last call.
+    Raises TextError if the file is damaged.
+    """
+    line, seen = 1, 0
+    try:
+        with opened(path) as (raw, content):
+            for piece in _pieces(content, border, size):
+                yield Block(text_name(path), line, piece)
+                line += piece.count(b"\n")
+                if on_progress is not None and str(path) != STDIN:
+                    on_progress(raw.tell() - seen)
+                    seen = raw.tell()
+    except DAMAGED as error:
+        raise unreadable(path, line - 1, error) from None
+
+
+def _pieces(content: BinaryIO, border: Border, size: int) -> Iterator[bytes]:
+    held = bytearray()
+    while read := content.read(size):
+        # Only what is new can have the border, but one that began before.
+        start = max(0, held.rfind(b"\n"))
+        held += read
+        end = _last_border(held, border, start, size)
+        if end:
+            yield bytes(held[:end])
+            del held[:end]
+    if held:
+        yield bytes(held)
+
+
+def _last_border(held: bytearray, border: Border, start: int, size: int) -> int:
+    """Where the part that can be given away ends; 0: nowhere yet."""
+    last_line_end = held.rfind(b"\n", start) + 1
+    if border == "line" or last_line_end == 0:
+        return last_line_end
+    end = 0
+    for match in _BLANK_LINE.finditer(held, start):
+        end = match.end() + 1
+    return end if end or len(held) < _MOST_BLOCKS * size else last_line_end

@@ -1,0 +1,112 @@
+"""Reading with a carried state: rows of sentences side by side, each row's memory never forgotten.
+
+Source: bilm-tf `bilm/data.py` and `bin/run_test.py` as described in the specification, 6.2 and 6.7.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from elmo.model.bilm import BiLM
+from elmo.model.lm_head import LMHead
+from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
+from elmo.text.vocabulary import UNKNOWN
+
+Poll = Callable[[], object]
+Row = Sequence[Sequence[str]]
+
+# 256 MiB of float32; a vocabulary of 800,000 words then goes through 83 targets at a time.
+_LOGITS_AT_ONCE = 1 << 26
+
+
+@torch.no_grad()
+def carried_nats(
+    bilm: BiLM,
+    head: LMHead,
+    direction: str,
+    rows: Sequence[Row],
+    *,
+    steps: int | None = None,
+    max_tokens: int = 4096,
+    poll: Poll = lambda: None,
+) -> list[np.ndarray]:
+    """For each row the nats of its predictions in the order it is read, float32, sentence after sentence.
+
+    A row's sentences stand in the order they are read, each in the order of the text: the backward language model
+    turns each of them round. `steps`: predictions of each row at most (None: all). Every row starts from a zero state.
+    `max_tokens`: tokens of a window; `poll` is called for each.
+    """
+    numbers, inputs, targets = _numbered(bilm, head, direction, rows, steps)
+    lstm = getattr(bilm, f"{direction}_lstm")
+    state = bilm.zero_state(len(rows))
+    hidden, cell = (part.chunk(len(bilm.lstms), dim=2)[0].contiguous() for part in (state.hidden, state.cell))
+    found: list[list[np.ndarray]] = [[] for _ in rows]
+    for window in _windows([len(row) for row in inputs], max_tokens):
+        poll()
+        places, lengths = _padded([row[window] for row in inputs])
+        answers, _ = _padded([row[window] for row in targets])
+        distinct, at = np.unique(places, return_inverse=True)
+        vectors = token_vectors(bilm, [numbers[number] for number in distinct])[_tensor(at.reshape(places.shape), bilm)]
+        outputs, hidden, cell = lstm(vectors, _tensor(lengths, bilm), hidden, cell)
+        nats = target_nats(head, outputs[-1].flatten(0, 1), _tensor(answers, bilm).flatten(), poll)
+        for row, values, length in zip(found, nats.view(places.shape).cpu().numpy(), lengths, strict=True):
+            row.append(values[:length].copy())
+    return [np.concatenate(row) if row else np.empty(0, np.float32) for row in found]
+
+
+def target_nats(head: LMHead, outputs: Tensor, target_ids: Tensor, poll: Poll = lambda: None) -> Tensor:
+    """(targets,) the full softmax's loss of each, in nats: few at a time for a large vocabulary."""
+    chunk = max(1, _LOGITS_AT_ONCE // len(head.vocabulary))
+    parts = []
+    for some, ids in zip(outputs.split(chunk), target_ids.split(chunk), strict=True):
+        poll()
+        parts.append(head.nats(some, ids))
+    return torch.cat(parts) if parts else outputs.new_zeros(0)
+
+
+def token_vectors(bilm: BiLM, tokens: Sequence[str], chunk: int = 4096) -> Tensor:
+    """(tokens, projection) the token vectors of distinct tokens, `chunk` at a time."""
+    return torch.cat([bilm.vectors_of(tokens[start : start + chunk]) for start in range(0, len(tokens), chunk)])
+
+
+def _numbered(
+    bilm: BiLM, head: LMHead, direction: str, rows: Sequence[Row], steps: int | None
+) -> tuple[list[str], list[np.ndarray], list[np.ndarray]]:
+    """The distinct tokens; each row's inputs as places among them; each row's targets as vocabulary ids."""
+    first, last = (0, 1) if direction == "forward" else (1, 0)  # the boundaries' numbers
+    ids = {word: index for index, word in enumerate(head.vocabulary)}
+    boundaries = [ids[BEGIN_SENTENCE], ids[END_SENTENCE]]
+    numbers = dict(zip(bilm.token_map.boundary_tokens, (0, 1), strict=True))
+    inputs, targets = [], []
+    for row in rows:
+        read, follow = [], []
+        for sentence in row:
+            words = sentence if direction == "forward" else sentence[::-1]
+            read += [first, *(numbers.setdefault(word, len(numbers)) for word in words)]
+            follow += [*(ids.get(word, ids[UNKNOWN]) for word in words), boundaries[last]]
+        inputs.append(np.array(read[:steps], dtype=np.int64))
+        targets.append(np.array(follow[:steps], dtype=np.int64))
+    return list(numbers), inputs, targets
+
+
+def _windows(lengths: Sequence[int], max_tokens: int) -> Iterator[slice]:
+    """Parts of the rows that are read at once."""
+    width = max(1, math.ceil(max_tokens / max(1, len(lengths))))
+    for start in range(0, max(lengths, default=0), width):
+        yield slice(start, start + width)
+
+
+def _padded(rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, longest) with 0 behind the shorter ones, and the lengths."""
+    lengths = np.array([len(row) for row in rows], dtype=np.int64)
+    padded = np.zeros((len(rows), int(lengths.max())), dtype=np.int64)
+    for line, row in zip(padded, rows, strict=True):
+        line[: len(row)] = row
+    return padded, lengths
+
+
+def _tensor(values: np.ndarray, bilm: BiLM) -> Tensor:
+    return torch.from_numpy(values).to(bilm.device)

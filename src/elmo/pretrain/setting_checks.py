@@ -1,0 +1,138 @@
+"""Checks of a run's settings. Every message names the setting with its value, says why it can't be, and what could."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import Field, dataclass, fields
+from typing import Any, get_args
+
+from elmo.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class _Rule:
+    names: tuple[str, ...]
+    holds: Callable[[Any], bool]
+    expected: str
+    because: str
+
+
+_RULES = (
+    _Rule(
+        ("batch_size", "unroll_steps", "num_negative_samples", "log_every", "save_every", "keep_checkpoints",
+         "max_skipped_steps", "max_character_dictionary"),
+        lambda value: value >= 1, "1 or more", "without even one of them there is nothing to do",
+    ),
+    _Rule(("softmax_divisor",), lambda value: value >= 1, "1 or more", "vectors of rarer words get narrower by it"),
+    _Rule(
+        ("max_steps", "warmup_steps", "evaluate_every", "evaluation_sentences", "word_dim"),
+        lambda value: value >= 0, "0 or more", "it is a number of things",
+    ),
+    _Rule(("cell_clip", "projection_clip"), lambda value: value >= 0, "0 or more", "it bounds an absolute value"),
+    _Rule(("weight_decay",), lambda value: value >= 0, "0 or more", "below 0 the weights would grow"),
+    _Rule(("seed",), lambda value: value >= 0, "0 or more", "the generators take no other"),
+    _Rule(("epochs",), lambda value: value > 0, "more than 0", "the run would end before it began"),
+    _Rule(("learning_rate",), lambda value: value > 0, "more than 0", "the weights would stay or run uphill"),
+    _Rule(("clip_norm",), lambda value: value > 0, "more than 0", "no gradient would be left"),
+    _Rule(("state_reset",), lambda value: 0 <= value <= 1, "from 0 to 1", "it is a chance"),
+    _Rule(("dropout",), lambda value: 0 <= value < 1, "from 0 to below 1", "it is the chance that a number is dropped"),
+)  # fmt: skip
+
+
+def check_settings(config: Any) -> None:
+    """Raises ConfigError for the first setting of a PretrainConfig that makes no sense by itself or beside others."""
+    known = {field.name: field for field in fields(config)}
+    for name, field in known.items():
+        _check_type(name, getattr(config, name), field)
+    for rule in _RULES:
+        for name in rule.names:
+            if not rule.holds(getattr(config, name)):
+                raise _wrong(known[name], getattr(config, name), rule.expected, rule.because)
+    _check_softmax(config)
+
+
+def pairs(name: str, value: Any) -> tuple[tuple[int, int], ...]:
+    """[width, number] pairs, as tuples."""
+    rows = value if isinstance(value, list | tuple) else [None]
+    if not all(isinstance(pair, list | tuple) and len(pair) == 2 and all(map(_is_whole, pair)) for pair in rows):
+        raise ConfigError(
+            f"{name} is {value!r}, but must be a list of [width, number] pairs: each says how many filters of a width "
+            "the char CNN has. Write for instance [[1, 32], [2, 32], [3, 64]]."
+        )
+    return tuple((width, number) for width, number in rows)
+
+
+def whole_numbers(name: str, value: Any) -> tuple[int, ...]:
+    """A list of whole numbers, as a tuple."""
+    if not isinstance(value, list | tuple) or not all(map(_is_whole, value)):
+        raise ConfigError(
+            f"{name} is {value!r}, but must be a list of whole numbers: they are vocabulary ids. Write for instance "
+            "[2000, 10000]."
+        )
+    return tuple(value)
+
+
+def checked_clusters(cutoffs: Sequence[int], vocabulary_size: int) -> list[int]:
+    """Words of each cluster. ConfigError if the last one would be empty."""
+    if cutoffs[-1] >= vocabulary_size:
+        raise ConfigError(
+            f"softmax_cutoffs is {list(cutoffs)}, but the vocabulary has {vocabulary_size} words: its last cluster "
+            f"would be empty. Use cutoffs below {vocabulary_size}, or softmax=full for a vocabulary this small."
+        )
+    ends = [*cutoffs[1:], vocabulary_size]
+    return [end - begin for begin, end in zip(cutoffs, ends, strict=True)]
+
+
+def _check_type(name: str, value: Any, field: Field) -> None:
+    default, choices = field.default, get_args(field.type)
+    if isinstance(default, str):
+        fits, expected = value in choices, f"one of {', '.join(map(str, choices))}"
+    elif isinstance(default, bool):
+        fits, expected = value in (True, False), "true or false"
+    elif isinstance(default, int):
+        fits, expected = _is_whole(value), "a whole number"
+    elif isinstance(default, float):
+        fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        expected = "a finite number"
+    else:
+        return
+    if not fits:
+        raise _wrong(field, value, expected, "the run knows nothing else")
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _wrong(field: Field, value: Any, expected: str, because: str) -> ConfigError:
+    advice = f"Leave it out for the default, {field.default!r}."
+    return ConfigError(f"{field.name} is {value!r}, but must be {expected}: {because}. {advice}")
+
+
+def _check_softmax(config: Any) -> None:
+    cutoffs = config.softmax_cutoffs
+    if config.softmax == "adaptive" and not cutoffs:
+        raise ConfigError(
+            "softmax_cutoffs is empty, but the adaptive softmax needs to know where its clusters of rarer words begin. "
+            "Give vocabulary ids, for instance [2000, 10000]."
+        )
+    if config.softmax != "adaptive" and cutoffs:
+        raise ConfigError(
+            f"softmax_cutoffs is {list(cutoffs)}, but softmax is {config.softmax!r}, which has no clusters. Set "
+            "softmax to adaptive, or leave the cutoffs out."
+        )
+    if any(begin >= end for begin, end in zip((0, *cutoffs), cutoffs, strict=False)):
+        raise ConfigError(
+            f"softmax_cutoffs is {list(cutoffs)}, but must rise from 1 on: between two of them lie the words of a "
+            "cluster. Sort them, each once."
+        )
+    if not config.tie_softmax:
+        return
+    what = None
+    if config.characters != "none":
+        what = f"characters is {config.characters!r}: such a model has no vectors of words. Set characters to none"
+    elif config.word_dim not in (0, config.projection_size):
+        what = f"word_dim is {config.word_dim}, not projection_size ({config.projection_size}). Leave word_dim out"
+    elif config.softmax == "adaptive":
+        what = "softmax is 'adaptive', whose vectors have several widths. Use sampled or full"
+    if what:
+        raise ConfigError(f"tie_softmax is true, but {what}, or leave tie_softmax out.")

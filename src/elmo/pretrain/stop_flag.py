@@ -1,0 +1,49 @@
+"""StopFlag: how a long run is asked to stop, and where it looks whether it was.
+
+SIGTERM (a scheduler's warning) and Ctrl-C raise the flag; everything that runs for more than a few seconds looks at it
+and comes to a place where all can be saved. A second signal ends at once; what is on the disk stays whole, since a
+checkpoint only gets its name when all of it is written.
+"""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class StopRequested(Exception):  # noqa: N818 - no error: the way out of a long loop
+    """Somebody asked the run to stop; what was under way is left undone."""
+
+
+class StopFlag:
+    """Raised by SIGTERM and Ctrl-C. Called as a signal handler; looked at by `signal` or `look`."""
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """The signal handler."""
+        if self.signal is not None:
+            raise KeyboardInterrupt
+        self.signal = number
+
+    def look(self) -> None:
+        """Raises StopRequested if the flag is up: for loops whose work may be thrown away."""
+        if self.signal is not None:
+            raise StopRequested
+
+
+@contextmanager
+def stop_flag() -> Iterator[StopFlag]:
+    """Listens for SIGTERM and Ctrl-C inside the block; in a thread, where Python gets no signals, for nothing."""
+    flag = StopFlag()
+    if threading.current_thread() is not threading.main_thread():
+        yield flag
+        return
+    before = {number: signal.signal(number, flag) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield flag
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
