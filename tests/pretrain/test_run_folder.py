@@ -4,6 +4,7 @@ import errno
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -94,26 +95,32 @@ def test_whatever_fails_while_saving_the_latest_checkpoint_is_whole(
     assert not [entry for entry in _names(run) if entry.startswith(".")]
 
 
-@pytest.fixture
-def small_files() -> Iterator[Callable[[int], None]]:
-    """Files can't grow beyond so many bytes, as on a full disk; no privileges needed, but Unix."""
+@contextmanager
+def small_files(size: int) -> Iterator[None]:
+    """Files can't grow beyond so many bytes, as on a full disk; no privileges needed, but Unix.
+
+    Only inside the block: pytest's own output may be a file too.
+    """
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("size", [16, 300, 1000, 3000, 6000])
 def test_a_write_that_does_not_fit_leaves_the_last_checkpoint_and_says_what_is_needed(
-    data: TrainingData, recipe: PretrainConfig, run: RunFolder, trainer: Trainer, small_files, size: int
+    data: TrainingData, recipe: PretrainConfig, run: RunFolder, trainer: Trainer, size: int
 ) -> None:
     trainer.step()
     first = run.save(trainer, keep=2)
     kept = Trainer(recipe, data)
     run.restore(kept)
     trainer.step()
-    small_files(size)
-    with pytest.raises(OutputError, match=r"step-00000002.*bytes are needed, \d+ are free"):
+    message = r"step-00000002.*bytes are needed, \d+ are free"
+    with pytest.raises(OutputError, match=message), small_files(size):
         run.save(trainer, keep=2)
     assert run.latest == first
     assert _names(run) == ["latest", first.name]
@@ -132,12 +139,10 @@ def test_too_little_space_is_found_before_anything_is_written(
     assert _names(run) == []
 
 
-def test_metrics_that_can_not_be_written_are_an_error_with_the_bytes(
-    run: RunFolder, trainer: Trainer, small_files
-) -> None:
+def test_metrics_that_can_not_be_written_are_an_error_with_the_bytes(run: RunFolder, trainer: Trainer) -> None:
     run.save(trainer, keep=2)
-    small_files(10)
-    with pytest.raises(OutputError, match=r"metrics.jsonl: .*\d+ bytes are needed, \d+ are free.*step-00000000"):
+    message = r"metrics.jsonl: .*\d+ bytes are needed, \d+ are free.*step-00000000"
+    with pytest.raises(OutputError, match=message), small_files(10):
         run.record(step=1, loss=0.123456789)
 
 
