@@ -1,15 +1,21 @@
 """`elmo pretrain` as it is typed."""
 
 import json
+import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
+import torch
 
+from elmo.cli.main import main as elmo_command
 from elmo.cli.pretrain import main
 from elmo.errors import ConfigError, OutputError
 from elmo.pretrain.config import PretrainConfig
 from elmo.pretrain.prepare import prepare
+from elmo.pretrain.run_folder import RunFolder
+from elmo.pretrain.shards import TrainingData
 from elmo.weights import checkpoint
 
 TOML = """
@@ -118,3 +124,53 @@ def test_usage_errors_end_with_2(arguments, capsys):
             main(wrong)
         assert ended.value.code == 2
     assert capsys.readouterr().out == ""
+
+
+def test_one_command_begins_a_run_and_goes_on_with_it(tmp_path, arguments):
+    command = [*arguments, "--resume-if-begun", "--quiet"]
+    assert main([*command, "--max-steps", "2"]) == 0
+    assert main(command) == 0  # the file's max_steps, and the steps before are not taken again
+    assert [line["step"] for line in metrics(tmp_path / "run") if "loss" in line] == [1, 2, 3, 4]
+    assert "resumed at step 2" in (tmp_path / "run" / "log.txt").read_text()
+    with pytest.raises(ConfigError, match="--resume was given together with --resume-if-begun"):
+        main([*command, "--resume"])
+
+
+def test_a_signal_while_data_are_opened_ends_with_75_and_the_same_command_goes_on(
+    tmp_path, arguments, capsys, monkeypatch
+):
+    plain = TrainingData.open
+
+    def stopping(folder):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return plain(folder)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainingData, "open", stopping)
+        assert elmo_command(["pretrain", *arguments, "--quiet"]) == 75
+    assert "stopped by signal 15 before anything was begun" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+    assert elmo_command(["pretrain", *arguments, "--quiet"]) == 0
+
+
+def test_a_signal_while_the_finished_model_is_written_changes_nothing(arguments, monkeypatch):
+    plain = RunFolder.finish
+
+    def stopping(run, trainer, metadata):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return plain(run, trainer, metadata)
+
+    monkeypatch.setattr(RunFolder, "finish", stopping)
+    before = signal.getsignal(signal.SIGTERM)
+    assert elmo_command(["pretrain", *arguments, "--quiet"]) == 0
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_device_that_is_not_there_is_refused(arguments, tmp_path):
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU here")
+    with pytest.raises(ConfigError, match="device is cuda, but torch .* finds no GPU"):
+        main([*arguments, "--device", "cuda"])
+    with pytest.raises(ConfigError, match="--peer-timeout is 0"):
+        main([*arguments, "--peer-timeout", "0"])
+    assert not (tmp_path / "run").exists()

@@ -3,7 +3,15 @@
 import pytest
 import torch
 
-from elmo.ops.product import Prepacked, prepack, product_reference
+from elmo.ops import native
+from elmo.ops.product import (
+    Prepacked,
+    native_types,
+    prepack,
+    product_reference,
+    quantize_rows,
+    quantize_weight,
+)
 
 SHAPES = [(16, 64), (128, 512), (512, 128), (2048, 24)]
 
@@ -53,3 +61,72 @@ def test_a_weight_in_training_is_never_remembered() -> None:
     weight.grad = torch.ones_like(weight)
     optimizer.step()
     torch.testing.assert_close(prepack(weight)(inputs), product_reference(inputs, weight.detach()))
+
+
+DTYPES = ("float32", "bfloat16", "int8")
+
+
+@pytest.fixture(params=["native", "torch"])
+def maker(request, monkeypatch):
+    """`prepack` with the native library and without."""
+    if request.param == "native" and not native_types():
+        pytest.skip("the native library or AVX-512 is not here")
+    if request.param == "torch":
+        monkeypatch.setenv("ELMO_NATIVE", "0")
+    native.library.cache_clear()
+    yield request.param
+    monkeypatch.undo()
+    native.library.cache_clear()
+
+
+@pytest.mark.usefixtures("maker")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("inner", "outer"), [*SHAPES, (1, 1), (3, 65), (4100, 30)])
+@pytest.mark.parametrize("rows", [0, 1, 7, 130])
+def test_rounded_factors_give_nearly_the_same(dtype, inner, outer, rows) -> None:
+    torch.manual_seed(inner)
+    inputs, weight, bias = torch.randn(rows, inner), torch.randn(outer, inner) / inner**0.5, torch.randn(outer)
+    expected = product_reference(inputs.double(), weight.double()) + bias
+    found = prepack(weight, dtype)(inputs, bias)
+    assert found.dtype == torch.float32
+    tolerance = {"float32": 1e-5, "bfloat16": 5e-2, "int8": 1e-1}[dtype]
+    torch.testing.assert_close(found.double(), expected, rtol=0, atol=tolerance)
+
+
+@pytest.mark.usefixtures("maker")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("inner", "outer"), SHAPES)
+def test_no_row_of_any_type_feels_the_rows_beside_it(dtype, inner, outer) -> None:
+    torch.manual_seed(outer)
+    inputs, product = torch.randn(130, inner), prepack(torch.randn(outer, inner), dtype)
+    inputs[7] *= 1000
+    everything = product(inputs)
+    for rows in (1, 2, 3, 5, 6, 7, 13, 64, 129):
+        assert torch.equal(product(inputs[-rows:]), everything[-rows:])
+
+
+@pytest.mark.skipif("int8" not in native_types(), reason="the native library or AVX-512 VNNI is not here")
+def test_int8_sums_are_those_of_the_whole_numbers() -> None:
+    torch.manual_seed(0)
+    inputs, weight = torch.randn(9, 300), torch.randn(70, 300)
+    whole, steps = quantize_rows(inputs)
+    weights, weight_steps = quantize_weight(weight)
+    expected = (whole.double() @ weights.double().t()) * steps * weight_steps.t()
+    torch.testing.assert_close(prepack(weight, "int8")(inputs).double(), expected, rtol=1e-6, atol=1e-4)
+
+
+def test_a_weight_rounded_to_int8_rounds_to_the_same_again() -> None:
+    torch.manual_seed(0)
+    weight = torch.randn(500, 40) * torch.rand(500, 1).exp2() * 10 ** torch.randint(-6, 6, (500, 1))
+    weight[3] = 0
+    whole, steps = quantize_weight(weight)
+    again, same_steps = quantize_weight(whole * steps)
+    assert torch.equal(whole, again)
+    assert torch.equal(steps, same_steps)
+    assert whole.abs().max() == 127
+
+
+def test_rows_of_zeros_stay_zeros() -> None:
+    for dtype in DTYPES:
+        assert not prepack(torch.randn(5, 6), dtype)(torch.zeros(2, 6)).any()
+        assert not prepack(torch.zeros(5, 6), dtype)(torch.randn(2, 6)).any()

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from elmo.errors import ConfigError, Interrupted, MissingExtraError, OutputError
@@ -22,6 +23,7 @@ from elmo.pretrain.divergence import bad_rows
 from elmo.pretrain.held_out import validation_sentences
 from elmo.pretrain.loop import pretrain, resume
 from elmo.pretrain.perplexity import evaluate
+from elmo.pretrain.prepare import prepare
 from elmo.pretrain.run_folder import RunFolder, restore_from
 from elmo.pretrain.shards import TrainingData
 from elmo.pretrain.stop_flag import StopRequested, stop_flag
@@ -132,6 +134,36 @@ def test_the_best_checkpoint_is_kept(data: TrainingData, recipe: PretrainConfig,
     assert found_again.of("mean") == pytest.approx(best["mean_perplexity"], rel=1e-6)
 
 
+def test_a_run_out_of_patience_ends_with_its_best_model(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path
+) -> None:
+    impatient = replace(recipe, patience=2, evaluate_every=3, epochs=500, learning_rate=0.5)
+    model = read(pretrain(impatient, data, tmp_path / "run", quiet=True))
+    found = {line["step"]: line["mean_perplexity"] for line in _metrics(tmp_path / "run") if "evaluation" in line}
+    *before, last_but_one, last = [found[step] for step in sorted(found)]
+    assert min(before) <= min(last_but_one, last)
+    assert all(min(found[step - 3], found[step]) < min(found[at] for at in found if at < step - 3)
+               for step in sorted(found)[2:-1])  # fmt: skip
+    best = read(RunFolder(tmp_path / "run").best / "model")
+    assert all(np.array_equal(model.tensors[name], best.tensors[name]) for name in best.tensors)
+    assert float(model.metadata["valid_mean_perplexity"]) == pytest.approx(min(before), rel=1e-3)
+    lines = _metrics(tmp_path / "run")
+    again = read(resume(data, tmp_path / "run", quiet=True))
+    assert _metrics(tmp_path / "run") == lines
+    assert all(np.array_equal(again.tensors[name], best.tensors[name]) for name in best.tensors)
+
+
+def test_patience_needs_something_to_wait_for(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="patience is 2 with keep_best=False"):
+        replace(recipe, patience=2, keep_best=False)
+    text = tmp_path / "text.txt"
+    text.write_text("a b c\n", encoding="utf-8")
+    prepare([text], tmp_path / "no-valid")
+    with pytest.raises(ConfigError, match="no validation text"):
+        pretrain(replace(recipe, patience=2), TrainingData.open(tmp_path / "no-valid"), tmp_path / "none", quiet=True)
+    assert not (tmp_path / "none").exists()
+
+
 def test_a_signal_during_an_evaluation_saves_and_the_evaluation_is_made_up_for(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,7 +198,7 @@ def test_resuming_a_finished_run_computes_nothing_anew(
 ) -> None:
     model = pretrain(recipe, data, tmp_path / "run", quiet=True)
     before = _metrics(tmp_path / "run")
-    monkeypatch.setattr(loop, "evaluate", None)
+    monkeypatch.setattr(loop, "evaluate_together", None)
     assert resume(data, tmp_path / "run", quiet=True) == model
     assert _metrics(tmp_path / "run") == before
 
@@ -289,6 +321,40 @@ def test_the_person_is_told_and_the_log_has_it(
     assert re.search(r"\(\d+\.\d%\), epoch \d+\.\d+, sampled loss \d+\.\d+, [\d,]+ tokens/s, \d+:\d+ left$", line)
     logged = [line for line in RunFolder(tmp_path / "run").metrics() if "loss" in line]
     assert all({"step", "epoch", "loss", "tokens_per_second"} <= set(line) for line in logged)
+
+
+def test_an_exact_loss_is_not_called_sampled(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
+    pretrain(replace(recipe, softmax="full", max_steps=2), data, tmp_path / "run", quiet=True)
+    log = (tmp_path / "run" / "log.txt").read_text(encoding="utf-8")
+    assert re.search(r"epoch \d+\.\d+, loss \d+\.\d+, ", log)
+    assert "sampled" not in log
+
+
+def test_a_signal_before_the_first_step_saves_the_beginning(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = Trainer.__init__
+
+    def stopping(*arguments, **settings) -> None:  # noqa: ANN002, ANN003
+        plain(*arguments, **settings)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "__init__", stopping)
+        with pytest.raises(Interrupted, match="stopped at step 0 of"):
+            pretrain(recipe, data, tmp_path / "run", quiet=True)
+    resume(data, tmp_path / "run", quiet=True)
+    pretrain(recipe, data, tmp_path / "whole", quiet=True)
+    assert _metrics(tmp_path / "run") == _metrics(tmp_path / "whole")
+
+
+def test_what_listens_inside_of_a_listening_block_shares_its_flag() -> None:
+    with stop_flag() as outer:
+        with stop_flag() as inner:
+            os.kill(os.getpid(), signal.SIGTERM)
+        assert inner is outer
+        assert outer.signal == signal.SIGTERM
+        assert signal.getsignal(signal.SIGTERM) is outer
 
 
 def test_tensorboard_has_the_curves(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:

@@ -39,8 +39,8 @@ class Arguments:
     """all, average, top, an index (0 is the token layer, -1 the top), or weights like 0.2,0.3,0.5 taken as they are."""
     format: Literal["hdf5", "parquet", "npy"] | None = None
     """Format of the file (default: by its ending)."""
-    dtype: Literal["float32", "bfloat16", "int8"] = "float32"
-    """What is computed in."""
+    dtype: Literal["float32", "bfloat16", "int8", "auto"] = "float32"
+    """What the factors of products are rounded to. auto: bfloat16 where this processor is fast in it, else float32."""
     store: Literal["float32", "float16"] = "float32"
     """What is stored."""
     state: Literal["zero", "warm", "carry"] = "zero"
@@ -130,7 +130,7 @@ def _file_to_file(arguments: Arguments, output: Path) -> int:
 def _embedder(arguments: Arguments) -> "Embedder":
     from elmo.embed.embedder import Embedder
 
-    return Embedder.from_pretrained(
+    embedder = Embedder.from_pretrained(
         arguments.model,
         device=arguments.device,
         dtype=arguments.dtype,
@@ -138,6 +138,9 @@ def _embedder(arguments: Arguments) -> "Embedder":
         keep_boundaries=arguments.keep_boundaries,
         max_tokens=arguments.max_tokens,
     )
+    if arguments.dtype == "auto" and not arguments.quiet:
+        print(f"--dtype auto: {embedder.dtype}", file=sys.stderr)
+    return embedder
 
 
 def _summary(report: dict[str, Any]) -> str:

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from elmo.cli.language_model import Device
+from elmo.cli.ranks import joined
 from elmo.errors import ConfigError
 from elmo.pretrain.finetune_config import FinetuneConfig
+from elmo.pretrain.stop_flag import stop_flag
 
 if TYPE_CHECKING:
+    from elmo.pretrain.distributed import Ranks
     from elmo.pretrain.finetune import Finetuned
 
 
@@ -29,6 +33,13 @@ class Arguments:
     """Held-out text of the domain that the model came from: shows what it forgets."""
     resume: tyro.conf.FlagCreatePairsOff[bool] = False
     """Go on with the run in the output folder, with its own model, old text and settings."""
+    device: Device = "auto"
+    """Where to compute; auto: on a GPU if there is one."""
+    deterministic: tyro.conf.FlagCreatePairsOff[bool] = False
+    """On a GPU, only operations whose results repeat bit for bit; a CPU has no others."""
+    peer_timeout: float = 600.0
+    """Of several processes (torchrun): seconds after which one that does not answer is given up, and the run with
+    it."""
     log: Literal["files", "tensorboard"] = "files"
     """Beside metrics.jsonl and log.txt: curves for TensorBoard."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -40,30 +51,40 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
-    arguments = tyro.cli(Arguments, args=argv, prog="elmo finetune", config=(tyro.conf.OmitArgPrefixes,))
-    given = arguments.model is not None or arguments.old is not None or arguments.recipe != FinetuneConfig()
-    if arguments.resume and given:
-        raise ConfigError(
-            "--resume was given together with --model, --old or settings, but a fine-tuning goes on with its own. "
-            "Leave them out, or start another run."
-        )
+    with stop_flag():
+        arguments = tyro.cli(Arguments, args=argv, prog="elmo finetune", config=(tyro.conf.OmitArgPrefixes,))
+        given = arguments.model is not None or arguments.old is not None or arguments.recipe != FinetuneConfig()
+        if arguments.resume and given:
+            raise ConfigError(
+                "--resume was given together with --model, --old or settings, but a fine-tuning goes on with its own. "
+                "Leave them out, or start another run."
+            )
+        with joined(arguments.device, arguments.deterministic, arguments.peer_timeout) as ranks:
+            found = _run(arguments, ranks)
+            if ranks.is_first:
+                _tell(found, arguments)
+    return 0
+
+
+def _run(arguments: Arguments, ranks: "Ranks") -> "Finetuned":
     # Here, so that --help does not wait for torch.
     from elmo.pretrain.finetune import finetune, resume_finetuning
     from elmo.pretrain.shards import TrainingData
 
     data = TrainingData.open(arguments.data)
-    watching: dict[str, Any] = {"quiet": arguments.quiet, "log_to": arguments.log}
+    watching: dict[str, Any] = {"ranks": ranks, "quiet": arguments.quiet, "log_to": arguments.log}
     if arguments.resume:
-        found = resume_finetuning(data, arguments.output, **watching)
-    else:
-        found = finetune(
-            arguments.model, data, arguments.output, config=arguments.recipe, old_text=arguments.old, **watching
-        )
+        return resume_finetuning(data, arguments.output, **watching)
+    return finetune(
+        arguments.model, data, arguments.output, config=arguments.recipe, old_text=arguments.old, **watching
+    )
+
+
+def _tell(found: "Finetuned", arguments: Arguments) -> None:
     if arguments.json:
         print(json.dumps({**asdict(found), "model": str(found.model)}, indent=2, ensure_ascii=False))
     elif not arguments.quiet:
         print(_table(found))
-    return 0
 
 
 def _table(found: "Finetuned") -> str:

@@ -4,18 +4,26 @@ import json
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from elmo.cli.language_model import Device
+from elmo.cli.ranks import joined
 from elmo.errors import ConfigError
 from elmo.pretrain.config import PretrainConfig
+from elmo.pretrain.stop_flag import stop_flag
+
+if TYPE_CHECKING:
+    from elmo.pretrain.distributed import Ranks
+    from elmo.pretrain.run_folder import RunFolder
 
 
 @dataclass(frozen=True)
 class Arguments:
     """Train a biLM on what 'elmo prepare' made. Every setting is a flag; the defaults are the paper's recipe, or what
-    the TOML file says. Ctrl-C and SIGTERM save everything; --resume goes on from there."""
+    the TOML file says. Ctrl-C and SIGTERM save everything; --resume goes on from there. For several processes on one
+    machine or many: torchrun --nproc-per-node=2 -m elmo pretrain ..."""
 
     data: Path
     """Folder that 'elmo prepare' made."""
@@ -25,6 +33,14 @@ class Arguments:
     """TOML file of settings; flags beside it win."""
     resume: tyro.conf.FlagCreatePairsOff[bool] = False
     """Go on with the run in the output folder, with its own settings unless others are given."""
+    resume_if_begun: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Go on if there is a run in the output folder, begin it if there is none: the same command for every start."""
+    device: Device = "auto"
+    """Where to compute; auto: on a GPU if there is one."""
+    deterministic: tyro.conf.FlagCreatePairsOff[bool] = False
+    """On a GPU, only operations whose results repeat bit for bit; a CPU has no others."""
+    peer_timeout: float = 600.0
+    """Of several processes: seconds after which one that does not answer is given up, and the run with it."""
     log: Literal["files", "tensorboard"] = "files"
     """Beside metrics.jsonl and log.txt: curves for TensorBoard."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -36,25 +52,54 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
-    arguments = _parsed(argv, PretrainConfig())
-    # The files whose settings are the defaults of the flags are themselves named by flags: so twice.
-    arguments = _parsed(argv, _defaults(arguments))
+    with stop_flag():  # from the first line on: a signal while data are opened is one, too
+        arguments = _parsed(argv, PretrainConfig())
+        _require_sense(arguments)
+        with joined(arguments.device, arguments.deterministic, arguments.peer_timeout) as ranks:
+            return _run(argv, arguments, ranks)
+
+
+def _run(argv: list[str], arguments: Arguments, ranks: "Ranks") -> int:
     # Here, so that --help does not wait for torch.
     from elmo.pretrain import loop
+    from elmo.pretrain.run_folder import RunFolder
     from elmo.pretrain.shards import TrainingData
 
+    run = RunFolder(arguments.output)
+    # The first rank looks for all: another one could already see what it begins.
+    resumes = arguments.resume or (arguments.resume_if_begun and ranks.on_first(lambda: run.is_begun))
+    # The files whose settings are the defaults of the flags are themselves named by flags: so twice.
+    arguments = _parsed(argv, _defaults(arguments, run if resumes else None))
     data = TrainingData.open(arguments.data)
-    watching: dict[str, Any] = {"quiet": arguments.quiet, "log_to": arguments.log}
-    if arguments.resume:
+    watching: dict[str, Any] = {"ranks": ranks, "quiet": arguments.quiet, "log_to": arguments.log}
+    if resumes:
         model = loop.resume(data, arguments.output, config=arguments.recipe, **watching)
     else:
         model = loop.pretrain(arguments.recipe, data, arguments.output, **watching)
+    if ranks.is_first:
+        _tell(model, arguments)
+    return 0
+
+
+def _tell(model: Path, arguments: Arguments) -> None:
     metadata = json.loads((model / "config.json").read_text(encoding="utf-8"))["metadata"]
     if arguments.json:
         print(json.dumps({"model": str(model), **metadata}, indent=2, ensure_ascii=False))
     elif not arguments.quiet:
         print("\n".join([f"{model}: the model is finished", *(f"{name:26} {fact}" for name, fact in metadata.items())]))
-    return 0
+
+
+def _require_sense(arguments: Arguments) -> None:
+    if arguments.resume and arguments.resume_if_begun:
+        raise ConfigError(
+            "--resume was given together with --resume-if-begun, which begins a run where there is none. Give one of "
+            "them."
+        )
+    if arguments.peer_timeout <= 0:
+        raise ConfigError(
+            f"--peer-timeout is {arguments.peer_timeout:g}, but must be more than 0: no process answers at once. Give "
+            "it some minutes."
+        )
 
 
 def _parsed(argv: list[str], recipe: PretrainConfig) -> Arguments:
@@ -68,15 +113,13 @@ def _parsed(argv: list[str], recipe: PretrainConfig) -> Arguments:
     )
 
 
-def _defaults(arguments: Arguments) -> PretrainConfig:
+def _defaults(arguments: Arguments, resumed: "RunFolder | None") -> PretrainConfig:
     """What the settings are where no flag says otherwise: the paper's, the resumed run's, the TOML file's, in turn."""
     settings: dict[str, Any] = {}
     source = "the recipe"
-    if arguments.resume:
-        # Here, so that --help does not wait for torch.
-        from elmo.pretrain.run_folder import RunFolder
-
-        settings = RunFolder.existing(arguments.output).config().to_dict()
+    if resumed is not None:
+        resumed.require_begun()
+        settings = resumed.config().to_dict()
     if arguments.config is not None:
         source = str(arguments.config)
         settings |= _table(arguments.config)

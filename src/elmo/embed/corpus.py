@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from elmo import __version__
+from elmo.embed.compute import products_by
 from elmo.embed.corpus_plan import CorpusPlan, OnProgress, StopAsked, TextSource, plan_corpus
 from elmo.embed.disk_space import disk_full, require_space
 from elmo.embed.embedder import Embedder
@@ -112,6 +113,7 @@ class _Run:
             "window_tokens": window[1],
             "max_tokens": self.embedder.max_tokens,
             "device": self.embedder.bilm.device.type,
+            "products": products_by(self.embedder.dtype, self.embedder.bilm.device),
         }
 
     def begin(self, plan: CorpusPlan, manifest: dict[str, Any]) -> None:
@@ -211,7 +213,7 @@ def _metadata(embedder: Embedder, source: TextSource, choice: LayerChoice, store
         "num_layers": str(embedder.num_layers),
         "dim": str(embedder.layer_dim),
         "state": embedder.state if embedder.state_hash is None else f"{embedder.state} {embedder.state_hash}",
-        "dtype": "float32",
+        "dtype": embedder.dtype,
         "store": store,
         "tokenizer": source.tokenizer_name,
         "keep_boundaries": str(embedder.keep_boundaries),

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from elmo.embed.compute import chosen_type, products_by
 from elmo.embed.layer_choice import LayerChoice, Layers
 from elmo.embed.pieces import contextualize_in_pieces
 from elmo.embed.row_states import RowStates, checked_state
@@ -44,7 +45,6 @@ CARRY_ROWS = 64
 _MAX_TOKENS = {"cpu": 2048}
 _MAX_TOKENS_ELSEWHERE = 16_384
 _WINDOW_BATCHES = 8
-_DTYPES = ("float32",)
 
 
 class Embedder:
@@ -56,6 +56,9 @@ class Embedder:
         "carry"  as the originals: a call is one batch, and row i continues row i of the call before
     `warm_state`: `hidden` (layers, projections) and `cell` (layers, cells), as `warm_up` makes it.
     `keep_boundaries`: whether the vectors of <S> and </S> stand around each sentence's.
+    `dtype`: what the factors of matrix products are rounded to; all else is float32. "float32"; "bfloat16"; "int8" (its
+        token vectors' products are bfloat16); "auto": bfloat16 where the processor and the native library have it, else
+        float32. `self.dtype` and `describe()` say what was chosen.
     `max_tokens`: tokens in a batch, padding counted (default: 2,048 on a CPU, 16,384 elsewhere). Longer sentences go
         alone, and are read in pieces of that size without changing their vectors.
     `cache_bytes`: memory for token vectors remembered across calls; 0: none. It never changes a result.
@@ -67,6 +70,7 @@ class Embedder:
         *,
         state: StatePolicy = "zero",
         warm_state: Mapping[str, np.ndarray] | None = None,
+        dtype: str = "float32",
         keep_boundaries: bool = False,
         max_tokens: int | None = None,
         cache_bytes: int = DEFAULT_BYTES,
@@ -80,11 +84,12 @@ class Embedder:
                 f"max_tokens is {max_tokens}, but a batch has at least 1 token. Leave it out or choose more."
             )
         self.bilm = bilm.eval()
+        self.dtype = chosen_type(dtype, bilm.device)
         self.state: StatePolicy = state
         self.keep_boundaries = keep_boundaries
         self.max_tokens = max_tokens or _MAX_TOKENS.get(bilm.device.type, _MAX_TOKENS_ELSEWHERE)
         self.source = "a model in memory"
-        self._tokens = TokenTable(bilm, cache_bytes)
+        self._tokens = TokenTable(bilm, cache_bytes, self.dtype)
         self._carried = RowStates(bilm)
         self._warm: BiLMState | None = None  # of one row
         if warm_state is not None:
@@ -105,22 +110,18 @@ class Embedder:
         """Load a model: a name, folder, file or hub id, or a pair (options.json, weights.hdf5).
 
         None: the model named by the environment variable ELMO_MODEL, else the bundled one.
-        `device`: "auto" takes a graphics card if there is one; or any torch device. `dtype`: of the computation; only
-        "float32" so far. `warm_state`: default: the one stored with the model. `settings`: see the class.
+        `device`: "auto" takes a graphics card if there is one; or any torch device. `warm_state`: default: the one
+        stored with the model. `dtype`, `settings`: see the class.
         Raises WeightFileError if there is no sound model, ConfigError for impossible settings.
         """
-        if dtype not in _DTYPES:
-            raise ConfigError(
-                f"dtype is {dtype!r}, but this version computes in float32 only. Leave dtype out; to halve the files "
-                "instead, store the vectors as float16."
-            )
         place = _checked_device(device)
+        chosen_type(dtype, place)  # before a large model is read
         checkpoint = formats.read(hub.resolve(model))
         warm_state = checkpoint.warm_state if warm_state is None else warm_state
         if state == "warm" and warm_state is None:
             raise ConfigError(_NO_WARM_STATE)
         bilm = BiLM.from_checkpoint(checkpoint).to(place).requires_grad_(False)
-        embedder = cls(bilm, state=state, warm_state=warm_state, **settings)
+        embedder = cls(bilm, dtype=dtype, state=state, warm_state=warm_state, **settings)
         embedder.source = checkpoint.source_format
         return embedder
 
@@ -153,7 +154,8 @@ class Embedder:
             "num_layers": self.num_layers,
             "layer_dim": self.layer_dim,
             "device": str(self.bilm.device),
-            "dtype": "float32",
+            "dtype": self.dtype,
+            "products": products_by(self.dtype, self.bilm.device),
             "state": self.state,
             "state_hash": self.state_hash,
             "keep_boundaries": self.keep_boundaries,
@@ -245,6 +247,10 @@ class Embedder:
         with new_file(Path(folder) / native.WARM_STATE_FILE, size=size, force=force) as unfinished:
             write_tensors(unfinished, arrays, "float32")
 
+    def forget_words(self) -> None:
+        """Empties the memory of token vectors. They are computed again when needed, and come out the same."""
+        self._tokens.cache.clear()
+
     def reset(self, rows: Sequence[int] | None = None) -> None:
         """Carry mode: forgets what was read, in some rows or in all."""
         self._carried.reset(rows)
@@ -295,9 +301,10 @@ class Embedder:
         vectors = table[torch.from_numpy(batch.places).to(table.device)]
         lengths = torch.from_numpy(batch.lengths).to(table.device)
         rows, tokens = batch.places.shape
-        if rows * tokens > self.max_tokens:
-            return contextualize_in_pieces(self.bilm, vectors, lengths, state, max(1, self.max_tokens // rows))
-        return self.bilm.contextualize(vectors, lengths, state)
+        if rows * tokens > self.max_tokens and not self.bilm.fused(self.dtype):
+            piece = max(1, self.max_tokens // rows)
+            return contextualize_in_pieces(self.bilm, vectors, lengths, state, piece, self.dtype)
+        return self.bilm.contextualize(vectors, lengths, state, self.dtype)
 
     def _cut(self, output: BiLMOutput, batch: Batch, choice: LayerChoice) -> Iterator[np.ndarray]:
         """Each row's chosen layers, as an array with memory of its own."""

@@ -1,7 +1,8 @@
 """Rows too long for one pass, read piece by piece. The result is that of `BiLM.contextualize`.
 
 Each direction hands its state from piece to piece in its own reading order, the backward one from the sentence's end,
-so nothing is approximated; only the memory for gates, 64 kB a token at the published size, is bounded.
+so nothing is approximated; only the memory for gates, 64 kB a token at the published size, is bounded. The native
+library needs no such memory, and reads any row in one pass.
 """
 
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 
 from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
 from elmo.model.projected_lstm import ProjectedLSTM
+from elmo.ops.product import ComputeType
 
 
 def contextualize_in_pieces(
@@ -18,6 +20,7 @@ def contextualize_in_pieces(
     lengths: Int[Tensor, " batch"],
     state: BiLMState | None,
     piece: int,
+    dtype: ComputeType = "float32",
 ) -> BiLMOutput:
     """As `bilm.contextualize`, at most `piece` tokens of each row at a time."""
     batch, tokens, size = vectors.shape
@@ -36,7 +39,7 @@ def contextualize_in_pieces(
         mine = layers[:, :, :, place * size : (place + 1) * size]
         backward = direction == "backward"
         inputs = vectors.gather(1, turned) if backward else vectors
-        ends.append(_read(lstm, inputs, lengths, (hidden, cell), piece, mine))
+        ends.append(_read(lstm, inputs, lengths, (hidden, cell), piece, mine, dtype))
         mine[0] = vectors
         if backward:
             for layer in mine[1:]:
@@ -46,13 +49,20 @@ def contextualize_in_pieces(
 
 
 def _read(
-    lstm: ProjectedLSTM, inputs: Tensor, lengths: Tensor, state: tuple[Tensor, Tensor], piece: int, into: Tensor
+    lstm: ProjectedLSTM,
+    inputs: Tensor,
+    lengths: Tensor,
+    state: tuple[Tensor, Tensor],
+    piece: int,
+    into: Tensor,
+    dtype: ComputeType,
 ) -> tuple[Tensor, Tensor]:
     """Writes each layer's outputs into `into[1:]`, in reading order, and gives the last (hidden, cell)."""
     hidden, cell = state
     for start in range(0, inputs.shape[1], piece):
         stop = min(start + piece, inputs.shape[1])
-        outputs, hidden, cell = lstm(inputs[:, start:stop], (lengths - start).clamp(0, stop - start), hidden, cell)
+        now = (lengths - start).clamp(0, stop - start)
+        outputs, hidden, cell = lstm(inputs[:, start:stop], now, hidden, cell, dtype)
         for layer, output in zip(into[1:], outputs, strict=True):
             layer[:, start:stop] = output
     return hidden, cell

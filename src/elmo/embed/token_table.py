@@ -3,6 +3,7 @@
 A matrix product may round differently when its shape differs. Were all new words of a call computed in one product,
 a word's vector would depend on which others were new, thus on what the cache held and on where a run was resumed.
 So every product has a shape the word itself decides: a fixed number of rows, cut at one of three widths.
+The native library's products keep every row to itself: there words are only taken in the order of their lengths.
 """
 
 from collections.abc import Sequence
@@ -14,10 +15,13 @@ from torch import Tensor
 
 from elmo.embed.token_cache import TokenCache
 from elmo.model.bilm import BiLM
+from elmo.ops.product import ComputeType
 
 # Words in a product, with one that fills the rest: few enough for a single sentence, enough for the processor.
 _ROWS = {"cpu": 16}
 _ROWS_ELSEWHERE = 256
+# Words in a product of the native library: a multiple of the six rows it takes at a time.
+_ROWS_ALONE = 240
 # Columns a word may use: 8 characters and 16 with the two marks; longer words get the full width.
 _WIDTHS = (10, 18)
 
@@ -25,8 +29,9 @@ _WIDTHS = (10, 18)
 class TokenTable:
     """Token vectors of one biLM, computed once for each word as long as the cache remembers it."""
 
-    def __init__(self, bilm: BiLM, cache_bytes: int) -> None:
+    def __init__(self, bilm: BiLM, cache_bytes: int, dtype: ComputeType = "float32") -> None:
         self.bilm = bilm
+        self.dtype = dtype
         self._cache_bytes = cache_bytes
         self._made_for = self._weights_now()
         self.cache = self._new_cache()
@@ -51,6 +56,8 @@ class TokenTable:
 
     def _computed(self, tokens: list[str]) -> Tensor:
         ids = self.bilm.token_map.ids(tokens)
+        if self.bilm.token_encoder.stands_alone(self.dtype):
+            return self._computed_alone(ids.characters, ids.words, len(tokens))
         result = torch.empty(len(tokens), self.bilm.config.projection_size, device=self.bilm.device)
         widths = np.zeros(len(tokens), np.int64) if ids.characters is None else self._widths(ids.characters)
         rows = _ROWS.get(self.bilm.device.type, _ROWS_ELSEWHERE)
@@ -63,17 +70,25 @@ class TokenTable:
                     characters[: len(chosen)] = ids.characters[chosen]
                 if words is not None:
                     words[: len(chosen)] = ids.words[chosen]
-                vectors = self.bilm.token_vectors(self._tensor(characters), self._tensor(words))
+                vectors = self.bilm.token_vectors(self._tensor(characters), self._tensor(words), self.dtype)
                 result[torch.from_numpy(chosen).to(result.device)] = vectors[: len(chosen)]
+        return result
+
+    def _computed_alone(self, characters: np.ndarray | None, words: np.ndarray | None, count: int) -> Tensor:
+        """The same, where no row feels the rows beside it."""
+        order = np.arange(count) if characters is None else np.argsort(_columns_used(characters), kind="stable")
+        result = torch.empty(count, self.bilm.config.projection_size)
+        for start in range(0, count, _ROWS_ALONE):
+            chosen = order[start : start + _ROWS_ALONE]
+            parts = (self._tensor(None if part is None else part[chosen]) for part in (characters, words))
+            result[torch.from_numpy(chosen)] = self.bilm.token_vectors(*parts, self.dtype)
         return result
 
     def _widths(self, characters: np.ndarray) -> np.ndarray:
         """For each row the columns kept for words like it."""
         most = characters.shape[1]
-        differs = characters != characters[:, -1:]
-        used = np.where(differs.any(axis=1), most - differs[:, ::-1].argmax(axis=1), 0)
         limits = np.array([*(width for width in _WIDTHS if width < most), most])
-        return limits[np.searchsorted(limits, used)]
+        return limits[np.searchsorted(limits, _columns_used(characters))]
 
     def _fillers(self, width: int, rows: int) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Ids of as many words of just that width: one of them always remains, so it decides where rows are cut."""
@@ -101,3 +116,9 @@ class TokenTable:
     def _weights_now(self) -> list[tuple[int, int]]:
         tensors = self.bilm.token_encoder.parameters()
         return [(tensor.data_ptr(), 0 if tensor.is_inference() else tensor._version) for tensor in tensors]
+
+
+def _columns_used(characters: np.ndarray) -> np.ndarray:
+    """For each row the columns up to the last one that differs from the row's end."""
+    differs = characters != characters[:, -1:]
+    return np.where(differs.any(axis=1), characters.shape[1] - differs[:, ::-1].argmax(axis=1), 0)

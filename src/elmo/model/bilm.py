@@ -19,6 +19,8 @@ from elmo.config import BiLMConfig
 from elmo.errors import ConfigError
 from elmo.model.projected_lstm import ProjectedLSTM
 from elmo.model.token_encoder import TokenEncoder
+from elmo.ops.product import ComputeType
+from elmo.ops.projected_lstm import Stack, read_side_by_side
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
 from elmo.weights import formats, hub
@@ -108,25 +110,37 @@ class BiLM(nn.Module):
         )
 
     def token_vectors(
-        self, character_ids: Int[Tensor, "*shape characters"] | None, word_ids: Int[Tensor, "*shape"] | None = None
+        self,
+        character_ids: Int[Tensor, "*shape characters"] | None,
+        word_ids: Int[Tensor, "*shape"] | None = None,
+        dtype: ComputeType = "float32",
     ) -> Float[Tensor, "*shape projection"]:
-        """The context-insensitive token representation of each token; boundaries are tokens like others here."""
+        """The context-insensitive token representation of each token; boundaries are tokens like others here.
+
+        `dtype`: see `contextualize`.
+        """
         shape = character_ids.shape[:-1] if character_ids is not None else word_ids.shape
         characters = None if character_ids is None else character_ids.reshape(-1, character_ids.shape[-1])
         words = None if word_ids is None else word_ids.reshape(-1)
-        return self.token_encoder(characters, words).view(*shape, self.config.projection_size)
+        return self.token_encoder(characters, words, dtype).view(*shape, self.config.projection_size)
 
     def contextualize(
         self,
         vectors: Float[Tensor, "batch tokens projection"],
         lengths: Int[Tensor, " batch"],
         state: BiLMState | None = None,
+        dtype: ComputeType = "float32",
     ) -> BiLMOutput:
-        """Token vectors, boundaries included, -> all layers. A row's tokens beyond its length play no part."""
+        """Token vectors, boundaries included, -> all layers. A row's tokens beyond its length play no part.
+
+        `dtype`: what the factors of matrix products are rounded to, if no gradient is needed; all else is float32.
+        """
         batch, tokens = vectors.shape[:2]
         state = state if state is not None else self.zero_state(batch)
         mask = torch.arange(tokens, device=vectors.device)[None, :] < lengths[:, None]
         vectors = torch.where(mask[:, :, None], vectors, 0)
+        if stacks := self.fused(dtype):
+            return _read_fused(stacks, vectors, lengths, mask, state)
         hidden_parts = state.hidden.chunk(len(self.lstms), dim=2)
         cell_parts = state.cell.chunk(len(self.lstms), dim=2)
         by_direction, hiddens, cells = [], [], []
@@ -134,12 +148,21 @@ class BiLM(nn.Module):
             self.config.directions, self.lstms, hidden_parts, cell_parts, strict=True
         ):
             turn = _turner(lengths, tokens) if direction == "backward" else _as_it_is
-            outputs, hidden, cell = lstm(turn(vectors), lengths, hidden, cell)
+            outputs, hidden, cell = lstm(turn(vectors), lengths, hidden, cell, dtype)
             by_direction.append([vectors, *(turn(output) for output in outputs)])
             hiddens.append(hidden)
             cells.append(cell)
         layers = torch.stack([torch.cat(parts, dim=2) for parts in zip(*by_direction, strict=True)])
         return BiLMOutput(layers, mask, BiLMState(torch.cat(hiddens, dim=2), torch.cat(cells, dim=2)))
+
+    def fused(self, dtype: ComputeType) -> list[Stack] | None:
+        """The layers for the native library; None if it can't run them here, or a gradient is needed."""
+        stacks = [
+            lstm.fused(dtype, backward=direction == "backward")
+            for direction, lstm in zip(self.config.directions, self.lstms, strict=True)
+        ]
+        found = [stack for stack in stacks if stack is not None]
+        return found if len(found) == len(stacks) else None
 
     def vectors_of(self, tokens: Sequence[str]) -> Float[Tensor, "types projection"]:
         """`token_vectors` of tokens as text; boundary tokens are told by their spelling."""
@@ -197,6 +220,15 @@ class BiLM(nn.Module):
         width = self.config.max_characters_per_token
         characters = columns[..., :width] if self.config.has_characters else None
         return characters, columns[..., -1] if self.config.has_words else None
+
+
+def _read_fused(stacks: list[Stack], vectors: Tensor, lengths: Tensor, mask: Tensor, state: BiLMState) -> BiLMOutput:
+    size = vectors.shape[2]
+    layers = vectors.new_zeros(len(stacks[0].layers) + 1, *vectors.shape[:2], len(stacks) * size)
+    for place in range(len(stacks)):
+        layers[0, :, :, place * size : (place + 1) * size] = vectors
+    hidden, cell = read_side_by_side(stacks, layers, lengths, state.hidden, state.cell)
+    return BiLMOutput(layers, mask, BiLMState(hidden, cell))
 
 
 def _byte_map(config: BiLMConfig) -> TokenMap:

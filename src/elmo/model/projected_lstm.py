@@ -5,13 +5,25 @@ Both directions are the same stack: the backward language model reads its senten
 """
 
 import math
+from collections.abc import Callable
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from elmo.config import BiLMConfig
-from elmo.ops.projected_lstm import LayerWeights, LSTMSettings, choose, projected_lstm_window
+from elmo.ops.product import ComputeType
+from elmo.ops.projected_lstm import (
+    LayerWeights,
+    LSTMSettings,
+    Stack,
+    can_fuse,
+    choose,
+    fused_layer,
+    projected_lstm_window,
+)
+
+Drop = Callable[[Tensor], Tensor]
 
 
 class ProjectedLSTMLayer(nn.Module):
@@ -57,6 +69,7 @@ class ProjectedLSTM(nn.Module):
         lengths: Int[Tensor, " batch"],
         hidden: Float[Tensor, "layers batch projection"],
         cell: Float[Tensor, "layers batch cell"],
+        dtype: ComputeType = "float32",
     ) -> tuple[
         list[Float[Tensor, "batch tokens projection"]],
         Float[Tensor, "layers batch projection"],
@@ -65,8 +78,9 @@ class ProjectedLSTM(nn.Module):
         """Read rows of `lengths` tokens in reading order: each layer's outputs, and the new (hidden, cell).
 
         Outputs are zero beyond a row's length: so are a layer's own, and a skip connection only adds such outputs.
+        `dtype`: what the factors of products are rounded to, where no gradient is needed.
         """
-        run = choose()
+        run = choose(dtype=dtype)
         outputs, hiddens, cells = [], [], []
         for index, layer in enumerate(self.layers):
             result, new_hidden, new_cell = run(
@@ -78,13 +92,20 @@ class ProjectedLSTM(nn.Module):
             cells.append(new_cell)
         return outputs, torch.stack(hiddens), torch.stack(cells)
 
+    def fused(self, dtype: ComputeType, *, backward: bool) -> Stack | None:
+        """The layers for `read_side_by_side`; None if they can't run so here, or a gradient is needed."""
+        weights = [layer.weights for layer in self.layers]
+        if torch.is_grad_enabled() or not all(can_fuse(one, dtype) for one in weights):
+            return None
+        layers = [fused_layer(one, self.settings, dtype) for one in weights]
+        return Stack(layers, [self.skips(index) for index in range(len(layers))], backward)
+
     def read_window(
         self,
         inputs: Float[Tensor, "tokens batch projection"],
         hidden: Float[Tensor, "layers batch projection"],
         cell: Float[Tensor, "layers batch cell"],
-        dropout: float = 0.0,
-        generator: torch.Generator | None = None,
+        drop: Drop | None = None,
         keep: Float[Tensor, "tokens batch"] | None = None,
         product_dtype: torch.dtype | None = None,
     ) -> tuple[
@@ -94,28 +115,21 @@ class ProjectedLSTM(nn.Module):
     ]:
         """Pretraining's pass over a full window, time first: the top outputs and the new (hidden, cell).
 
-        Dropout falls on every layer's input and on the top output, fresh at each token; the skip connection adds the
-        input after its dropout, as in bilm-tf `bilm/training.py`. `keep` is 0 where the state is forgotten before a
-        token.
+        `drop` is the dropout. It falls on every layer's input and on the top output, fresh at each token; the skip
+        connection adds the input after its dropout, as in bilm-tf `bilm/training.py`. `keep` is 0 where the state is
+        forgotten before a token.
         """
         hiddens, cells = [], []
         for index, layer in enumerate(self.layers):
-            inputs = _drop(inputs, dropout, generator)
+            inputs = inputs if drop is None else drop(inputs)
             result, new_hidden, new_cell = projected_lstm_window(
                 inputs, hidden[index], cell[index], layer.weights, self.settings, keep, product_dtype
             )
             inputs = result + inputs if self.skips(index) else result
             hiddens.append(new_hidden)
             cells.append(new_cell)
-        return _drop(inputs, dropout, generator), torch.stack(hiddens), torch.stack(cells)
+        return inputs if drop is None else drop(inputs), torch.stack(hiddens), torch.stack(cells)
 
     def skips(self, index: int) -> bool:
         """Whether layer `index` adds its input to its output: never the first, which reads the token vectors."""
         return self.skip_connections and index > 0
-
-
-def _drop(values: Tensor, dropout: float, generator: torch.Generator | None) -> Tensor:
-    if dropout == 0:
-        return values
-    kept = torch.empty_like(values).bernoulli_(1 - dropout, generator=generator)
-    return values * kept.div_(1 - dropout)

@@ -15,7 +15,9 @@ from torch.nn import functional
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError
 from elmo.model.highway import Highway
+from elmo.model.linear import linear
 from elmo.ops.char_cnn import char_cnn_training, char_cnn_trimmed
+from elmo.ops.product import ComputeType, native_types
 
 
 class Convolution(nn.Module):
@@ -61,17 +63,38 @@ class TokenEncoder(nn.Module):
             self.word_embedding[0] = 0
 
     def forward(
-        self, character_ids: Int[Tensor, "types characters"] | None, word_ids: Int[Tensor, " types"] | None = None
+        self,
+        character_ids: Int[Tensor, "types characters"] | None,
+        word_ids: Int[Tensor, " types"] | None = None,
+        dtype: ComputeType = "float32",
     ) -> Float[Tensor, "types projection"]:
-        """One vector for each token. Raises ConfigError if ids are missing or of another model."""
+        """One vector for each token. Raises ConfigError if ids are missing or of another model.
+
+        `dtype`: see `rounded_to`; it plays no part where gradients are needed.
+        """
+        dtype = self.rounded_to(dtype)
         self.require_ids(character_ids, word_ids)
         parts = []
         if self.config.has_words:
             parts.append(functional.embedding(_wide(word_ids), self.word_embedding))
         if self.config.has_characters:
-            parts.append(self._from_characters(_wide(character_ids)))
+            parts.append(self._from_characters(_wide(character_ids), dtype))
         features = torch.cat(parts, dim=1) if len(parts) > 1 else parts[0]
-        return self.projection(features) if self.config.token_projection else features
+        return linear(self.projection, features, dtype) if self.config.token_projection else features
+
+    @staticmethod
+    def rounded_to(dtype: ComputeType) -> ComputeType:
+        """What the factors of products are rounded to in here: for int8 that is bfloat16.
+
+        A word's error goes into all its tokens, and these products, one a word type, take little of the time.
+        """
+        return "bfloat16" if dtype == "int8" else dtype
+
+    def stands_alone(self, dtype: ComputeType) -> bool:
+        """Whether a token's vector is the same to the last bit whatever tokens are encoded with it."""
+        trained = any(parameter.requires_grad for parameter in self.parameters())
+        fits = all(one.device.type == "cpu" and one.dtype == torch.float32 for one in self.parameters())
+        return fits and not trained and self.rounded_to(dtype) in native_types()
 
     def require_ids(
         self,
@@ -92,12 +115,12 @@ class TokenEncoder(nn.Module):
                 f"{config.max_characters_per_token}. Make the ids with this model's own character_ids()."
             )
 
-    def _from_characters(self, character_ids: Tensor) -> Tensor:
+    def _from_characters(self, character_ids: Tensor, dtype: ComputeType = "float32") -> Tensor:
         filters = [(convolution.weight, convolution.bias) for convolution in self.convolutions]
-        char_cnn = char_cnn_training if torch.is_grad_enabled() else char_cnn_trimmed
-        features = char_cnn(character_ids, self.character_embedding, filters, self.config.activation)
+        common = (character_ids, self.character_embedding, filters, self.config.activation)
+        features = char_cnn_training(*common) if torch.is_grad_enabled() else char_cnn_trimmed(*common, dtype)
         for highway in self.highways:
-            features = highway(features)
+            features = highway(features, dtype)
         return features
 
 

@@ -55,7 +55,7 @@ class PretrainConfig:
     max_steps: int = 0
     """End after this many steps, whatever `epochs` says; 0: no such end."""
     batch_size: int = 128
-    """Rows of a window; each carries its own LSTM state."""
+    """Rows of a window, of all processes together; each carries its own LSTM state."""
     unroll_steps: int = 20
     """Tokens of a window: backpropagation through time ends at its beginning."""
     softmax: Literal["sampled", "full", "adaptive"] = "sampled"
@@ -92,6 +92,8 @@ class PretrainConfig:
     """bilm-tf differentiates unroll_steps times the mean loss, which clip_norm and adagrad's accumulator feel."""
     product_dtype: Literal["float32", "bfloat16"] = "float32"
     """Type of the factors of the large matrix products; everything else stays float32."""
+    reduce_dtype: Literal["float32", "bfloat16"] = "float32"
+    """Several processes: type of the gradients they send each other; bfloat16 halves the traffic and rounds."""
 
     seed: int = 0
     """Of initial weights, shuffling, dropout and negatives."""
@@ -107,6 +109,9 @@ class PretrainConfig:
     """How many of the newest checkpoints stay."""
     keep_best: bool = True
     """Whether the checkpoint of the lowest validation perplexity stays too, under checkpoints/best."""
+    patience: int = 0
+    """End after this many evaluations in a row without a lower validation perplexity; the finished model is then the
+    best checkpoint's. 0: train to the last step."""
     on_nan: Literal["stop", "skip"] = "stop"
     """What a loss or gradient that is no number does: stop the run, with the state before it saved, or skip the
     step."""

@@ -17,6 +17,7 @@ from torch.nn import functional
 from elmo.model.lm_head import LMHead
 from elmo.model.projected_lstm import ProjectedLSTM
 from elmo.ops.sampled_softmax import LogUniformSampler, NegativeSample
+from elmo.pretrain.dropout import RowDropout
 from elmo.pretrain.gradients import Gradient
 from elmo.pretrain.softmax_loss import exact_loss, sampled_loss
 
@@ -35,8 +36,7 @@ class DirectionWindow:
     """0 where the state is forgotten before a token."""
     hidden: Float[Tensor, "layers batch projection"]
     cell: Float[Tensor, "layers batch cell"]
-    seed: int
-    """Of the dropout."""
+    drop: RowDropout
 
 
 @dataclass(frozen=True)
@@ -59,17 +59,13 @@ def learn(
     vectors: Float[Tensor, "types projection"],
     window: DirectionWindow,
     *,
-    dropout: float,
     scale: float,
     product_dtype: torch.dtype | None = None,
 ) -> DirectionResult:
     """Forward and backward of `scale` times the mean loss: sampled with a sampler, else exact."""
     vectors = vectors.detach().requires_grad_()
     inputs = functional.embedding(window.places, vectors)
-    generator = torch.Generator(vectors.device).manual_seed(window.seed)
-    top, hidden, cell = lstm.read_window(
-        inputs, window.hidden, window.cell, dropout, generator, window.keep, product_dtype
-    )
+    top, hidden, cell = lstm.read_window(inputs, window.hidden, window.cell, window.drop, window.keep, product_dtype)
     outputs, targets = top.flatten(0, 1), window.target_ids.flatten()
     if sampler is not None and window.negatives is not None:
         loss, leaves = sampled_loss(head, sampler, outputs, targets, window.negatives, product_dtype)
@@ -79,8 +75,14 @@ def learn(
     return DirectionResult(loss.item(), hidden, cell, vectors.grad, leaves.gradients())
 
 
-def forgetting(begins: np.ndarray, chance: float, generator: np.random.Generator) -> Tensor | None:
-    """(tokens, batch): 0 where a sentence begins and the row forgets what it read before, else 1."""
+def forgetting(
+    begins: np.ndarray, chance: float, generator: np.random.Generator, rows: slice, total: int
+) -> Tensor | None:
+    """(tokens, rows): 0 where a sentence begins and the row forgets what it read before, else 1.
+
+    Drawn for the `total` rows of all processes, of which `begins` has `rows`.
+    """
     if chance == 0:
         return None
-    return torch.from_numpy(~(begins & (generator.random(begins.shape) < chance))).float()
+    drawn = generator.random((len(begins), total))[:, rows]
+    return torch.from_numpy(~(begins & (drawn < chance))).float()

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from elmo.errors import OutputError, WeightFileError
+from elmo.pretrain.distributed import FirstFailed
 from elmo.pretrain.run_folder import RunFolder
 from elmo.pretrain.stream import Window
 from elmo.pretrain.trainer import Trainer, TrainingDiverged
@@ -16,12 +17,15 @@ def stop_before(
 ) -> TrainingDiverged:
     """Saves the state before the bad step; the error that says so, with the stream rows where it began.
 
-    `progress` is `trainer.progress_state()` as it was before the step; the trainer's weights still are.
+    `progress` is `trainer.progress_state()` as it was before the step; the trainer's weights still are. All ranks call
+    it together.
     """
     where = bad_rows(trainer, progress)
     try:
         folder = run.save_before_nan(trainer, progress)
         kept = f"The state before the step is in {folder}"
+    except FirstFailed:
+        kept = "What was kept is told by the first process"
     except WeightFileError:
         kept = "The weights before the step hold no numbers either, so they were not saved"
     except OutputError as full:
@@ -34,16 +38,20 @@ def stop_before(
 
 @torch.no_grad()
 def bad_rows(trainer: Trainer, progress: dict[str, Any]) -> str:
-    """Which rows of which direction's window give no numbers without dropout; "progress" as before the step."""
+    """Which rows of which direction's window give no numbers without dropout; "progress" as before the step.
+
+    All ranks call it together, and each looks at its own rows.
+    """
     found = []
     for direction, stream in trainer.streams.items():
         now = stream.state_dict()
         stream.load_state_dict(progress["streams"][direction])
         window = stream.next()
         stream.load_state_dict(now)
-        rows = np.flatnonzero(~np.isfinite(_losses(trainer, direction, window))).tolist()
+        own = np.flatnonzero(~np.isfinite(_losses(trainer, direction, window))) + trainer.rows.start
+        rows = " ".join(trainer.ranks.texts(" ".join(map(str, own)))).split()
         if rows:
-            shown = ", ".join(map(str, rows[:8])) + (f" and {len(rows) - 8} more" if len(rows) > 8 else "")
+            shown = ", ".join(rows[:8]) + (f" and {len(rows) - 8} more" if len(rows) > 8 else "")
             found.append(f"{direction} {shown}")
     return "; ".join(found) or "none, every row's full loss is a number, so it was the gradient or the sampled loss"
 

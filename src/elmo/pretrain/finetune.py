@@ -17,9 +17,10 @@ from torch import Tensor
 
 from elmo.errors import ConfigError
 from elmo.model.lm_head import LMHead
+from elmo.pretrain.distributed import Ranks
 from elmo.pretrain.finetune_config import FinetuneConfig
 from elmo.pretrain.held_out import HeldOut, text_file, validation
-from elmo.pretrain.loop import Loop, facts_of
+from elmo.pretrain.loop import Loop, facts_of, stop_before_beginning
 from elmo.pretrain.run_folder import RunFolder, weights_of
 from elmo.pretrain.shards import TrainingData
 from elmo.pretrain.stop_flag import stop_flag
@@ -51,24 +52,26 @@ def finetune(
     *,
     config: FinetuneConfig | None = None,
     old_text: Path | None = None,
+    ranks: Ranks | None = None,
     quiet: bool = False,
     log_to: LogTo = "files",
 ) -> Finetuned:
     """Continue a model on prepared data; the run is left in `path`, the new model in `path`/model.
 
     `model`: as for `BiLM.from_pretrained`; it needs its softmax, and the data its vocabulary. `old_text`: a held-out
-    text of the domain that the model came from, one tokenized sentence a line. Raises WeightFileError for a model
-    without softmax, ConfigError if data or architecture don't fit, OutputError if `path` is not empty, Interrupted when
-    stopped, with all saved.
+    text of the domain that the model came from, one tokenized sentence a line. `ranks`: as for `pretrain`. Raises
+    WeightFileError for a model without softmax, ConfigError if data or architecture don't fit, OutputError if `path` is
+    not empty, Interrupted when stopped, with all saved.
     """
-    config = config or FinetuneConfig()
-    files = hub.resolve(model)
-    checkpoint = formats.read(files)
-    trainer = _trainer_of(checkpoint, data, config, files)
-    recipe = trainer.config
-    texts = held_out_texts(data, old_text)
+    config, ranks = config or FinetuneConfig(), ranks or Ranks()
     with stop_flag() as flag:
-        run = RunFolder.create(path, recipe, {"data": data.report})
+        files = hub.resolve(model)
+        checkpoint = formats.read(files)
+        trainer = _trainer_of(checkpoint, data, config, files, ranks)
+        recipe = trainer.config
+        texts = held_out_texts(data, old_text)
+        stop_before_beginning(ranks, flag)
+        run = RunFolder.create(path, recipe, {"data": data.report}, ranks)
         facts = {"model": str(files), "model_hash": content_hash(checkpoint), "metadata": checkpoint.metadata}
         old = None if old_text is None else str(Path(old_text).absolute())
         run.write_json(FACTS_FILE, {**facts, "old_text": old, "settings": asdict(config)})
@@ -77,13 +80,17 @@ def finetune(
             return _train(Loop(run, trainer, watch, flag, _of_name(texts, "valid")), texts, config)
 
 
-def resume_finetuning(data: TrainingData, path: Path, *, quiet: bool = False, log_to: LogTo = "files") -> Finetuned:
-    """Go on from the newest checkpoint, bit for bit, with the run's own settings and old text."""
+def resume_finetuning(
+    data: TrainingData, path: Path, *, ranks: Ranks | None = None, quiet: bool = False, log_to: LogTo = "files"
+) -> Finetuned:
+    """Go on from the newest checkpoint, as `loop.resume` does, with the run's own settings and old text."""
+    ranks = ranks or Ranks()
     with stop_flag() as flag:
-        run = RunFolder.existing(path)
+        stop_before_beginning(ranks, flag)
+        run = RunFolder.existing(path, ranks)
         facts = _facts(run)
         texts = held_out_texts(data, None if facts["old_text"] is None else Path(facts["old_text"]))
-        trainer = Trainer(run.config(), data)
+        trainer = Trainer(run.config(), data, ranks=ranks)
         run.restore(trainer)
         with Watch(run, trainer, quiet=quiet, log_to=log_to) as watch:
             loop = Loop(run, trainer, watch, flag, _of_name(texts, "valid"))
@@ -99,7 +106,7 @@ def held_out_texts(data: TrainingData, old_text: Path | None) -> list[HeldOut]:
 
 def _train(loop: Loop, texts: list[HeldOut], config: FinetuneConfig) -> Finetuned:
     run, trainer, limit = loop.run, loop.trainer, config.comparison_sentences
-    result = _read(run.path / RESULT_FILE)
+    result = run.ranks.on_first(lambda: _read(run.path / RESULT_FILE))
     if "before" not in result:
         result = {"before": {text.name: loop.evaluate(text, limit) for text in texts}}
         run.write_json(RESULT_FILE, result)
@@ -117,7 +124,9 @@ def _train(loop: Loop, texts: list[HeldOut], config: FinetuneConfig) -> Finetune
     return Finetuned(model, result["before"], result["after"])
 
 
-def _trainer_of(checkpoint: Checkpoint, data: TrainingData, config: FinetuneConfig, files: hub.Files) -> Trainer:
+def _trainer_of(
+    checkpoint: Checkpoint, data: TrainingData, config: FinetuneConfig, files: hub.Files, ranks: Ranks
+) -> Trainer:
     """A trainer before its first step, with the model's weights."""
     head = LMHead.from_checkpoint(checkpoint, str(files))  # refuses a model without softmax
     _require_fitting(data, checkpoint, files)
@@ -125,14 +134,14 @@ def _trainer_of(checkpoint: Checkpoint, data: TrainingData, config: FinetuneConf
     words = checkpoint.tensors.get("token_encoder.word_embedding")
     tied = words is not None and not checkpoint.config.has_characters and _same(words[1:], head.weight)
     recipe = config.pretraining(checkpoint.config, len(data.vocabulary), clusters, tied=tied)
-    trainer = Trainer(recipe, data)
+    trainer = Trainer(recipe, data, ranks=ranks)
     if trainer.bilm.token_map != checkpoint.token_map:
         raise ConfigError(
             f"{files}: the model has a dictionary of characters or words, and training would make another one from "
             f"{data.folder}, whose ids mean other characters. Fine-tune a model that reads bytes, or pretrain one on "
             "your text."
         )
-    trainer.restore(weights_of(checkpoint), trainer.tensors(), trainer.progress_state())
+    trainer.load_weights(weights_of(checkpoint))
     return trainer
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn import functional
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,13 @@ def add_up(gradients: Sequence[Gradient], table: Tensor) -> Gradient:
     for place, gradient in zip(parts, gradients, strict=True):
         values.index_add_(0, place, gradient.values)
     return RowGradient(rows, values)
+
+
+def behind_padding(gradient: Gradient) -> Gradient:
+    """The softmax's gradient as one of the words' vectors, whose row 0 is no word."""
+    if isinstance(gradient, RowGradient):
+        return RowGradient(gradient.rows + 1, gradient.values)
+    return functional.pad(gradient, (0, 0, 1, 0))
 
 
 def clip_(gradients: Iterable[Gradient], bound: float) -> Tensor:

@@ -1,36 +1,52 @@
-"""The loop around the steps: logging, evaluating, saving, and stopping when asked."""
+"""The loop around the steps: logging, evaluating, saving, and stopping when asked.
+
+All ranks of a run go through it together: what one of them alone could know (a signal, what is on the disk) is agreed
+upon before anything depends on it.
+"""
 
 import math
 from pathlib import Path
 from typing import Any, NoReturn
 
-import torch
-
-from elmo.errors import ElmoError, Interrupted
+from elmo.errors import ConfigError, ElmoError, Interrupted
 from elmo.pretrain.config import PretrainConfig
+from elmo.pretrain.distributed import Ranks
 from elmo.pretrain.divergence import stop_before
 from elmo.pretrain.held_out import HeldOut, validation
-from elmo.pretrain.perplexity import evaluate
-from elmo.pretrain.run_folder import RunFolder
+from elmo.pretrain.run_folder import RunFolder, weights_of
 from elmo.pretrain.shards import TrainingData
+from elmo.pretrain.shared_evaluation import evaluate_together
 from elmo.pretrain.stop_flag import StopFlag, StopRequested, stop_flag
 from elmo.pretrain.trainer import StepResult, Trainer, TrainingDiverged
 from elmo.pretrain.watch import LogTo, Watch
+from elmo.weights.checkpoint import read as read_checkpoint
 
 _PLACE_OF_LINE = ("step", "epoch", "evaluation")
 
 
 def pretrain(
-    config: PretrainConfig, data: TrainingData, path: Path, *, quiet: bool = False, log_to: LogTo = "files"
+    config: PretrainConfig,
+    data: TrainingData,
+    path: Path,
+    *,
+    ranks: Ranks | None = None,
+    quiet: bool = False,
+    log_to: LogTo = "files",
 ) -> Path:
     """Train from the beginning; the finished model's folder.
 
-    `path`: the run folder to make, see `run_folder.py`. `quiet`: nothing on stderr. `log_to="tensorboard"`: curves too.
-    Raises Interrupted when stopped by SIGTERM or Ctrl-C, with all saved; TrainingDiverged when the loss is no number.
+    `path`: the run folder to make, see `run_folder.py`. `ranks`: this process's place among those of the run, as
+    `distributed.joined` gives it; None: the only one, on a CPU. `quiet`: nothing on stderr. `log_to="tensorboard"`:
+    curves too. Raises Interrupted when stopped by SIGTERM or Ctrl-C, with all saved; TrainingDiverged when the loss is
+    no number; PeerLost when another rank is gone.
     """
+    ranks = ranks or Ranks()
     with stop_flag() as flag:
-        run = RunFolder.create(path, config, {"data": data.report})
-        return _train(run, Trainer(config, data), flag, quiet, log_to)
+        ranks.rows(config.batch_size)  # before there is a folder: enough rows?
+        _check_patience(config, data)
+        stop_before_beginning(ranks, flag)
+        run = RunFolder.create(path, config, {"data": data.report}, ranks)
+        return _train(run, Trainer(config, data, ranks=ranks), flag, quiet, log_to)
 
 
 def resume(
@@ -38,15 +54,38 @@ def resume(
     path: Path,
     *,
     config: PretrainConfig | None = None,
+    ranks: Ranks | None = None,
     quiet: bool = False,
     log_to: LogTo = "files",
 ) -> Path:
-    """Go on from the newest checkpoint, bit for bit; `config` replaces the recipe (the architecture must be equal)."""
+    """Go on from the newest checkpoint; `config` replaces the recipe (the architecture must be equal).
+
+    Bit for bit with as many ranks as before; with others up to rounding, and no token is read twice or left out.
+    """
+    ranks = ranks or Ranks()
     with stop_flag() as flag:
-        run = RunFolder.existing(path)
-        trainer = Trainer(config or run.config(), data)
+        stop_before_beginning(ranks, flag)
+        run = RunFolder.existing(path, ranks)
+        trainer = Trainer(config or run.config(), data, ranks=ranks)
         run.restore(trainer)
         return _train(run, trainer, flag, quiet, log_to)
+
+
+def _check_patience(config: PretrainConfig, data: TrainingData) -> None:
+    if config.patience and validation(data) is None:
+        raise ConfigError(
+            f"patience is {config.patience}, but the data has no validation text whose perplexity could stop falling. "
+            "Prepare it again with --valid or --valid-share, or set patience to 0."
+        )
+
+
+def stop_before_beginning(ranks: Ranks, flag: StopFlag) -> None:
+    """Raises Interrupted on all ranks if one was asked to stop while data were opened."""
+    if signal := ranks.largest(flag.signal or 0):
+        raise Interrupted(
+            f"stopped by signal {signal} before anything was begun, so there was nothing to save. Run the same command "
+            "again."
+        )
 
 
 def _train(run: RunFolder, trainer: Trainer, flag: StopFlag, quiet: bool, log_to: LogTo) -> Path:
@@ -54,7 +93,7 @@ def _train(run: RunFolder, trainer: Trainer, flag: StopFlag, quiet: bool, log_to
     with Watch(run, trainer, quiet=quiet, log_to=log_to) as watch:
         loop = Loop(run, trainer, watch, flag, valid)
         loop.train()
-        figures = loop.evaluate(valid) if valid is not None else {}
+        figures = loop.take_best() if loop.out_of_patience else loop.evaluate(valid) if valid is not None else {}
         model = run.finish(trainer, facts_of(trainer, figures))
         watch.say(f"finished at step {trainer.step_number}: {model}")
         return model
@@ -75,18 +114,18 @@ class Loop:
         """Steps skipped in a row."""
         lines = [line for line in run.metrics() if "evaluation" in line]
         self._recorded = {(line["evaluation"], line["step"], line["sentences"]): line for line in lines}
-        self._lowest = self._lowest_recorded()
+        self._perplexities = self._perplexities_recorded()
 
     def train(self) -> None:
         """All steps from where the trainer stands; a checkpoint is left at the end."""
         trainer, config = self.trainer, self.trainer.config
         self._tell_begin()
+        self._stop_if_asked()  # while the model was built
         self._evaluate_if_due()  # a run stopped in an evaluation comes back to it
-        while trainer.step_number < trainer.last_step:
+        while trainer.step_number < trainer.last_step and not self.out_of_patience:
             self.watch.step(self._step())
             self._evaluate_if_due()
-            if self.flag.signal is not None:
-                self.stop()
+            self._stop_if_asked()
             if trainer.step_number % config.save_every == 0:
                 self.save()
         self.save()
@@ -99,15 +138,24 @@ class Loop:
         key = (text.name, self.trainer.step_number, text.count(limit))
         if key not in self._recorded:
             self._recorded[key] = self._evaluate(text, limit)
-        return {name: value for name, value in self._recorded[key].items() if name not in _PLACE_OF_LINE}
+        return _figures(self._recorded[key])
 
     def _evaluate(self, text: HeldOut, limit: int) -> dict[str, float]:
         bilm, head = self.trainer.bilm, self.trainer.head
         try:
             with self.watch.not_training(f"evaluating on {text.name}", text.count(limit)) as bar:
-                found = evaluate(bilm, head, text.pick(limit), on_progress=bar.update, poll=self.flag.look)
+                found = evaluate_together(
+                    bilm,
+                    head,
+                    text.pick(limit),
+                    text.count(limit),
+                    self.trainer.ranks,
+                    on_progress=bar.update,
+                    poll=self.flag.look,
+                )
         except StopRequested:
-            self.stop()
+            self._stop_if_asked()
+            raise
         self.watch.evaluated(text.name, found)
         return found.to_dict()
 
@@ -116,11 +164,16 @@ class Loop:
         with self.watch.not_training():
             self.run.save(self.trainer, self.trainer.config.keep_checkpoints)
 
-    def stop(self) -> NoReturn:
+    def _stop_if_asked(self) -> None:
+        """All ranks stop at the same step, whichever got the signal."""
+        if signal := self.trainer.ranks.largest(self.flag.signal or 0):
+            self._stop(signal)
+
+    def _stop(self, signal: int) -> NoReturn:
         """Save, and leave with Interrupted."""
         self.save()
         message = (
-            f"stopped at step {self.trainer.step_number} of {self.trainer.last_step} by signal {self.flag.signal}; "
+            f"stopped at step {self.trainer.step_number} of {self.trainer.last_step} by signal {signal}; "
             f"everything is saved in {self.run.path}. Go on with --resume."
         )
         self.run.log(message)
@@ -137,9 +190,6 @@ class Loop:
                 raise self._logged(stop_before(self.run, trainer, before, error)) from None
             self._skip(error, before)
             return None
-        # AdamW's fused update changes weights without telling their version, by which `ops/product` knows that a weight
-        # must be laid out anew: without this an evaluation would see the weights of an evaluation before.
-        torch.autograd.graph.increment_version(list(trainer.named_parameters.values()))
         self.num_skipped = 0
         return result
 
@@ -158,27 +208,47 @@ class Loop:
         step = trainer.step_number
         if self.held_out is None or not config.evaluate_every or not step or step % config.evaluate_every:
             return
+        before = min((found for at, found in self._perplexities.items() if at < step), default=math.inf)
         found = self.evaluate(self.held_out, config.evaluation_sentences)["mean_perplexity"]
-        if config.keep_best and found < self._lowest:
+        self._perplexities[step] = found
+        if config.keep_best and found < before:
             with self.watch.not_training():
                 self.run.save_best(trainer, config.keep_checkpoints)
-        self._lowest = min(self._lowest, found)
 
-    def _lowest_recorded(self) -> float:
-        """The best of the evaluations before; the one at a run's end takes more sentences and is none of them."""
+    @property
+    def out_of_patience(self) -> bool:
+        """Whether the last `patience` evaluations in a row found no lower perplexity than one before them."""
+        patience = self.trainer.config.patience
+        found = [self._perplexities[step] for step in sorted(self._perplexities)]
+        return 0 < patience < len(found) and min(found[:-patience]) <= min(found[-patience:])
+
+    def take_best(self) -> dict[str, float]:
+        """Out of patience: back to the weights of the best checkpoint; what was found of it."""
+        best, limit = self.run.best, self.trainer.config.evaluation_sentences
+        step = min(self._perplexities, key=lambda step: (self._perplexities[step], step))
+        self.trainer.load_weights(weights_of(read_checkpoint(best / "model")))
+        self.watch.say(
+            f"ended at step {self.trainer.step_number}: {self.trainer.config.patience} evaluations in a row brought no "
+            f"lower perplexity. The finished model is that of step {step}."
+        )
+        return _figures(self._recorded[self.held_out.name, step, self.held_out.count(limit)])
+
+    def _perplexities_recorded(self) -> dict[int, float]:
+        """By step; the evaluation at a run's end takes more sentences and is none of them."""
         if self.held_out is None:
-            return math.inf
+            return {}
         count = self.held_out.count(self.trainer.config.evaluation_sentences)
-        found = [
-            line["mean_perplexity"]
+        return {
+            step: line["mean_perplexity"]
             for (name, step, sentences), line in self._recorded.items()
             if name == self.held_out.name and step > 0 and sentences == count
-        ]
-        return min(found, default=math.inf)
+        }
 
     def _tell_begin(self) -> None:
         trainer = self.trainer
         begun = f"resumed at step {trainer.step_number}" if trainer.step_number else "begun"
+        if trainer.ranks.size > 1:
+            begun += f" by {trainer.ranks.size} processes"
         self.watch.say(
             f"{begun}: {trainer.last_step:,} steps of {trainer.tokens_per_step:,} tokens a direction, "
             f"{trainer.last_step * trainer.tokens_per_step / trainer.tokens_per_epoch:.2f} epochs of "
@@ -188,6 +258,10 @@ class Loop:
     def _logged(self, error: ElmoError) -> ElmoError:
         self.run.log(str(error))
         return error
+
+
+def _figures(line: dict[str, Any]) -> dict[str, float]:
+    return {name: value for name, value in line.items() if name not in _PLACE_OF_LINE}
 
 
 def facts_of(trainer: Trainer, figures: dict[str, float]) -> dict[str, str]:

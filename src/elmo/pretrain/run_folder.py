@@ -14,6 +14,8 @@
 
 A checkpoint is written under a hidden name, brought to disk and renamed; then `latest` is replaced the same way.
 Killed at any moment, the run has a whole checkpoint, or none yet.
+
+Of several ranks the first one alone writes; the others take part where states are gathered, and read what it left.
 """
 
 import json
@@ -34,6 +36,7 @@ from safetensors.torch import load_file, save_file
 
 from elmo.errors import ConfigError, OutputError, WeightFileError
 from elmo.pretrain.config import PretrainConfig
+from elmo.pretrain.distributed import Ranks
 from elmo.pretrain.trainer import Trainer
 from elmo.weights.atomic import new_file, new_folder
 from elmo.weights.checkpoint import Checkpoint
@@ -48,31 +51,49 @@ _REPLACED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.old")
 
 @dataclass(frozen=True)
 class RunFolder:
-    """One run's folder."""
+    """One run's folder. What is called on one rank must be called on all, unless it only reads, records or logs."""
 
     path: Path
+    ranks: Ranks = Ranks()
 
     @classmethod
-    def create(cls, path: Path, config: PretrainConfig, facts: dict[str, Any]) -> "RunFolder":
+    def create(
+        cls, path: Path, config: PretrainConfig, facts: dict[str, Any], ranks: Ranks | None = None
+    ) -> "RunFolder":
         """A new run; an existing folder with anything in it is an OutputError."""
+        run = cls(path, ranks or Ranks())
+        run.ranks.on_first(lambda: run._create(config, facts))
+        return run
+
+    def _create(self, config: PretrainConfig, facts: dict[str, Any]) -> None:
+        path = self.path
         if path.exists() and not _only_begun(path):
             raise OutputError(
                 f"{path}: exists already and is not empty. Use --resume to go on with the run in it, or name another."
             )
         path.mkdir(parents=True, exist_ok=True)
-        run = cls(path)
-        run.write_json("env.json", {**environment(), **facts})
-        run.write_json("config.json", config.to_dict())
-        return run
+        self.write_json("env.json", {**environment(), "processes": self.ranks.size, **facts})
+        self.write_json("config.json", config.to_dict())
 
     @classmethod
-    def existing(cls, path: Path) -> "RunFolder":
+    def existing(cls, path: Path, ranks: Ranks | None = None) -> "RunFolder":
         """The folder of a run that was begun before; what a killed process left half done is cleared away."""
-        if not (path / "config.json").is_file():
-            raise ConfigError(f"{path}: there is no run to resume, config.json is missing. Start it without --resume.")
-        run = cls(path)
-        run._clear_leavings()
+        run = cls(path, ranks or Ranks())
+        run.require_begun()
+        run.ranks.on_first(run._clear_leavings)
         return run
+
+    def require_begun(self) -> None:
+        """ConfigError if there is no run to resume."""
+        if not self.is_begun:
+            raise ConfigError(
+                f"{self.path}: there is no run to resume, config.json is missing. Start it without --resume."
+            )
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether there is a run to resume."""
+        return (self.path / "config.json").is_file()
 
     @property
     def checkpoints(self) -> Path:
@@ -103,27 +124,38 @@ class RunFolder:
 
         Raises OutputError with the bytes needed and free; the checkpoints that were there stay whole.
         """
-        folder = self.checkpoints / f"step-{trainer.step_number:08d}"
-        if folder != self.latest:  # the same step has the same state: nothing would change
-            self._write(folder, trainer, trainer.progress_state())
-        self._point("latest", folder)
-        self._remove_old(keep)
-        return folder
+        return self._save(trainer, keep, ("latest",))
 
     def save_best(self, trainer: Trainer, keep: int) -> Path:
         """Write a checkpoint, and point `best` to it."""
-        folder = self.save(trainer, keep)
-        self._point("best", folder)
-        return folder
+        return self._save(trainer, keep, ("latest", "best"))
 
     def save_before_nan(self, trainer: Trainer, progress: dict[str, Any]) -> Path:
         """The state before a step that found no numbers, beside the checkpoints; `progress` as it was then."""
         folder = self.checkpoints / f"step-{trainer.step_number:08d}-before-nan"
-        self._write(folder, trainer, progress)
+        tensors = trainer.tensors()
+        self.ranks.on_first(lambda: self._write(folder, trainer, tensors, progress))
         return folder
 
-    def _write(self, folder: Path, trainer: Trainer, progress: dict[str, Any]) -> None:
-        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in trainer.tensors().items()}
+    def _save(self, trainer: Trainer, keep: int, pointers: tuple[str, ...]) -> Path:
+        folder = self.checkpoints / f"step-{trainer.step_number:08d}"
+        tensors = trainer.tensors()
+
+        def write() -> None:
+            if folder != self.latest:  # the same step has the same state: nothing would change
+                self._write(folder, trainer, tensors, trainer.progress_state())
+            for name in pointers:
+                self._point(name, folder)
+                if name == "latest":
+                    self._remove_old(keep)
+
+        self.ranks.on_first(write)
+        return folder
+
+    def _write(
+        self, folder: Path, trainer: Trainer, gathered: dict[str, torch.Tensor], progress: dict[str, Any]
+    ) -> None:
+        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in gathered.items()}
         weights = sum(parameter.nbytes for parameter in trainer.named_parameters.values())
         size = weights + sum(tensor.nbytes for tensor in tensors.values())
         with new_folder(folder, size=size, force=True, replaceable=_PARTS) as unfinished:
@@ -136,15 +168,16 @@ class RunFolder:
 
     def restore(self, trainer: Trainer) -> None:
         """Bring a fresh trainer to where the newest checkpoint was taken."""
-        folder = self.latest
+        folder = self.ranks.on_first(lambda: self.latest)
         if folder is not None:
             restore_from(folder, trainer)
-        self._forget_metrics_after(trainer.step_number)
+        self.ranks.on_first(lambda: self._forget_metrics_after(trainer.step_number))
 
     def finish(self, trainer: Trainer, metadata: dict[str, str]) -> Path:
         """Write the finished model."""
-        write_checkpoint(model_of(trainer, metadata), self.path / "model", force=True)
-        return self.path / "model"
+        folder = self.path / "model"
+        self.ranks.on_first(lambda: write_checkpoint(model_of(trainer, metadata), folder, force=True))
+        return folder
 
     def record(self, **values: Any) -> None:
         """Append one object to metrics.jsonl."""
@@ -156,15 +189,19 @@ class RunFolder:
 
     def metrics(self) -> list[dict[str, Any]]:
         """The whole objects of metrics.jsonl; a line that a killed process did not finish is left out."""
-        return [values for _, values in self._metric_lines()]
+        return self.ranks.on_first(lambda: [values for _, values in self._metric_lines()])
 
     def write_json(self, name: str, values: dict[str, Any]) -> None:
         """A file of facts beside the metrics; whole or not at all."""
+        if not self.ranks.is_first:
+            return
         text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
         with new_file(self.path / name, size=len(text), force=True) as unfinished:
             unfinished.write_text(text, encoding="utf-8")
 
     def _append(self, name: str, text: str) -> None:
+        if not self.ranks.is_first:
+            return
         path = self.path / name
         try:
             with path.open("a", encoding="utf-8") as file:

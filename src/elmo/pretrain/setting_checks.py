@@ -24,7 +24,7 @@ _RULES = (
     ),
     _Rule(("softmax_divisor",), lambda value: value >= 1, "1 or more", "vectors of rarer words get narrower by it"),
     _Rule(
-        ("max_steps", "warmup_steps", "evaluate_every", "evaluation_sentences", "word_dim"),
+        ("max_steps", "warmup_steps", "evaluate_every", "evaluation_sentences", "word_dim", "patience"),
         lambda value: value >= 0, "0 or more", "it is a number of things",
     ),
     _Rule(("cell_clip", "projection_clip"), lambda value: value >= 0, "0 or more", "it bounds an absolute value"),
@@ -48,6 +48,16 @@ def check_settings(config: Any) -> None:
             if not rule.holds(getattr(config, name)):
                 raise _wrong(known[name], getattr(config, name), rule.expected, rule.because)
     _check_softmax(config)
+    _check_patience(config)
+
+
+def _check_patience(config: Any) -> None:
+    if config.patience and not (config.keep_best and config.evaluate_every):
+        raise ConfigError(
+            f"patience is {config.patience} with keep_best={config.keep_best} and "
+            f"evaluate_every={config.evaluate_every}, but it counts evaluations and goes back to the best checkpoint. "
+            "Keep the best checkpoint and evaluate now and then, or set patience to 0."
+        )
 
 
 def pairs(name: str, value: Any) -> tuple[tuple[int, int], ...]:

@@ -3,6 +3,9 @@
 SIGTERM (a scheduler's warning) and Ctrl-C raise the flag; everything that runs for more than a few seconds looks at it
 and comes to a place where all can be saved. A second signal ends at once; what is on the disk stays whole, since a
 checkpoint only gets its name when all of it is written.
+
+The command line listens from its first line on, so that a signal while data are opened or the last files are written
+finds somebody; whatever listens inside of that block shares its flag.
 """
 
 import signal
@@ -36,7 +39,14 @@ class StopFlag:
 
 @contextmanager
 def stop_flag() -> Iterator[StopFlag]:
-    """Listens for SIGTERM and Ctrl-C inside the block; in a thread, where Python gets no signals, for nothing."""
+    """Listens for SIGTERM and Ctrl-C inside the block; in a thread, where Python gets no signals, for nothing.
+
+    Inside another such block it gives that one's flag.
+    """
+    listening = signal.getsignal(signal.SIGTERM)
+    if isinstance(listening, StopFlag):
+        yield listening
+        return
     flag = StopFlag()
     if threading.current_thread() is not threading.main_thread():
         yield flag

@@ -14,14 +14,16 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.func import functional_call
-from torch.nn import functional
 
 from elmo.errors import ConfigError, ElmoError
 from elmo.ops.sampled_softmax import LogUniformSampler, NegativeSample
 from elmo.pretrain.config import PretrainConfig
 from elmo.pretrain.direction import DirectionResult, DirectionWindow, forgetting, learn
-from elmo.pretrain.gradients import Gradient, RowGradient, add_up, clip_, update_rows
+from elmo.pretrain.distributed import Ranks, usable
+from elmo.pretrain.dropout import RowDropout
+from elmo.pretrain.gradients import Gradient, RowGradient, add_up, behind_padding, clip_, update_rows
 from elmo.pretrain.new_model import new_model
+from elmo.pretrain.reduction import Reduction
 from elmo.pretrain.schedule import learning_rate, make_optimizer
 from elmo.pretrain.shards import TrainingData
 from elmo.pretrain.stream import BEGIN_TYPE, END_TYPE, SentenceReader, Stream, Window
@@ -54,14 +56,26 @@ class StepResult:
 class Trainer:
     """Weights, optimizer, streams and LSTM states of one run.
 
-    All tensors lie on `device`. On a CPU the two directions run at once, elsewhere one after the other. Nothing here is
-    written for one kind of GPU, and nothing has been tried on a GPU so far.
+    `ranks`: the processes that train together; each has a trainer, which reads its block of the rows. All take every
+    step, and everything that says so, together. Its weights are then the same on all ranks, and up to rounding those
+    that one process finds.
+
+    All tensors lie on `device`, by default the one of `ranks`. On a CPU the two directions run at once, elsewhere one
+    after the other. Nothing here is written for one kind of GPU, and nothing has been tried on a GPU so far.
     """
 
-    def __init__(self, config: PretrainConfig, data: TrainingData, device: str | torch.device = "cpu") -> None:
+    def __init__(
+        self,
+        config: PretrainConfig,
+        data: TrainingData,
+        device: str | torch.device | None = None,
+        ranks: Ranks | None = None,
+    ) -> None:
         self.config = config
         self.data = data
-        self.device = _usable(device)
+        self.ranks = ranks or Ranks()
+        self.device = usable(self.ranks.device if device is None else device)
+        self.rows = self.ranks.rows(config.batch_size)
         self.step_number = 0
         self.type_ids = TypeIds.of(config, data)
         self.type_words = torch.from_numpy(np.array(data.type_words, dtype=np.int64))
@@ -80,27 +94,38 @@ class Trainer:
         self.streams = self._new_streams()
         self.states = self._zero_states()
         self.product_dtype = torch.bfloat16 if config.product_dtype == "bfloat16" else None
-        # A core for each direction beats both cores on each product: the small passes between don't split well.
-        at_once = self.device.type == "cpu" and len(self.streams) > 1
+        self._reduction = Reduction(self.ranks, torch.bfloat16 if config.reduce_dtype == "bfloat16" else None)
+        # A core for each direction beats both cores on each product: the small passes between don't split well. Where
+        # each of a machine's ranks has one core, that is spread out already.
+        alone = self.ranks.size == 1 or torch.get_num_threads() > 1
+        at_once = self.device.type == "cpu" and len(self.streams) > 1 and alone
         self._pool = ThreadPoolExecutor(2, initializer=torch.set_num_threads, initargs=(1,)) if at_once else None
 
     def _new_streams(self) -> dict[str, Stream]:
         config, shards = self.config, self.data.shards("train")
         return {
             direction: Stream(
-                SentenceReader(shards, direction == "backward", config.seed), config.batch_size, config.unroll_steps
+                SentenceReader(shards, direction == "backward", config.seed),
+                config.batch_size,
+                config.unroll_steps,
+                self.rows,
             )
             for direction in self.bilm.config.directions
         }
 
     def _zero_states(self) -> dict[str, tuple[Tensor, Tensor]]:
-        state, count = self.bilm.zero_state(self.config.batch_size), len(self.streams)
+        state, count = self.bilm.zero_state(self.rows.stop - self.rows.start), len(self.streams)
         parts = zip(self.streams, state.hidden.chunk(count, dim=2), state.cell.chunk(count, dim=2), strict=True)
         return {direction: (hidden, cell) for direction, hidden, cell in parts}
 
     @property
+    def share(self) -> float:
+        """Of all ranks' rows, those of this one."""
+        return (self.rows.stop - self.rows.start) / self.config.batch_size
+
+    @property
     def tokens_per_step(self) -> int:
-        """Predictions of each direction in a step."""
+        """Predictions of each direction in a step, of all ranks."""
         return self.config.batch_size * self.config.unroll_steps
 
     @property
@@ -120,7 +145,10 @@ class Trainer:
         return self.step_number * self.tokens_per_step / self.tokens_per_epoch
 
     def step(self) -> StepResult:
-        """Read one window a direction, and update the weights."""
+        """Read one window a direction, and update the weights: all ranks the same way.
+
+        Raises TrainingDiverged, on all ranks, if a loss or gradient is no number on any; PeerLost; RanksDiffer.
+        """
         number = self.step_number + 1
         windows = {direction: stream.next() for direction, stream in self.streams.items()}
         inputs = np.stack([window.inputs for window in windows.values()])
@@ -131,8 +159,11 @@ class Trainer:
         run = map if self._pool is None else self._pool.map
         results = dict(zip(windows, run(partial(self._learn, vectors), windows, tasks), strict=True))
         gradients = self._gather(vectors, words, results)
+        losses = {direction: result.loss * self.share for direction, result in results.items()}
+        losses, gradients = self._reduction.add_up(number, losses, gradients)
+        gradients = self._laid_out(gradients)
         norm = clip_(gradients.values(), self.config.clip_norm).item()
-        losses = {direction: result.loss for direction, result in results.items()}
+        self._reduction.remember(norm)
         self._check(number, losses, norm)
         rate = learning_rate(self.config, number, self.last_step)
         self._update(gradients, rate)
@@ -141,7 +172,8 @@ class Trainer:
         return StepResult(losses, norm, rate)
 
     def _tasks(self, number: int, windows: dict[str, Window], places: Tensor) -> list[DirectionWindow]:
-        """All chance of a step comes from (seed, step), drawn here in a fixed order."""
+        """All chance of a step comes from (seed, step), drawn here in a fixed order, for the rows of all ranks."""
+        rows, total = self.rows, self.config.batch_size
         generator = np.random.default_rng([self.config.seed, 1, number])
         tasks = []
         for (direction, window), own_places in zip(windows.items(), places, strict=True):
@@ -151,9 +183,9 @@ class Trainer:
                     own_places.to(self.device),
                     self.type_words[torch.from_numpy(window.targets)].to(self.device),
                     self._draw(generator),
-                    self._placed(forgetting(begins, self.config.state_reset, generator)),
+                    self._placed(forgetting(begins, self.config.state_reset, generator, rows, total)),
                     *self.states[direction],
-                    int(generator.integers(2**62)),
+                    RowDropout(self.config.dropout, int(generator.integers(2**62)), rows, total, self.device),
                 )
             )
         return tasks
@@ -179,14 +211,13 @@ class Trainer:
         return functional_call(encoder, {"word_embedding": table}, (characters, places)), RowGradient(rows, table)
 
     def _learn(self, vectors: Tensor, direction: str, window: DirectionWindow) -> DirectionResult:
-        scale = (self.config.unroll_steps if self.config.sum_over_window else 1) / len(self.streams)
+        scale = self.share * (self.config.unroll_steps if self.config.sum_over_window else 1) / len(self.streams)
         return learn(
             getattr(self.bilm, f"{direction}_lstm"),
             self.head,
             self.sampler,
             vectors,
             window,
-            dropout=self.config.dropout,
             scale=scale,
             product_dtype=self.product_dtype,
         )
@@ -194,7 +225,7 @@ class Trainer:
     def _gather(
         self, vectors: Tensor, words: RowGradient | None, results: dict[str, DirectionResult]
     ) -> dict[str, Gradient]:
-        """The gradients of all parameters; the directions' are added up where they share one."""
+        """The gradients of this rank's rows; the directions' are added up where they share a parameter."""
         vectors.backward(sum(result.vectors_gradient for result in results.values()))
         found: dict[str, list[Gradient]] = {
             name: [] if own.grad is None else [own.grad] for name, own in self.named_parameters.items()
@@ -204,15 +235,18 @@ class Trainer:
         for result in results.values():
             for name, gradient in result.head_gradients.items():
                 if name == "weight" and self.config.tie_softmax:
-                    found[_WORD_TABLE].append(_behind_padding(gradient))
+                    found[_WORD_TABLE].append(behind_padding(gradient))
                 else:
                     found[f"head.{name}"].append(gradient)
-        added = {name: add_up(parts, self.named_parameters[name]) for name, parts in found.items() if parts}
+        return {name: add_up(parts, self.named_parameters[name]) for name, parts in found.items() if parts}
+
+    def _laid_out(self, gradients: dict[str, Gradient]) -> dict[str, Gradient]:
+        """As the optimizer takes them."""
         if self.updates_rows:
-            return added
+            return gradients
         return {
             name: gradient.whole(self.named_parameters[name]) if isinstance(gradient, RowGradient) else gradient
-            for name, gradient in added.items()
+            for name, gradient in gradients.items()
         }
 
     def _update(self, gradients: dict[str, Gradient], rate: float) -> None:
@@ -235,32 +269,44 @@ class Trainer:
         )
 
     def progress_state(self) -> dict[str, Any]:
-        """Where the run stands: plain values for JSON."""
+        """Where the run stands: plain values for JSON, the same on all ranks."""
         return {
             "step": self.step_number,
             "streams": {direction: stream.state_dict() for direction, stream in self.streams.items()},
         }
 
     def tensors(self) -> dict[str, Tensor]:
-        """The optimizer's and the LSTMs' tensors; the weights are saved as a model."""
+        """The optimizer's and the LSTMs' tensors; the weights are saved as a model.
+
+        All ranks call it together. The first one has the LSTMs' states of all rows, the others those of their own.
+        """
         tensors = {}
         for name, parameter in self.named_parameters.items():
             for key, value in self.optimizer.state.get(parameter, {}).items():
                 tensors[f"optimizer.{name}.{key}"] = value
         for direction, (hidden, cell) in self.states.items():
-            tensors[f"state.{direction}.hidden"], tensors[f"state.{direction}.cell"] = hidden, cell
+            for part, own in (("hidden", hidden), ("cell", cell)):
+                tensors[f"state.{direction}.{part}"] = self.ranks.gather_rows(own, self.config.batch_size)
         return tensors
 
     @torch.no_grad()
-    def restore(self, weights: dict[str, Tensor], tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
-        """Go on exactly from what `progress_state`, `tensors` and `named_parameters` were.
-
-        Raises ConfigError, before anything changes, if `weights` are those of a model built otherwise.
-        """
+    def load_weights(self, weights: dict[str, Tensor]) -> None:
+        """Begin from these weights. Raises ConfigError, before anything changes, if they are another model's."""
         for name, parameter in self.named_parameters.items():
             _require_fitting(name, parameter, weights.get(name))
         for name, parameter in self.named_parameters.items():
             parameter.copy_(weights[name])
+
+    @torch.no_grad()
+    def restore(self, weights: dict[str, Tensor], tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
+        """Go on exactly from what `progress_state`, `tensors` and `named_parameters` were, with any number of ranks.
+
+        Raises ConfigError, before anything changes, if `weights` are those of a model built otherwise, or if the
+        streams have another number of rows.
+        """
+        self._require_rows(progress)
+        self.load_weights(weights)
+        for name, parameter in self.named_parameters.items():
             prefix = f"optimizer.{name}."
             found = {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
             if found:
@@ -269,26 +315,18 @@ class Trainer:
         for direction, stream in self.streams.items():
             stream.load_state_dict(progress["streams"][direction])
             hidden, cell = (tensors[f"state.{direction}.{part}"] for part in ("hidden", "cell"))
-            self.states[direction] = (hidden.to(self.device, copy=True), cell.to(self.device, copy=True))
+            own = (part[:, self.rows].to(self.device, copy=True).contiguous() for part in (hidden, cell))
+            self.states[direction] = tuple(own)
         self.step_number = progress["step"]
 
-
-def _usable(device: str | torch.device) -> torch.device:
-    """The device, after a try. ConfigError if torch has or knows no such device."""
-    try:
-        return torch.empty(0, device=device).device
-    except (RuntimeError, AssertionError) as error:
-        raise ConfigError(
-            f"device is {str(device)!r}, but torch {torch.__version__} can't use it: {str(error).splitlines()[0]} "
-            "Run 'elmo doctor' to see what there is, or use cpu."
-        ) from None
-
-
-def _behind_padding(gradient: Gradient) -> Gradient:
-    """The softmax's gradient as one of the words' vectors, whose row 0 is no word."""
-    if isinstance(gradient, RowGradient):
-        return RowGradient(gradient.rows + 1, gradient.values)
-    return functional.pad(gradient, (0, 0, 1, 0))
+    def _require_rows(self, progress: dict[str, Any]) -> None:
+        for direction, stream in progress["streams"].items():
+            if len(stream["rows"]) != self.config.batch_size:
+                raise ConfigError(
+                    f"batch_size is {self.config.batch_size}, but the {direction} stream was saved with "
+                    f"{len(stream['rows'])} rows, and each has a state of its own. Go on with that --batch-size; any "
+                    "number of processes up to it can share the rows."
+                )
 
 
 def _require_fitting(name: str, parameter: Tensor, given: Tensor | None) -> None:

@@ -1,8 +1,9 @@
 """Watch: what a person sees of a run while it goes, and what stays in its files.
 
 On stderr a bar (percent, tokens a second, time left) and the evaluations; in log.txt the same as lines; in
-metrics.jsonl as numbers; with `log_to="tensorboard"` as curves too. The loss of training is always called the sampled
-loss: it is optimistic, and no perplexity follows from it (bilm-tf prints one; specification, 6.5).
+metrics.jsonl as numbers; with `log_to="tensorboard"` as curves too. The loss of training against a sample is always
+called the sampled loss: it is optimistic, and no perplexity follows from it (bilm-tf prints one; specification, 6.5).
+Of several ranks the first one alone is heard.
 """
 
 import sys
@@ -30,8 +31,10 @@ class Watch:
     def __init__(self, run: RunFolder, trainer: Trainer, *, quiet: bool = False, log_to: LogTo = "files") -> None:
         self.run = run
         self.trainer = trainer
-        self.quiet = quiet
-        self._board = _board(run, trainer.step_number) if log_to == "tensorboard" else None
+        self.quiet = quiet or not trainer.ranks.is_first
+        self.loss_name = "sampled loss" if trainer.config.softmax == "sampled" else "loss"
+        boards = log_to == "tensorboard" and trainer.ranks.is_first
+        self._board = _board(run, trainer.step_number) if boards else None
         self._bar = self._new_bar(trainer.last_step, "step", initial=trainer.step_number)
         self._first_step = trainer.step_number
         self._begun = self._clock = time.perf_counter()
@@ -100,7 +103,7 @@ class Watch:
             "tokens_per_second": round(speed, 1),
         }
         self.run.record(step=trainer.step_number, epoch=round(trainer.epoch, 5), **values)
-        shown = f"sampled loss {result.loss:.3f}, {speed:,.0f} tokens/s"
+        shown = f"{self.loss_name} {result.loss:.3f}, {speed:,.0f} tokens/s"
         self._bar.set_postfix_str(f"epoch {trainer.epoch:.2f}, {shown}", refresh=False)
         done = trainer.step_number / trainer.last_step
         pace = (now - self._begun) / (trainer.step_number - self._first_step)
@@ -110,7 +113,7 @@ class Watch:
             f"{tqdm.format_interval(left)} left"
         )
         for direction, loss in {**result.losses, "mean": result.loss}.items():
-            self._curve(f"sampled loss/{direction}", loss)
+            self._curve(f"{self.loss_name}/{direction}", loss)
         for name in ("gradient_norm", "learning_rate", "tokens_per_second"):
             self._curve(name.replace("_", " "), values[name])
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from elmo.ops.char_cnn.reference import activate
+from elmo.ops.product import ComputeType, prepack
 
 
 def char_cnn_trimmed(
@@ -22,8 +23,12 @@ def char_cnn_trimmed(
     embedding: Float[Tensor, "alphabet dim"],
     filters: Sequence[tuple[Tensor, Tensor]],
     activation: str,
+    dtype: ComputeType | None = None,
 ) -> Float[Tensor, "types filters"]:
-    """Same contract as `char_cnn_reference`."""
+    """Same contract as `char_cnn_reference`.
+
+    `dtype`: what the factors of products are rounded to; None: products that autograd knows.
+    """
     if character_ids.shape[0] == 0:
         return embedding.new_zeros(0, sum(weight.shape[0] for weight, _ in filters))
     widest = max(weight.shape[2] for weight, _ in filters)
@@ -33,8 +38,12 @@ def char_cnn_trimmed(
     pooled = []
     for weight, bias in filters:
         windows = flat.unfold(1, weight.shape[2] * dim, dim)
-        kernel = weight.transpose(1, 2).flatten(1)  # (number, width * dim), characters outermost as in `flat`
-        pooled.append((windows @ kernel.t()).amax(dim=1) + bias)
+        if dtype is None or (weight.requires_grad and dtype == "float32"):
+            kernel = weight.transpose(1, 2).flatten(1)  # (number, width * dim), characters outermost as in `flat`
+            scores = windows @ kernel.t()
+        else:
+            scores = prepack(weight, dtype)(windows.flatten(0, 1)).unflatten(0, windows.shape[:2])
+        pooled.append(scores.amax(dim=1) + bias)
     return activate(torch.cat(pooled, dim=1), activation)
 
 

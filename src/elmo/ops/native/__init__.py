@@ -20,7 +20,15 @@ _SIGNATURES = {
     **{f"elmo_sampled_softmax_{kind}": [_INTEGER] * 2 + [_FLOAT] + [_POINTER] * 6 for kind in ("f32", "bf16")},
     "elmo_max_over_positions": [_INTEGER] * 3 + [_POINTER] * 3,
     "elmo_max_over_positions_backward": [_INTEGER] * 5 + [_POINTER] * 6,
+    "elmo_fused_kinds": [],
+    "elmo_fused_lstm_work_bytes": [_POINTER] * 2,
+    "elmo_fused_lstm": [_INTEGER] + [_POINTER] * 2,
+    "elmo_product_work_bytes": [_POINTER],
+    "elmo_peak": [_INTEGER] * 2,
+    "elmo_read": [_INTEGER, _POINTER],
+    "elmo_product": [_INTEGER] + [_POINTER] * 3 + [_INTEGER] * 4 + [_POINTER] * 2,
 }
+_GIVING_INTEGERS = ("elmo_fused_kinds", "elmo_fused_lstm_work_bytes", "elmo_product_work_bytes")
 
 
 @functools.cache
@@ -32,10 +40,16 @@ def library() -> ctypes.CDLL | None:
         loaded = ctypes.CDLL(str(LIBRARY))
         for name, arguments in _SIGNATURES.items():
             function = getattr(loaded, name)
-            function.argtypes, function.restype = arguments, None
+            function.argtypes, function.restype = arguments, _INTEGER if name in _GIVING_INTEGERS else None
     except (OSError, AttributeError):
         return None
     return loaded
+
+
+def native_kinds() -> int:
+    """For which factors there are products and fused layers here, added up: 1 float32, 2 bfloat16, 4 int8."""
+    loaded = library()
+    return loaded.elmo_fused_kinds() if loaded is not None else 0
 
 
 def fitting_kind(factor_dtype: torch.dtype, *tensors: Tensor) -> str | None:

@@ -20,7 +20,8 @@ def build(library: Path = LIBRARY) -> str | None:
     if compiler is None:
         return "there is no C compiler (cc, gcc, clang)"
     problem = None
-    for extra in ([], ["-DONE_TARGET"]):  # compilers that can't compile one function for several instruction sets
+    # Compilers that can't compile one function for several instruction sets, and those that don't know all of them.
+    for extra in ([], ["-DONE_TARGET"], ["-DNO_AVX512"], ["-DONE_TARGET", "-DNO_AVX512"]):
         problem = _compile([*compiler.split(), *FLAGS, *extra], library)
         if problem is None:
             return None

@@ -1,6 +1,17 @@
 """inputs @ weight.T, the product that nearly all inference time goes into."""
 
+from elmo.ops.product.compute_type import ComputeType
+from elmo.ops.product.native_product import native_types
 from elmo.ops.product.prepacked import Prepacked, prepack
+from elmo.ops.product.quantized import quantize_rows, quantize_weight
 from elmo.ops.product.reference import product_reference
 
-__all__ = ["Prepacked", "prepack", "product_reference"]
+__all__ = [
+    "ComputeType",
+    "Prepacked",
+    "native_types",
+    "prepack",
+    "product_reference",
+    "quantize_rows",
+    "quantize_weight",
+]

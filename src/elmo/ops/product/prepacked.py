@@ -1,10 +1,10 @@
-"""The product with its weight laid out once for oneDNN.
+"""The product with its weight laid out once: through the native library, else through oneDNN.
 
 Twice as fast as torch's plain product on AMD processors (dev/LOG.md), and a row's result does not depend on how many
 rows stand beside it: the plain product takes another path, with other rounding, for one to three rows. So a sentence
 has the very same vectors alone and in any batch. oneDNN itself takes another path for one single row, hence `_TWO`.
 
-Where oneDNN, float32 or a CPU isn't at hand the plain product runs.
+Where neither is at hand the plain product runs, on rounded factors if bfloat16 or int8 was asked for.
 """
 
 import torch
@@ -12,6 +12,9 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
+from elmo.ops.product.compute_type import ComputeType, has_bfloat16_products
+from elmo.ops.product.native_product import NativeProduct, native_types
+from elmo.ops.product.quantized import quantize_rows, quantize_weight
 from elmo.ops.product.reference import product_reference
 
 _TWO = 2
@@ -20,18 +23,30 @@ _TWO = 2
 class Prepacked:
     """One weight, ready for products. It does not see later changes of the weight; `prepack` does."""
 
-    def __init__(self, weight: Float[Tensor, "outer inner"]) -> None:
-        self._weight = weight.detach()
-        fits = (
-            weight.device.type == "cpu"
-            and weight.dtype == torch.float32
-            and torch.backends.mkldnn.is_available()
-            and torch.backends.mkldnn.enabled
-        )
+    def __init__(self, weight: Float[Tensor, "outer inner"], dtype: ComputeType = "float32") -> None:
+        self._dtype = dtype
+        self._native = None
+        plain = weight.dtype == torch.float32
+        if plain and weight.device.type == "cpu" and dtype in native_types():
+            self._native = NativeProduct(weight, dtype)
+            return
+        self._weight, self._scales = _factors(weight.detach(), dtype)
+        fits = plain and weight.device.type == "cpu" and _has_onednn(self._weight.dtype)
         self._packed = torch.ops.mkldnn._reorder_linear_weight(self._weight.contiguous(), None) if fits else None
 
-    def __call__(self, inputs: Float[Tensor, "rows inner"]) -> Float[Tensor, "rows outer"]:
-        """inputs @ weight.T"""
+    def __call__(
+        self, inputs: Float[Tensor, "rows inner"], bias: Float[Tensor, " outer"] | None = None
+    ) -> Float[Tensor, "rows outer"]:
+        """inputs @ weight.T + bias"""
+        if self._native is not None:
+            return self._native(inputs, bias)
+        factors, steps = quantize_rows(inputs) if self._scales is not None else (inputs.to(self._weight.dtype), None)
+        out = self._product(factors).to(inputs.dtype)
+        if steps is not None:
+            out = out * self._scales * steps
+        return out if bias is None else out + bias
+
+    def _product(self, inputs: Tensor) -> Tensor:
         if self._packed is None or len(inputs) == 0:
             return product_reference(inputs, self._weight)
         if len(inputs) < _TWO:
@@ -42,19 +57,44 @@ class Prepacked:
         return torch.ops.mkldnn._linear_pointwise(inputs.contiguous(), self._packed, None, "none", [], "")
 
 
-_known: WeakTensorKeyDictionary = WeakTensorKeyDictionary()
+def _factors(weight: Tensor, dtype: ComputeType) -> tuple[Tensor, Tensor | None]:
+    """What is multiplied, and for int8, whose whole numbers stay in floats here, the size of each output's step."""
+    if dtype == "int8":
+        whole, scales = quantize_weight(weight)
+        return whole, scales[:, 0]
+    if dtype == "float32":
+        return weight, None
+    rounded = weight.bfloat16()
+    if weight.device.type == "cpu" and not has_bfloat16_products():
+        return rounded.to(weight.dtype), None
+    return rounded, None
 
 
-def prepack(weight: Float[Tensor, "outer inner"]) -> Prepacked:
+def _has_onednn(dtype: torch.dtype) -> bool:
+    usable = torch.backends.mkldnn.is_available() and torch.backends.mkldnn.enabled
+    return usable and (dtype == torch.float32 or has_bfloat16_products())
+
+
+_known: dict[ComputeType, WeakTensorKeyDictionary] = {}
+
+
+def prepack(weight: Float[Tensor, "outer ..."], dtype: ComputeType = "float32") -> Prepacked:
     """The weight's `Prepacked`, made at its first use and made anew when the weight was changed in place.
+
+    The weight of a convolution (outer, dim, width) is taken for windows of `width` neighbors of `dim` numbers.
 
     A weight that may still be trained is packed at every call: torch's fused optimizers change it without telling.
     """
     if weight.requires_grad or weight.is_inference():  # such tensors don't say when they change
-        return Prepacked(weight)
-    version = (weight._version, weight.data_ptr())
-    known = _known.get(weight)
-    if known is None or known[0] != version:
-        known = (version, Prepacked(weight))
-        _known[weight] = known
-    return known[1]
+        return Prepacked(_flat(weight), dtype)
+    version = (weight._version, weight.data_ptr(), weight.dtype, native_types())
+    known = _known.setdefault(dtype, WeakTensorKeyDictionary())
+    found = known.get(weight)
+    if found is None or found[0] != version:
+        found = (version, Prepacked(_flat(weight), dtype))
+        known[weight] = found
+    return found[1]
+
+
+def _flat(weight: Tensor) -> Tensor:
+    return weight if weight.ndim == 2 else weight.transpose(1, 2).flatten(1)

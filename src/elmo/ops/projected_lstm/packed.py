@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from elmo.ops.product import prepack
+from elmo.ops.product import ComputeType, prepack
 from elmo.ops.projected_lstm.cell import LayerWeights, LSTMSettings
 from elmo.ops.projected_lstm.gate_passes import forward_pass_in_torch
 
@@ -24,8 +24,9 @@ def projected_lstm_packed(
     cell: Float[Tensor, "batch cell"],
     weights: LayerWeights,
     settings: LSTMSettings,
+    dtype: ComputeType = "float32",
 ) -> tuple[Float[Tensor, "batch tokens projection"], Float[Tensor, "batch projection"], Float[Tensor, "batch cell"]]:
-    """Same contract as `projected_lstm_reference`."""
+    """Same contract as `projected_lstm_reference`. `dtype`: what the factors of products are rounded to."""
     sorted_lengths, order = lengths.sort(descending=True, stable=True)
     alive = _rows_alive(sorted_lengths, inputs.shape[1])
     hidden, cell = hidden[order], cell[order]  # copies: the loop below writes into them
@@ -34,9 +35,9 @@ def projected_lstm_packed(
         if alive
         else inputs.new_empty(0, inputs.shape[2])
     )
-    gates = prepack(weights.input_weight)(packed).add_(_bias_with_forget(weights, settings))
+    gates = prepack(weights.input_weight, dtype)(packed).add_(_bias_with_forget(weights, settings))
     packed_outputs = packed.new_empty(packed.shape[0], hidden.shape[1])
-    step = _Step(weights, settings, cell)
+    step = _Step(weights, settings, cell, dtype)
     start = 0
     for rows in alive:
         step(gates[start : start + rows], hidden[:rows], cell[:rows])
@@ -69,10 +70,10 @@ def _bias_with_forget(weights: LayerWeights, settings: LSTMSettings) -> Tensor:
 class _Step:
     """One token for the rows still reading; its buffers serve all steps."""
 
-    def __init__(self, weights: LayerWeights, settings: LSTMSettings, cell: Tensor) -> None:
+    def __init__(self, weights: LayerWeights, settings: LSTMSettings, cell: Tensor, dtype: ComputeType) -> None:
         self.settings = settings
-        self.recurrent = prepack(weights.recurrent_weight)
-        self.project = None if weights.projection_weight is None else prepack(weights.projection_weight)
+        self.recurrent = prepack(weights.recurrent_weight, dtype)
+        self.project = None if weights.projection_weight is None else prepack(weights.projection_weight, dtype)
         self.buffers = [torch.empty_like(cell) for _ in range(3)]
 
     def __call__(self, gates: Tensor, hidden: Tensor, cell: Tensor) -> None:

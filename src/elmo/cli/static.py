@@ -1,0 +1,112 @@
+"""`elmo static`: a text -> static vectors of its words, to compare ELMo with."""
+
+import dataclasses
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+from tqdm import tqdm
+
+from elmo.pretrain.static_vectors.settings import StaticSettings
+from elmo.text.text_file import FormatChoice
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Train one vector for each word of a text: what ELMo is compared with, when both learn from the same text. The
+    result is word2vec's text layout, which 'elmo task --static' and other programs read."""
+
+    texts: Annotated[tuple[Path, ...], tyro.conf.Positional]
+    """Training text: one tokenized sentence per line; .gz, .xz, .bz2 and .zst are unpacked."""
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    """File of vectors to make."""
+    format: FormatChoice = "auto"
+    """text: sentences in lines; jsonl: objects in lines; conllu: treebanks; auto: by the ending of each file."""
+    field: str = "text"
+    """Of JSON lines: what holds the text, or the list of a sentence's tokens."""
+    tokenizer: str = "whitespace"
+    """How text becomes tokens: whitespace; unicode: by rules, for text that isn't tokenized; or module:function of
+    your own."""
+    encoding: str = "utf-8"
+    """Encoding of all texts."""
+    errors: Literal["strict", "skip"] = "strict"
+    """What a line that isn't valid text does: stop, or be listed and skipped."""
+    workers: int = 1
+    """Threads of word2vec and fasttext. With more than one the numbers differ from run to run."""
+    force: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Replace the file if it exists."""
+    json: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Print the report as JSON."""
+    quiet: tyro.conf.FlagCreatePairsOff[bool] = False
+    """No progress and no report."""
+    recipe: Annotated[StaticSettings, tyro.conf.arg(name="")] = dataclasses.field(default_factory=StaticSettings)
+
+
+def main(argv: list[str]) -> int:
+    """Runs the command; 0: done, 1: done, but lines were skipped."""
+    arguments = tyro.cli(Arguments, args=argv, prog="elmo static", config=(tyro.conf.OmitArgPrefixes,))
+    # Here, so that --help does not wait for torch.
+    from elmo.pretrain.static_vectors.corpus import Corpus
+    from elmo.pretrain.static_vectors.train import train_static_vectors
+    from elmo.text.static_vectors import write_static_vectors
+    from elmo.text.tokenizer import tokenizer
+    from elmo.weights.atomic import new_file
+
+    corpus = Corpus(
+        arguments.texts,
+        format=arguments.format,
+        field=arguments.field,
+        tokenize=tokenizer(arguments.tokenizer),
+        encoding=arguments.encoding,
+        errors=arguments.errors,
+    )
+    # The name is refused before the work, not after it.
+    with new_file(arguments.output, size=0, force=arguments.force) as unfinished, _Bars(arguments.quiet) as bars:
+        trained = train_static_vectors(corpus, arguments.recipe, workers=arguments.workers, on_progress=bars.show)
+        write_static_vectors(unfinished, trained.static.words, trained.static.vectors)
+    for message in corpus.bad_lines:
+        print(f"skipped: {message}", file=sys.stderr)
+    report = {
+        "output": str(arguments.output),
+        "kind": arguments.recipe.kind,
+        "words": len(trained.static),
+        "dim": trained.static.dim,
+        "tokens": trained.num_tokens,
+        "sentences": trained.num_sentences,
+        "seconds": round(trained.seconds, 1),
+    }
+    if arguments.json:
+        print(json.dumps(report, indent=2))
+    elif not arguments.quiet:
+        print(
+            f"{arguments.output}: {len(trained.static):,} words of dimension {trained.static.dim}, from "
+            f"{trained.num_tokens:,} tokens in {trained.seconds:,.0f} seconds"
+        )
+    return 1 if corpus.bad_lines else 0
+
+
+class _Bars:
+    """A bar for each thing that is done, one after another."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self._bar: tqdm | None = None
+        self._what = ""
+
+    def __enter__(self) -> "_Bars":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def show(self, what: str, done: int, total: int) -> None:
+        """`done` of `total`."""
+        if self._bar is None or self._what != what:
+            self.__exit__()
+            self._what = what
+            self._bar = tqdm(desc=what, total=total, unit_scale=True, disable=self._quiet, file=sys.stderr)
+        self._bar.update(done - self._bar.n)

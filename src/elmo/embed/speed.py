@@ -1,0 +1,123 @@
+"""How fast an embedder is, beside the floor: the time its products take at the processor's own measured speed.
+
+Source of the count: the equations of the network; a char CNN window that touches real characters costs its width, one
+in the padding nothing. Words seen before cost nothing in the token encoder.
+"""
+
+import random
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+import torch
+from torch.nn import functional
+
+from elmo.config import BiLMConfig, published
+from elmo.embed.embedder import Embedder
+from elmo.model.bilm import BiLM
+from elmo.ops.native.peak import bytes_per_second, products_per_second
+from elmo.ops.product import ComputeType, native_types
+from elmo.ops.product.compute_type import FACTORS_IN_32_BITS
+
+DTYPES: tuple[ComputeType, ...] = get_args(ComputeType)
+MachinePeak = Mapping[str, float]
+"""Operations a second by dtype, a multiplication and an addition counted as two."""
+
+_SQUARE = 1024
+_MARKS = 2  # begin and end of word
+
+
+def measured_peak(threads: int) -> MachinePeak:
+    """What products can reach at most here: the processor's instructions, or torch's float32 products without them."""
+    kinds = {"float32": 1, "bfloat16": 2, "int8": 4}
+    if native_types():
+        return {dtype: products_per_second(kinds[dtype], threads) for dtype in native_types()}
+    one = torch.ones(_SQUARE, _SQUARE)
+    times = []
+    for _ in range(5):
+        begun = time.perf_counter()
+        functional.linear(one, one)
+        times.append(time.perf_counter() - begun)
+    return {"float32": 2 * _SQUARE**3 / min(times)}
+
+
+def words_of(sentences: Sequence[Sequence[str]]) -> int:
+    """Tokens together."""
+    return sum(map(len, sentences))
+
+
+def lstm_multiplications(config: BiLMConfig) -> int:
+    """Of one token, in all layers and directions."""
+    size, cells = config.projection_size, config.cell_size
+    layer = 2 * 4 * cells * size + (cells * size if config.has_lstm_projection else 0)
+    return layer * config.num_layers * len(config.directions)
+
+
+def encoder_multiplications(config: BiLMConfig, characters: float) -> float:
+    """Of one word that was not seen before, of that many characters."""
+    total = float(config.token_features * config.projection_size) if config.token_projection else 0.0
+    if config.has_characters:
+        windows = min(characters + _MARKS, config.max_characters_per_token)
+        total += windows * config.character_dim * sum(width * number for width, number in config.filters)
+        total += config.num_highway * 2 * config.num_filters**2
+    return total
+
+
+def floor(config: BiLMConfig, peak: MachinePeak, dtype: ComputeType, sentences: Sequence[Sequence[str]]) -> float:
+    """Words a second if nothing but products took time and every word type were encoded once."""
+    types = {word for sentence in sentences for word in sentence}
+    words = words_of(sentences)
+    characters = sum(len(word.encode("utf-8", "replace")) for word in types) / max(1, len(types))
+    encoder = "bfloat16" if dtype == "int8" else dtype
+    # Boundaries are tokens to the LSTMs.
+    lstm = 2 * lstm_multiplications(config) * (words + 2 * len(sentences)) / _peak(peak, dtype)
+    return words / (lstm + 2 * encoder_multiplications(config, characters) * len(types) / _peak(peak, encoder))
+
+
+def reading_floor(config: BiLMConfig, dtype: ComputeType, words: int, sentences: int, threads: int) -> float | None:
+    """Words a second of one sentence at a time if reading the recurrent weights once a step were all there is.
+
+    None without the native library, which measures.
+    """
+    if not native_types():
+        return None
+    layer = 5 if config.has_lstm_projection else 4
+    num_bytes = layer * config.cell_size * config.projection_size * 4 // FACTORS_IN_32_BITS[dtype]
+    together = num_bytes * len(config.directions)
+    seconds = config.num_layers * together / bytes_per_second(together, threads)
+    return words / ((words + 2 * sentences) * seconds)
+
+
+def random_bilm(size: str) -> BiLM:
+    """A network of a published size with random weights that are always the same."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        return BiLM(published(size)).eval().requires_grad_(False)
+
+
+def words_per_second(embedder: Embedder, sentences: Sequence[Sequence[str]], batch: int) -> float:
+    """Of calls of `batch` sentences; words seen before the first call are forgotten."""
+    embedder.forget_words()
+    begun = time.perf_counter()
+    for start in range(0, len(sentences), batch):
+        embedder.embed(sentences[start : start + batch])
+    return words_of(sentences) / (time.perf_counter() - begun)
+
+
+def _peak(peak: MachinePeak, dtype: str) -> float:
+    """Where the machine has no such products, float32's take their place."""
+    found: Any = peak.get(dtype, peak["float32"])
+    return float(found)
+
+
+def random_sentences(count: int) -> list[list[str]]:
+    """Sentences of made-up words, as long as those of newspapers and encyclopedias: about 21 words, seldom above 60.
+
+    Words follow Zipf's law, so that some of each sentence's were seen before.
+    """
+    chance = random.Random(1)
+    words = [
+        "".join(chance.choices("etaoinshrdlu", k=chance.choice((1, 2, 3, 3, 4, 5, 6, 7, 8, 10)))) for _ in range(9999)
+    ]
+    shares = [1 / (rank + 3) for rank in range(len(words))]
+    return [chance.choices(words, shares, k=1 + min(80, int(chance.gammavariate(3, 7)))) for _ in range(count)]

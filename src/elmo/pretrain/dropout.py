@@ -1,0 +1,38 @@
+"""Dropout that is the same for a row whichever process reads it.
+
+Every block of 512 rows has a generator of its own, so a process draws for the blocks its rows lie in and no others; up
+to 512 rows the numbers are those of one generator for all.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+_BLOCK = 512
+
+
+class RowDropout:
+    """Drops numbers of (tokens, rows, width) tensors with a chance; the rest is scaled up. Each call draws anew.
+
+    `rows`: which of the `total` rows of all processes the tensors hold.
+    """
+
+    def __init__(self, chance: float, seed: int, rows: slice, total: int, device: torch.device) -> None:
+        self.chance = chance
+        self._blocks = []
+        for start in range(rows.start - rows.start % _BLOCK, rows.stop if chance else 0, _BLOCK):
+            generator = torch.Generator(device).manual_seed(seed + start // _BLOCK)
+            count = min(_BLOCK, total - start)
+            kept = slice(max(0, rows.start - start), min(count, rows.stop - start))
+            self._blocks.append((generator, count, kept))
+
+    def __call__(self, values: Float[Tensor, "tokens rows width"]) -> Float[Tensor, "tokens rows width"]:
+        """What is left of `values`."""
+        if self.chance == 0:
+            return values
+        kept = torch.cat([self._draw(values, *block) for block in self._blocks], dim=1)
+        return values * kept.div_(1 - self.chance)
+
+    def _draw(self, values: Tensor, generator: torch.Generator, count: int, kept: slice) -> Tensor:
+        drawn = values.new_empty(values.shape[0], count, values.shape[2])
+        return drawn.bernoulli_(1 - self.chance, generator=generator)[:, kept]

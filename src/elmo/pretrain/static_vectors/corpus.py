@@ -1,0 +1,95 @@
+"""Corpus: text files that are read as often as training needs, and the words in them that get vectors."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from elmo.errors import ConfigError, TextError
+from elmo.text.sentences import OnBadText, Tokenize, read_sentences
+from elmo.text.text_file import STDIN, FormatChoice, check_is_text_file
+
+OnProgress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
+
+@dataclass
+class Corpus:
+    """Sentences of some files, read anew each time; blank lines are left out."""
+
+    texts: Sequence[Path | str]
+    format: FormatChoice = "auto"
+    field: str = "text"
+    """Of JSON lines: what holds the text."""
+    tokenize: Tokenize = str.split
+    encoding: str = "utf-8"
+    errors: OnBadText = "strict"
+    lower_case: bool = False
+    bad_lines: list[str] = dataclasses.field(default_factory=list)
+    """What was said of lines that were skipped, in the last reading."""
+
+    def __post_init__(self) -> None:
+        if not self.texts:
+            raise ConfigError("no text was given, but vectors are made of one. Name a file.")
+        for text in self.texts:
+            if str(text) == STDIN:
+                raise ConfigError(
+                    "the text is standard input, which can be read once only, but training reads it several times. "
+                    "Write it to a file first."
+                )
+            check_is_text_file(text)
+
+    @property
+    def num_bytes(self) -> int:
+        """Of the files as they lie on the disk."""
+        return sum(Path(text).stat().st_size for text in self.texts)
+
+    def sentences(self, on_bytes: Callable[[int], None] | None = None) -> Iterator[list[str]]:
+        """All sentences. `on_bytes`: called with the bytes read since the last call."""
+        self.bad_lines = []
+        for text in self.texts:
+            found = read_sentences(
+                text,
+                encoding=self.encoding,
+                errors=self.errors,
+                tokenize=self.tokenize,
+                on_bad_line=lambda _, message: self.bad_lines.append(message),
+                on_progress=on_bytes,
+                format=self.format,
+                field=self.field,
+            )
+            for sentence in found:
+                if sentence:
+                    yield [word.lower() for word in sentence] if self.lower_case else sentence
+
+
+def count_words(corpus: Corpus, min_count: int, max_words: int, on_progress: OnProgress) -> tuple[dict[str, int], int]:
+    """The words that get vectors, most frequent first, with their counts; and the number of sentences.
+
+    Equally frequent words are in their own order. Raises TextError if no word is frequent enough.
+    """
+    counts: Counter[str] = Counter()
+    total, read, num_sentences = corpus.num_bytes, 0, 0
+
+    def on_bytes(count: int) -> None:
+        nonlocal read
+        read += count
+        on_progress("counting words", read, total)
+
+    for sentence in corpus.sentences(on_bytes):
+        counts.update(sentence)
+        num_sentences += 1
+    # An empty token, and one with a space in it, can't stand in the file of vectors.
+    frequent = ((word, count) for word, count in counts.items() if count >= min_count and word and not _has_space(word))
+    kept = sorted(frequent, key=lambda pair: (-pair[1], pair[0]))[: max_words or None]
+    if not kept:
+        raise TextError(
+            f"{corpus.texts[0]}: none of the {len(counts):,} distinct words stands at least {min_count} times in the "
+            "text, so no word would get a vector. Give more text, or lower --min-count."
+        )
+    return dict(kept), num_sentences
+
+
+def _has_space(word: str) -> bool:
+    return " " in word or "\n" in word

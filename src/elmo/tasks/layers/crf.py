@@ -1,0 +1,80 @@
+"""CRF: a linear-chain conditional random field over tags, and the best allowed sequence of tags.
+
+score(tags) = sum of emissions[token, tag] + sum of transitions[tag, next tag]
+log-likelihood = score(gold tags) - log sum over all sequences of exp(score)
+
+There are no scores for beginning and end, and training counts every sequence; what a tag scheme allows is only asked
+when the best sequence is looked for. Source: Lafferty et al. 2001; specification 7.6.
+"""
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+
+class CRF(nn.Module):
+    """Scores of tag sequences. Rows of every batch have their tokens first; a row may be empty."""
+
+    def __init__(
+        self,
+        allowed: Bool[Tensor, "tags tags"],
+        begins: Bool[Tensor, " tags"] | None = None,
+        ends: Bool[Tensor, " tags"] | None = None,
+    ) -> None:
+        """`allowed[i, j]`: whether tag j may follow tag i; `begins`, `ends`: which may be first and last (all)."""
+        super().__init__()
+        num_tags = len(allowed)
+        self.transitions = nn.Parameter(torch.empty(num_tags, num_tags))
+        nn.init.xavier_normal_(self.transitions)
+        everything = torch.ones(num_tags, dtype=torch.bool)
+        self.register_buffer("allowed", allowed, persistent=False)
+        self.register_buffer("begins", everything if begins is None else begins, persistent=False)
+        self.register_buffer("ends", everything if ends is None else ends, persistent=False)
+
+    def log_likelihood(
+        self,
+        emissions: Float[Tensor, "batch tokens tags"],
+        tags: Int[Tensor, "batch tokens"],
+        mask: Bool[Tensor, "batch tokens"],
+    ) -> Float[Tensor, " batch"]:
+        """Of each row's tags; 0 for an empty row. What stands behind a row's end plays no part."""
+        emissions = torch.where(mask[:, :, None], emissions, 0)
+        tags = torch.where(mask, tags, 0)
+        return self._score(emissions, tags, mask) - self._log_partition(emissions, mask)
+
+    def _score(self, emissions: Tensor, tags: Tensor, mask: Tensor) -> Float[Tensor, " batch"]:
+        of_tokens = emissions.gather(2, tags[:, :, None]).squeeze(2)
+        of_steps = torch.where(mask[:, 1:], self.transitions[tags[:, :-1], tags[:, 1:]], 0)
+        return torch.where(mask, of_tokens, 0).sum(dim=1) + of_steps.sum(dim=1)
+
+    def _log_partition(self, emissions: Tensor, mask: Tensor) -> Float[Tensor, " batch"]:
+        if emissions.shape[1] == 0:
+            return emissions.new_zeros(len(emissions))
+        total, *others = emissions.unbind(dim=1)  # one gradient for all steps, where slices would have one each
+        for place, emission in enumerate(others, start=1):
+            further = torch.logsumexp(total[:, :, None] + self.transitions, dim=1) + emission
+            total = torch.where(mask[:, place, None], further, total)
+        return torch.where(mask[:, 0], torch.logsumexp(total, dim=1), 0)
+
+    @torch.no_grad()
+    def decode(
+        self, emissions: Float[Tensor, "batch tokens tags"], mask: Bool[Tensor, "batch tokens"]
+    ) -> list[list[int]]:
+        """The allowed sequence of the highest score for each row (Viterbi)."""
+        batch, tokens, num_tags = emissions.shape
+        if batch == 0 or tokens == 0:
+            return [[] for _ in range(batch)]
+        steps = self.transitions.masked_fill(~self.allowed, -torch.inf)
+        total = emissions[:, 0].masked_fill(~self.begins, -torch.inf)
+        stay = torch.arange(num_tags, device=emissions.device).expand(batch, -1)
+        pointers = []
+        for place in range(1, tokens):
+            best, pointer = (total[:, :, None] + steps).max(dim=1)
+            inside = mask[:, place, None]
+            total = torch.where(inside, best + emissions[:, place], total)
+            pointers.append(torch.where(inside, pointer, stay))
+        path = [total.masked_fill(~self.ends, -torch.inf).argmax(dim=1)]
+        for pointer in reversed(pointers):
+            path.append(pointer.gather(1, path[-1][:, None]).squeeze(1))
+        rows = torch.stack(path[::-1], dim=1).tolist()
+        return [row[:length] for row, length in zip(rows, mask.sum(dim=1).tolist(), strict=True)]

@@ -1,0 +1,155 @@
+"""CoNLL columns: a token a line, a blank line between sentences -> tagged sentences, and back.
+
+Any number of columns, all lines with as many as the first; `-DOCSTART-` lines are skipped. Columns are separated by
+tabs if the first line that doesn't begin with "#" has one (tokens may then have spaces, and lines without a tab that
+begin with "#" are comments), else by white space.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from elmo.errors import ConfigError, TextError
+from elmo.tasks.ner.tags import OUTSIDE, PREFIXES, SchemeFound, Span, follows, scheme_of, spans_of, split_tag
+from elmo.text.sentences import read_sentences
+
+SchemeChoice = Literal["auto", "iob1", "iob2", "ioe", "bioul", "any"]
+
+_DOCUMENT = "-DOCSTART-"
+
+
+@dataclass(frozen=True)
+class TaggedSentence:
+    """A sentence with its entities."""
+
+    tokens: list[str]
+    spans: list[Span] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+    """The columns of each token without the tag, as they stood in the file."""
+    tags: list[str] = field(default_factory=list)
+    """The tag of each token, as it stood in the file."""
+    source: str = ""
+    """The file's name."""
+    lines: Sequence[int] = ()
+    """The line of each token in it, from 1."""
+
+
+def read_columns(
+    path: Path | str,
+    *,
+    token_column: int = 1,
+    tag_column: int = 0,
+    scheme: SchemeChoice = "auto",
+    encoding: str = "utf-8",
+) -> list[TaggedSentence]:
+    """The sentences of a file.
+
+    `token_column`, `tag_column`: counted from 1; 0 is the last one. `scheme`: of the tags; "auto" finds it out; "any"
+    takes every sequence by conlleval's rules, also what no scheme allows. Raises TextError with file and line for
+    ragged columns, tags that are none, and sequences that the scheme doesn't allow.
+    """
+    sentences = list(_read(path, token_column, tag_column, encoding))
+    if not sentences:
+        raise TextError(f"{path}: there is no sentence in it. Check the file, and that it isn't a list of files.")
+    found = scheme_of(sentence.tags for sentence in sentences) if scheme == "auto" else scheme
+    if found != "any":
+        for sentence in sentences:
+            _check_sequence(sentence, found, scheme == "auto")
+    return sentences
+
+
+def write_columns(sentences: Iterable[TaggedSentence], tags: Iterable[Sequence[str]]) -> Iterator[str]:
+    """A line a token: its columns, its own tag if it had one, and the tag from `tags`; blank lines between sentences.
+
+    That is what conlleval reads. Columns stand between spaces, or between tabs if one of them has a space.
+    """
+    for sentence, predicted in zip(sentences, tags, strict=True):
+        rows = sentence.rows or [[token] for token in sentence.tokens]
+        columns = [[*row, *sentence.tags[place : place + 1], predicted[place]] for place, row in enumerate(rows)]
+        separator = "\t" if any(" " in column for row in columns for column in row) else " "
+        yield from (separator.join(row) for row in columns)
+        yield ""
+
+
+def _read(path: Path | str, token_column: int, tag_column: int, encoding: str) -> Iterator[TaggedSentence]:
+    name = str(path)
+    rows: list[list[str]] = []
+    numbers: list[int] = []
+    num_columns, places = 0, (0, 0)
+    lines = [line for (line,) in read_sentences(path, encoding=encoding, tokenize=lambda line: [line], format="text")]
+    separator = "\t" if "\t" in next((line for line in lines if line.strip() and line[0] != "#"), "") else None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            if rows:
+                yield _sentence(name, rows, numbers, places)
+            rows, numbers = [], []
+            continue
+        if separator and separator not in line and line.startswith("#"):
+            continue
+        row = line.split(separator)
+        if row[0] == _DOCUMENT:
+            continue
+        if not num_columns:
+            num_columns = len(row)
+            places = _places(token_column, tag_column, num_columns, f"{name}:{number}")
+        _check_row(row, num_columns, places, f"{name}:{number}")
+        rows.append(row)
+        numbers.append(number)
+    if rows:
+        yield _sentence(name, rows, numbers, places)
+
+
+def _places(token_column: int, tag_column: int, num_columns: int, where: str) -> tuple[int, int]:
+    found = []
+    for flag, column in (("token_column", token_column), ("tag_column", tag_column)):
+        if not 0 <= column <= num_columns:
+            raise ConfigError(
+                f"{where}: {flag} is {column}, but the file has {num_columns} columns. Count from 1; 0 is the last one."
+            )
+        found.append(column - 1 if column else num_columns - 1)
+    if found[0] == found[1]:
+        raise ConfigError(
+            f"{where}: the tokens and the tags would both be read from column {found[0] + 1} of {num_columns}. Say "
+            "which ones they are with --token-column and --tag-column."
+        )
+    return found[0], found[1]
+
+
+def _check_row(row: list[str], num_columns: int, places: tuple[int, int], where: str) -> None:
+    if len(row) != num_columns:
+        raise TextError(
+            f"{where}: has {len(row)} columns, but the first line of the file has {num_columns}. Mend the line; a "
+            "sentence ends with a blank line."
+        )
+    token, tag = row[places[0]], row[places[1]]
+    if not token:
+        raise TextError(f"{where}: column {places[0] + 1}, the token, is empty. Mend the line.")
+    prefix, label = split_tag(tag)
+    if tag != OUTSIDE and (prefix not in PREFIXES or not label):
+        raise TextError(
+            f"{where}: the tag is {tag!r}, but tags are 'O' or like 'B-PER', with one of "
+            f"{', '.join(sorted(PREFIXES))} before the label. Mend it, or say which column has the tags with "
+            "--tag-column."
+        )
+
+
+def _sentence(name: str, rows: list[list[str]], lines: list[int], places: tuple[int, int]) -> TaggedSentence:
+    tags = [row[places[1]] for row in rows]
+    others = [[column for place, column in enumerate(row) if place != places[1]] for row in rows]
+    return TaggedSentence([row[places[0]] for row in rows], spans_of(tags), others, tags, name, lines)
+
+
+def _check_sequence(sentence: TaggedSentence, scheme: SchemeFound, guessed: bool) -> None:
+    tags = [OUTSIDE, *sentence.tags, OUTSIDE]
+    for place, (before, tag) in enumerate(zip(tags[:-1], tags[1:], strict=True)):
+        if follows(before, tag, scheme):
+            continue
+        is_end = place == len(sentence.tags)
+        where = f"{sentence.source}:{sentence.lines[min(place, len(sentence.tags) - 1)]}"
+        what = f"the sentence ends after {before!r}" if is_end else f"{tag!r} comes after {before!r}"
+        found = f"{scheme.upper()}{', which the other tags of the file are in' if guessed else ''}"
+        raise TextError(
+            f"{where}: {what}, which is no sequence of {found}. Mend the tags, say what they are with --scheme, or "
+            "read them as conlleval does with --scheme any."
+        )

@@ -1,0 +1,83 @@
+"""Tagger: the paper's biLSTM-CRF. Source: Peters et al. 2017 and 2018; specification 7.6.
+
+tokens -> [static vectors ; ELMo ; char CNN] -> biLSTM layers -> [h ; ELMo] -> Linear -> CRF -> spans
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from elmo.errors import ConfigError
+from elmo.tasks.layers.bilstm import BiLSTM, VariationalDropout
+from elmo.tasks.layers.char_cnn import CharacterCNN
+from elmo.tasks.layers.crf import CRF
+from elmo.tasks.ner.data import TaggedSentence
+from elmo.tasks.ner.settings import TaggerSettings
+from elmo.tasks.ner.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
+from elmo.tasks.task import TaskModel
+from elmo.tasks.token_representation import TokenRepresentation, TokenVectors
+
+
+class Tagger(nn.Module, TaskModel):
+    """Sentences -> entities."""
+
+    def __init__(self, settings: TaggerSettings, vocabulary: dict[str, Any], tokens: TokenRepresentation) -> None:
+        """`vocabulary`: "labels" of the entities; "characters" of the training data."""
+        super().__init__()
+        self.settings = settings
+        self.tokens = tokens
+        self.characters = None
+        if settings.character_filters:
+            self.characters = CharacterCNN(
+                vocabulary["characters"],
+                dim=settings.character_vector,
+                filters=settings.character_filters,
+                width=settings.character_width,
+            )
+        dim = tokens.input_dim + settings.character_filters
+        if dim == 0:
+            raise ConfigError(
+                "the tagger would read nothing: there are no static vectors, no ELMo at the input and no char CNN. "
+                "Give it one of them, for instance --character-filters 128."
+            )
+        self.bilstm = BiLSTM(dim, settings.hidden_sizes, settings.dropout)
+        self.dropout = VariationalDropout(settings.dropout)
+        scheme = settings.tagger_scheme
+        self.tags = all_tags(vocabulary["labels"], scheme)
+        self._numbers = {tag: number for number, tag in enumerate(self.tags)}
+        self.project = nn.Linear(self.bilstm.output_dim + tokens.output_dim, len(self.tags))
+        nn.init.xavier_uniform_(self.project.weight)
+        nn.init.zeros_(self.project.bias)
+        allowed = [[follows(before, tag, scheme) for tag in self.tags] for before in self.tags]
+        begins = [follows(OUTSIDE, tag, scheme) for tag in self.tags]
+        ends = [follows(tag, OUTSIDE, scheme) for tag in self.tags]
+        self.crf = CRF(torch.tensor(allowed), torch.tensor(begins), torch.tensor(ends))
+
+    def loss(self, examples: Sequence[TaggedSentence]) -> Float[Tensor, ""]:
+        """Minus the log-likelihood of the gold tags, a sentence on average. Entities of unknown labels count as O."""
+        emissions, vectors = self._emissions(examples)
+        gold = torch.zeros(vectors.mask.shape, dtype=torch.int64)
+        for row, example in zip(gold, examples, strict=True):
+            tags = tags_of(example.spans, len(example.tokens), self.settings.tagger_scheme)
+            row[: len(tags)] = torch.tensor([self._numbers.get(tag, 0) for tag in tags])
+        return -self.crf.log_likelihood(emissions, gold.to(emissions.device), vectors.mask).mean()
+
+    def predict(self, examples: Sequence[TaggedSentence]) -> list[list[Span]]:
+        """The entities of each sentence."""
+        emissions, vectors = self._emissions(examples)
+        rows = self.crf.decode(emissions, vectors.mask)
+        return [spans_of([self.tags[number] for number in row]) for row in rows]
+
+    def _emissions(self, examples: Sequence[TaggedSentence]) -> tuple[Float[Tensor, "batch tokens tags"], TokenVectors]:
+        sentences = [example.tokens for example in examples]
+        vectors = self.tokens(sentences)
+        read = vectors.input
+        if self.characters is not None:
+            read = torch.cat([read, self.characters(sentences)], dim=2)
+        hidden = self.bilstm(read, vectors.mask)
+        if vectors.output is not None:
+            hidden = torch.cat([hidden, vectors.output], dim=2)
+        return self.project(self.dropout(hidden)), vectors

@@ -1,0 +1,32 @@
+"""Seeds: the same training several times, and what its scores are on the whole: mean and spread."""
+
+import statistics
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from elmo.errors import ConfigError
+
+Outcome = dict[str, Any]
+"""Of one seed: scores by data ("dev", "test"), each a task's `Scores`, and other facts."""
+
+
+def over_seeds(seeds: Sequence[int], run_one: Callable[[int], Outcome], metric: str) -> dict[str, Any]:
+    """Runs every seed in turn; mean, standard deviation and single scores of `metric`, plain for JSON.
+
+    The standard deviation is the sample's (n - 1 below), None for one seed. "best_seed" has the best dev score.
+    """
+    if not seeds or len(set(seeds)) != len(seeds):
+        raise ConfigError(f"seeds are {list(seeds)}, but one or more different ones are needed. Name each once.")
+    outcomes = [{"seed": seed, **run_one(seed)} for seed in seeds]
+    summary: dict[str, Any] = {"metric": metric, "seeds": list(seeds)}
+    for data in ("dev", "test"):
+        if all(outcome.get(data) for outcome in outcomes):
+            summary[data] = summarize([float(outcome[data][metric]) for outcome in outcomes])
+    best = max(outcomes, key=lambda outcome: (outcome.get("dev") or {}).get(metric, 0.0))
+    return {**summary, "best_seed": best["seed"], "per_seed": outcomes}
+
+
+def summarize(scores: Sequence[float]) -> dict[str, Any]:
+    """Mean, standard deviation (None for one score) and the scores."""
+    spread = statistics.stdev(scores) if len(scores) > 1 else None
+    return {"mean": statistics.fmean(scores), "standard_deviation": spread, "scores": list(scores)}

@@ -1,0 +1,1 @@
+"""Sentiment: labelled trees or TSV, the biattentive classification network, accuracy."""

@@ -1,0 +1,96 @@
+"""The biattentive classification network. Source: McCann et al. 2017; Peters et al. 2018; specification 7.7.
+
+tokens -> [static vectors ; ELMo] -> Linear, ReLU -> biLSTM -> x = [h ; ELMo]
+       -> a = attention of x to itself -> biLSTM over [x ; x - a ; x * a]
+       -> [largest ; smallest ; mean ; self-attentive mean] over the tokens -> maxout or ReLU layers -> labels
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo.errors import ConfigError
+from elmo.tasks.layers.attention import SelfAttentivePooling, attend, pool
+from elmo.tasks.layers.bilstm import BiLSTM
+from elmo.tasks.layers.maxout import Maxout
+from elmo.tasks.sst.data import LabelledSentence
+from elmo.tasks.sst.score import Prediction
+from elmo.tasks.sst.settings import ClassifierSettings
+from elmo.tasks.task import TaskModel
+from elmo.tasks.token_representation import TokenRepresentation
+
+
+class Classifier(nn.Module, TaskModel):
+    """Sentences -> labels. As the model classifies one sentence, not a pair, it attends to itself."""
+
+    def __init__(self, settings: ClassifierSettings, vocabulary: dict[str, Any], tokens: TokenRepresentation) -> None:
+        """`vocabulary`: its "labels"."""
+        super().__init__()
+        if tokens.input_dim == 0:
+            raise ConfigError(
+                "the classifier would read nothing: there are no static vectors and no ELMo at the input. Give it one "
+                "of them with --static FILE, or --encoder elmo and --placement input or both."
+            )
+        self.tokens = tokens
+        self.labels: list[str] = list(vocabulary["labels"])
+        self._numbers = {label: number for number, label in enumerate(self.labels)}
+        size = settings.hidden_size
+        self.input_dropout = nn.Dropout(settings.input_dropout)
+        self.project = _linear(tokens.input_dim, size)
+        self.projection_dropout = nn.Dropout(settings.projection_dropout)
+        self.encoder = BiLSTM(size, [size])
+        self.integrator = BiLSTM(3 * (self.encoder.output_dim + tokens.output_dim), [size])
+        self.attentive = SelfAttentivePooling(self.integrator.output_dim)
+        self.head = _head(4 * self.integrator.output_dim, len(self.labels), settings)
+
+    def loss(self, examples: Sequence[LabelledSentence]) -> Float[Tensor, ""]:
+        """Cross-entropy of the labels, a sentence on average."""
+        logits = self(examples)
+        gold = torch.tensor([self._numbers[example.label] for example in examples], device=logits.device)
+        return functional.cross_entropy(logits, gold)
+
+    def predict(self, examples: Sequence[LabelledSentence]) -> list[Prediction]:
+        """The most probable label of each sentence, with the probabilities of all."""
+        rows = self(examples).softmax(dim=1).tolist()
+        named = [dict(zip(self.labels, row, strict=True)) for row in rows]
+        return [Prediction(label=max(row, key=row.__getitem__), probabilities=row) for row in named]
+
+    def forward(self, examples: Sequence[LabelledSentence]) -> Float[Tensor, "batch labels"]:
+        """Logits."""
+        vectors = self.tokens([example.tokens for example in examples])
+        read = self.projection_dropout(torch.relu(self.project(self.input_dropout(vectors.input))))
+        encoded = self.encoder(read, vectors.mask)
+        if vectors.output is not None:
+            encoded = torch.cat([encoded, vectors.output], dim=2)
+        attended = attend(encoded, encoded, vectors.mask)
+        together = torch.cat([encoded, encoded - attended, encoded * attended], dim=2)
+        integrated = self.integrator(together, vectors.mask)
+        pooled = [pool(integrated, vectors.mask), self.attentive(integrated, vectors.mask)]
+        return self.head(torch.cat(pooled, dim=1))
+
+
+def _head(dim: int, num_labels: int, settings: ClassifierSettings) -> nn.Sequential:
+    """Each layer halves the width; the last one gives the labels."""
+    dims = [dim >> place for place in range(len(settings.head_dropouts) + 1)]
+    layers: list[nn.Module] = [nn.Dropout(settings.pooled_dropout)]
+    for (read, written), chance in zip(pairwise(dims), settings.head_dropouts, strict=True):
+        if settings.head == "maxout":
+            layers.append(Maxout(read, written, settings.maxout_pieces))
+        else:
+            layers += [_linear(read, written), nn.ReLU()]
+        layers.append(nn.Dropout(chance))
+    is_maxout = settings.head == "maxout"
+    layers.append(Maxout(dims[-1], num_labels, settings.maxout_pieces) if is_maxout else _linear(dims[-1], num_labels))
+    return nn.Sequential(*layers)
+
+
+def _linear(input_dim: int, output_dim: int) -> nn.Linear:
+    layer = nn.Linear(input_dim, output_dim)
+    nn.init.xavier_uniform_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer

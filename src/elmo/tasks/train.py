@@ -1,0 +1,279 @@
+"""train: files -> a trained model for each seed, its predictions and scores.
+
+run.json             task, settings, files with their hashes, the biLM's hash
+env.json             versions and machine
+cache/               the biLM's layers (unless another cache is named)
+seed-1/              metrics.jsonl, model/, scores.json, predictions of dev and test in the official format
+scores.json          mean, standard deviation and single scores over the seeds
+model/               the model of the seed with the best dev score
+"""
+
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from elmo import __version__
+from elmo.errors import ConfigError, Interrupted, OutputError
+from elmo.model.bilm import BiLM
+from elmo.pretrain.run_folder import environment
+from elmo.pretrain.stop_flag import StopFlag, stop_flag
+from elmo.tasks.example_batches import share_of
+from elmo.tasks.fit import fit, predict_all
+from elmo.tasks.fit_folder import FitFolder
+from elmo.tasks.frozen_layers import FrozenLayers
+from elmo.tasks.layer_store import StoredType
+from elmo.tasks.seeds import Outcome, over_seeds
+from elmo.tasks.settings import to_table
+from elmo.tasks.task import Task, find
+from elmo.tasks.task_model import SavedTaskModel, device_named, save
+from elmo.tasks.token_representation import TokenRepresentation
+from elmo.text.static_vectors import StaticVectors
+from elmo.weights.atomic import new_file, new_folder
+from elmo.weights.fingerprint import file_hash
+
+_DEV_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Files:
+    """A task's data."""
+
+    train: Path
+    dev: Path | None = None
+    """None: a tenth of the training examples is held out in its place."""
+    test: Path | None = None
+
+    def hashes(self) -> dict[str, str]:
+        """SHA-256 of each file there is."""
+        named = {"train": self.train, "dev": self.dev, "test": self.test}
+        return {name: file_hash([path]) for name, path in named.items() if path is not None}
+
+
+@dataclass(frozen=True)
+class _Data:
+    """What the files hold."""
+
+    train: list[Any]
+    dev: list[Any]
+    test: list[Any]
+    vocabulary: dict[str, Any]
+
+
+@dataclass
+class _Experiment:
+    """One call of `train`."""
+
+    task: Task
+    settings: Any
+    data: _Data
+    run: Path
+    include_bilm: bool
+    quiet: bool
+    flag: StopFlag
+    frozen: FrozenLayers | None = None
+    static: StaticVectors | None = None
+    train_words: list[str] = field(default_factory=list)
+
+    def one_seed(self, seed: int) -> Outcome:
+        """Trains, or takes what was trained before."""
+        folder = self.run / f"seed-{seed}"
+        done = folder / "scores.json"
+        if done.is_file():
+            return json.loads(done.read_text(encoding="utf-8"))
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            model = self._new_model()
+        data = self.data
+        fitted = fit(
+            model,
+            self.task,
+            data.train,
+            data.dev,
+            self.settings.fit,
+            folder,
+            seed=seed,
+            quiet=self.quiet,
+            flag=self.flag,
+        )
+        outcome: Outcome = {"epochs": fitted.epochs, "best_epoch": fitted.best_epoch}
+        for name, examples in (("dev", data.dev), ("test", data.test)):
+            if examples:
+                outcome[name] = self._scored(model, examples, folder / f"{name}.predictions")
+        outcome["mix_weights"] = model.tokens.mix_weights()
+        metadata = {"elmo_version": __version__, "seed": seed, "best_epoch": fitted.best_epoch} | {
+            f"{name}_{self.task.metric}": outcome[name][self.task.metric] for name in ("dev", "test") if name in outcome
+        }
+        saved = SavedTaskModel(self.task, self.settings, data.vocabulary, model, metadata)
+        save(saved, folder / "model", include_bilm=self.include_bilm, force=True)
+        write_json_file(done, outcome)
+        FitFolder(folder).finish()
+        return outcome
+
+    def _new_model(self) -> Any:
+        tokens = TokenRepresentation(
+            self.settings.tokens, frozen=self.frozen, static=self.static, train_words=self.train_words
+        )
+        model: Any = self.task.build(self.settings, self.data.vocabulary, tokens)
+        return model.to(device_named(self.settings.fit.device))
+
+    def _scored(self, model: Any, examples: list[Any], path: Path) -> dict[str, Any]:
+        predictions = predict_all(model, self.task, examples, self.settings.fit.batch_size)
+        text = "".join(line + "\n" for line in self.task.write(examples, predictions))
+        with new_file(path, size=len(text), force=True) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
+        return self.task.score(examples, predictions)
+
+
+def train(
+    task_name: str,
+    settings: Any,
+    files: Files,
+    run: Path,
+    *,
+    seeds: Sequence[int] = (1,),
+    cache: Path | None = None,
+    cache_dtype: StoredType = "float32",
+    include_bilm: bool = False,
+    resume: bool = False,
+    quiet: bool = False,
+) -> dict[str, Any]:
+    """Trains a model for each seed in the run folder; what scores.json says.
+
+    `cache`: folder for the biLM's layers, which any number of runs may share (default: in the run folder).
+    `include_bilm`: whether the saved models have a copy of the biLM. `resume`: go on in a run folder, with the same
+    settings and files; more seeds are allowed. Raises TextError for what is wrong in the data, ConfigError for
+    settings that make no sense, OutputError if the folder is taken, Interrupted when stopped with all saved.
+    """
+    with stop_flag() as flag:
+        task = find(task_name)
+        data = _read(task, settings, files, quiet)
+        _require_free(run, resume)
+        frozen = _frozen(settings, cache or run / "cache", cache_dtype)
+        _note(run, task, settings, files, frozen)
+        experiment = _Experiment(task, settings, data, run, include_bilm, quiet, flag, frozen)
+        _fill_tokens(experiment)
+        summary = over_seeds(seeds, experiment.one_seed, task.metric)
+        summary = {"task": task.name, **summary}
+        write_json_file(run / "scores.json", summary)
+        _copy_model(run / f"seed-{summary['best_seed']}" / "model", run / "model")
+        return summary
+
+
+def write_json_file(path: Path, values: dict[str, Any]) -> None:
+    """A file of facts; whole or not at all."""
+    text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    with new_file(path, size=len(text), force=True) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+
+
+def _read(task: Task, settings: Any, files: Files, quiet: bool) -> _Data:
+    train = task.read(files.train, settings)
+    dev = task.read(files.dev, settings) if files.dev else []
+    test = task.read(files.test, settings) if files.test else []
+    vocabulary = task.vocabulary(train, settings)
+    for examples in (dev, test):
+        task.check(examples, vocabulary, settings)
+    if not files.dev:
+        train, dev = _held_out(train)
+        if not quiet:
+            print(f"no --dev was given: {len(dev):,} of the training examples decide which epoch is the best",
+                  file=sys.stderr)  # fmt: skip
+    train = [train[place] for place in share_of(len(train), settings.fit.train_share)]
+    train = task.training(train, settings)
+    if not train:
+        raise ConfigError(f"{files.train}: there is nothing to train on. Check the file and its settings.")
+    return _Data(train, dev, test, vocabulary)
+
+
+def _held_out(examples: list[Any]) -> tuple[list[Any], list[Any]]:
+    """(kept, held out); both have something, if there are two or more."""
+    held = set(share_of(len(examples), _DEV_SHARE).tolist()) if len(examples) > 1 else set()
+    kept = [example for place, example in enumerate(examples) if place not in held]
+    return kept, [examples[place] for place in sorted(held)]
+
+
+def _require_free(run: Path, resume: bool) -> None:
+    begun = (run / "run.json").is_file()
+    if resume and not begun:
+        raise ConfigError(f"{run}: there is no run to resume, run.json is missing. Start it without --resume.")
+    if not resume and run.exists() and (not run.is_dir() or any(run.iterdir())):
+        raise OutputError(
+            f"{run}: exists already and is not empty. Use --resume to go on with the run in it, or name another."
+        )
+
+
+def _frozen(settings: Any, cache: Path, dtype: StoredType) -> FrozenLayers | None:
+    tokens = settings.tokens
+    if tokens.encoder == "none":
+        return None
+    bilm = BiLM.from_pretrained(tokens.model or None).to(device_named(settings.fit.device))
+    return FrozenLayers(bilm, cache=None if tokens.train_bilm else cache, dtype=dtype)
+
+
+def _note(run: Path, task: Task, settings: Any, files: Files, frozen: FrozenLayers | None) -> None:
+    """Writes what the run is; ConfigError if it was begun as another."""
+    facts = {
+        "task": task.name,
+        "settings": json.loads(json.dumps(to_table(settings))),
+        "data": files.hashes(),
+        "bilm": None if frozen is None else frozen.model_hash,
+    }
+    path = run / "run.json"
+    if path.is_file():
+        begun = json.loads(path.read_text(encoding="utf-8"))
+        for name, now in _flat(facts).items():
+            if _flat(begun).get(name) != now:
+                raise ConfigError(
+                    f"{path}: the run was begun with {name} {_flat(begun).get(name)!r}, now it is {now!r}: its parts "
+                    "would not belong together. Resume with what it was begun with, or name another folder."
+                )
+        return
+    run.mkdir(parents=True, exist_ok=True)
+    write_json_file(run / "env.json", {"elmo": __version__, **environment()})
+    write_json_file(path, {**facts, "files": {name: str(path) for name, path in vars(files).items() if path}})
+
+
+def _flat(facts: dict[str, Any]) -> dict[str, Any]:
+    data = {f"the {name} file of hash": value for name, value in facts["data"].items()}
+    return {"task": facts["task"], "biLM": facts["bilm"], **facts["settings"], **data}
+
+
+def _fill_tokens(experiment: _Experiment) -> None:
+    """Gets ready what all seeds share: the biLM's layers and the static vectors."""
+    task, data, tokens = experiment.task, experiment.data, experiment.settings.tokens
+    examples = (*data.train, *data.dev, *data.test)
+    if experiment.frozen is not None and not tokens.train_bilm:
+        sentences = (sentence for example in examples for sentence in task.sentences(example))
+        experiment.frozen.remember(sentences, quiet=experiment.quiet, poll=_poll(experiment.flag))
+    if tokens.static:
+        # Here, because few runs need it.
+        from elmo.tasks.static_vectors import read_static_vectors
+
+        words = {word for example in examples for sentence in task.sentences(example) for word in sentence}
+        experiment.static = read_static_vectors(tokens.static, limit=tokens.static_words, wanted=words)
+        trained = {w for example in data.train for sentence in task.sentences(example) for w in sentence}
+        experiment.train_words = sorted(trained)
+
+
+def _poll(flag: StopFlag) -> Any:
+    def look() -> None:
+        if flag.signal is not None:
+            raise Interrupted(
+                "stopped while the biLM's layers were computed; the parts that were finished are kept. Go on with the "
+                "same command and --resume."
+            )
+
+    return look
+
+
+def _copy_model(source: Path, target: Path) -> None:
+    parts = frozenset(path.name for path in target.iterdir()) if target.is_dir() else frozenset()
+    size = sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
+    with new_folder(target, size=size, force=True, replaceable=parts) as unfinished:
+        shutil.copytree(source, unfinished, dirs_exist_ok=True)

@@ -1,0 +1,260 @@
+"""The rows of a file of static vectors, one after another, each fault with its line or byte."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+
+from elmo.errors import TextError
+
+BadRow = Callable[[str], None]
+
+_BLOCK = 1 << 20
+# A word that goes on longer is none: the file is damaged, or its dimension is another one.
+_MAX_WORD_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class Header:
+    """The first line of word2vec's and fastText's files."""
+
+    count: int
+    dim: int
+
+    @classmethod
+    def parse(cls, line: bytes) -> "Header | None":
+        """None if `line` isn't two whole numbers, the second above 0."""
+        parts = line.removeprefix(b"\xef\xbb\xbf").split()
+        if len(parts) != 2 or not all(part.isdigit() and len(part) < 16 for part in parts) or int(parts[1]) == 0:
+            return None
+        return cls(int(parts[0]), int(parts[1]))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A word that is wanted."""
+
+    word: str
+    vector: np.ndarray
+    """(dim,) float32, all finite"""
+    place: str
+    """FILE:LINE, or FILE: byte N"""
+
+
+class _BadRow(Exception):
+    """What is wrong with a row; why; the next step."""
+
+
+def text_rows(
+    path: str,
+    first: bytes,
+    rest: BinaryIO,
+    header: Header | None,
+    dim: int,
+    wanted: set[str] | None,
+    max_words: int | None,
+    on_bad_row: BadRow | None,
+) -> Iterator[Row]:
+    """Rows of text, `first` and those of `rest`."""
+    lines = itertools.chain([first] if first else [], rest)
+    lines_before = number = 1 if header else 0
+    # A line whose first part begins no wanted word needn't be split into its numbers.
+    beginnings = None if wanted is None else {word.split(" ")[0].encode("utf-8", "surrogatepass") for word in wanted}
+    seen = 0
+    for number, line in enumerate(lines, start=lines_before + 1):
+        if number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        seen += 1
+        is_first = max_words is not None and seen <= max_words
+        if wanted is None and max_words is not None and not is_first:
+            return
+        if header and seen > header.count:
+            raise _wrong_count(path, f"{path}:{number}", header, f"more than {header.count}")
+        if beginnings is not None and not is_first and line[: line.find(b" ")] not in beginnings:
+            continue
+        try:
+            word, vector = _parsed(line, dim, with_spaces=header is None)
+        except _BadRow as error:
+            _tell(f"{path}:{number}: {error}", on_bad_row)
+            continue
+        if wanted is None or is_first or word in wanted:
+            yield Row(word, vector, f"{path}:{number}")
+    if header and seen < header.count:
+        raise _wrong_count(path, f"{path}:{number}", header, str(seen))
+
+
+def binary_rows(
+    path: str,
+    first: bytes,
+    rest: BinaryIO,
+    header: Header,
+    offset: int,
+    wanted: set[str] | None,
+    max_words: int | None,
+    on_bad_row: BadRow | None,
+) -> Iterator[Row]:
+    """Rows of word2vec's binary layout. `first`: their first bytes, which are at `offset` in the file."""
+    names = None if wanted is None else {word.encode("utf-8", "surrogatepass") for word in wanted}
+    reader = _Bytes(first, rest, offset)
+    count = header.count if wanted is not None or max_words is None else min(header.count, max_words)
+    for number in range(1, count + 1):
+        reader.skip(b"\n")
+        place = f"{path}: byte {reader.offset}"
+        name = reader.word()
+        vector = None if name is None else reader.take(4 * header.dim)
+        if name is None or vector is None:
+            if reader.at_end:
+                raise _wrong_count(path, place, header, str(number - 1))
+            raise TextError(
+                f"{place}: no word ends within {_MAX_WORD_BYTES} bytes, so the file is damaged, or its first line's "
+                f"dimension of {header.dim} is wrong. Download it again."
+            )
+        is_first = max_words is not None and number <= max_words
+        if names is not None and not is_first and name not in names:
+            continue
+        try:
+            yield Row(_decoded(name), _finite(np.frombuffer(vector, dtype="<f4"), name), place)
+        except _BadRow as error:
+            _tell(f"{place}: {error}", on_bad_row)
+    if count == header.count:
+        reader.skip(b"\n")
+        if not reader.at_end:
+            raise _wrong_count(path, f"{path}: byte {reader.offset}", header, f"more than {header.count}")
+
+
+class _Bytes:
+    """A stream whose next bytes can be looked at."""
+
+    def __init__(self, first: bytes, rest: BinaryIO, offset: int) -> None:
+        self._buffer = first
+        self._rest = rest
+        self._at = 0
+        self._begin = offset
+
+    @property
+    def offset(self) -> int:
+        """In the unpacked file."""
+        return self._begin + self._at
+
+    @property
+    def at_end(self) -> bool:
+        return not self._has(1)
+
+    def skip(self, byte: bytes) -> None:
+        """Goes over one `byte`, if it is next."""
+        if self._has(1) and self._buffer[self._at : self._at + 1] == byte:
+            self._at += 1
+
+    def word(self) -> bytes | None:
+        """What stands before the next space; None if there is none soon enough."""
+        end = self._buffer.find(b" ", self._at)
+        if end < 0:
+            self._has(_MAX_WORD_BYTES)
+            end = self._buffer.find(b" ", self._at, self._at + _MAX_WORD_BYTES)
+            if end < 0:
+                # Fewer bytes than a word may have: the file ends in the middle of one.
+                if not self._has(_MAX_WORD_BYTES):
+                    self._at = len(self._buffer)
+                return None
+        word, self._at = self._buffer[self._at : end], end + 1
+        return word
+
+    def take(self, count: int) -> bytes | None:
+        """The next `count` bytes; None if the file ends before."""
+        if not self._has(count):
+            self._at = len(self._buffer)
+            return None
+        taken, self._at = self._buffer[self._at : self._at + count], self._at + count
+        return taken
+
+    def _has(self, count: int) -> bool:
+        while len(self._buffer) - self._at < count:
+            more = self._rest.read(max(_BLOCK, count))
+            if not more:
+                return False
+            self._begin += self._at
+            self._buffer, self._at = self._buffer[self._at :] + more, 0
+        return True
+
+
+def dim_of(line: bytes, path: str) -> int:
+    """How many numbers the first row of a file without a header has."""
+    if not line:
+        raise TextError(f"{path} is empty: it has no vector to read. Check the step that should have made it.")
+    name, *numbers = _stripped(line).split(b" ")
+    if not numbers or not _is_number(numbers[-1]):
+        raise TextError(
+            f"{path}:1: the line is {line[:40]!r}, but a file of static vectors has a word and its numbers, or the "
+            "number of words and their dimension, there, with single spaces between. Check that it is such a file."
+        )
+    return len(numbers)
+
+
+def _stripped(line: bytes) -> bytes:
+    """Without the line's end and the space that word2vec and fastText put before it."""
+    return line.rstrip(b"\r\n").removesuffix(b" ")
+
+
+def _parsed(line: bytes, dim: int, *, with_spaces: bool) -> tuple[str, np.ndarray]:
+    # From the right, since words of glove.840B have spaces in them.
+    name, *numbers = _stripped(line).rsplit(b" ", dim)
+    # But what ends in a number is a row with too many of them, not a word.
+    if len(numbers) != dim or not name or (b" " in name and (not with_spaces or _is_number(name.split(b" ")[-1]))):
+        raise _BadRow(
+            f"the row has {_stripped(line).count(b' ')} fields behind its word, but {dim} numbers belong there. The "
+            "file is damaged: download or make it again, or pass errors='skip' to leave such rows out"
+        )
+    try:
+        values = np.array(list(map(float, numbers)))
+    except ValueError:
+        wrong = next(number for number in numbers if not _is_number(number))
+        raise _BadRow(
+            f"{wrong[:40].decode('utf-8', 'replace')!r} is not a number, but {dim} of them belong behind the word "
+            f"{name[:40].decode('utf-8', 'replace')!r}. Mend the row, or pass errors='skip' to leave such rows out"
+        ) from None
+    return _decoded(name), _finite(values, name)
+
+
+def _is_number(text: bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _decoded(name: bytes) -> str:
+    try:
+        return name.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _BadRow(
+            f"the word {name[:40]!r} is not valid UTF-8 (byte 0x{name[error.start]:02X} at its place "
+            f"{error.start + 1}). Convert the file, or pass errors='skip' to leave such rows out"
+        ) from None
+
+
+def _finite(values: np.ndarray, name: bytes) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        vector = values.astype(np.float32)
+    if not np.isfinite(vector).all():
+        place = int(np.flatnonzero(~np.isfinite(vector))[0])
+        raise _BadRow(
+            f"number {place + 1} of the word {name[:40].decode('utf-8', 'replace')!r} is {values[place]}, which would "
+            "spoil whatever is computed from it. Make the vectors again, or pass errors='skip' to leave such rows out"
+        )
+    return vector
+
+
+def _tell(message: str, on_bad_row: BadRow | None) -> None:
+    if on_bad_row is None:
+        raise TextError(f"{message}.")
+    on_bad_row(f"{message}.")
+
+
+def _wrong_count(path: str, place: str, header: Header, found: str) -> TextError:
+    return TextError(
+        f"{place}: the first line promises {header.count} words of dimension {header.dim}, but there are {found}. "
+        "The file is cut off or was put together from several. Download it again, or correct the first line."
+    )

@@ -1,0 +1,243 @@
+"""`elmo task`: from labelled files to a trained model, its scores, and predictions for text."""
+
+import io
+import json
+import random
+from pathlib import Path
+
+import pytest
+import torch
+
+from elmo.cli.main import main
+from elmo.pretrain.stop_flag import stop_flag
+from elmo.tasks import train as train_module
+
+SMALL = ["--hidden-sizes", "8", "--character-filters", "6", "--epochs", "2", "--batch-size", "8", "--dropout", "0.1"]
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def data(tmp_path) -> Path:
+    """A file of 40 sentences."""
+    chance = random.Random(0)
+    sentences = []
+    for _ in range(40):
+        words = [chance.choice(["the O", "saw O", "Anna B-PER", "Rome B-LOC"]) for _ in range(chance.randrange(1, 6))]
+        sentences.append("\n".join(words))
+    path = tmp_path / "data.conll"
+    path.write_text("\n\n".join([*sentences, "the O\nBank B-LOC"]) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def train(tmp_path, data, model_folder):
+    """Trains into a folder of that name, with ELMo from the tiny model; more flags win."""
+
+    def run(name: str, *flags: str) -> int:
+        files = ["--train", str(data), "--dev", str(data), "--test", str(data)]
+        model = [] if "none" in flags else ["--model", str(model_folder)]
+        return main(["task", "train", "ner", *files, "-o", str(tmp_path / name), *SMALL, *model, "--quiet", *flags])
+
+    return run
+
+
+def test_from_a_file_to_predictions_with_two_commands(tmp_path, data, capsys):
+    text = tmp_path / "text.txt"
+    text.write_text("Anna saw Rome\n\nthe Bank\n", encoding="utf-8")
+    run = str(tmp_path / "run")
+    assert main(["task", "train", "ner", "--train", str(data), "-o", run, "--encoder", "none", *SMALL]) == 0
+    told = capsys.readouterr()
+    assert "4 of the training examples decide which epoch is the best" in told.err
+    assert "dev   f1 " in told.out
+    assert main(["task", "predict", "ner", run, str(text)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(" ")[0] for line in lines] == ["Anna", "saw", "Rome", "", "", "the", "Bank", ""]
+
+
+def test_a_run_leaves_scores_predictions_and_models(train, tmp_path, capsys):
+    assert train("run", "--seeds", "1", "2", "--json") == 0
+    run = tmp_path / "run"
+    scores = json.loads((run / "scores.json").read_text())
+    assert scores == json.loads(capsys.readouterr().out)
+    assert (scores["task"], scores["metric"], scores["seeds"]) == ("ner", "f1", [1, 2])
+    assert scores["dev"]["standard_deviation"] is not None
+    one = scores["per_seed"][0]
+    assert {"LOC", "PER"} == set(one["test"]["per_label"])
+    assert len(one["mix_weights"][0]["weights"]) == 3
+    assert {path.name for path in run.iterdir()} == {
+        "run.json", "env.json", "cache", "seed-1", "seed-2", "scores.json", "model",
+    }  # fmt: skip
+    assert {path.name for path in (run / "seed-1").iterdir()} == {
+        "metrics.jsonl", "scores.json", "model", "dev.predictions", "test.predictions",
+    }  # fmt: skip
+    first = (run / "seed-1" / "test.predictions").read_text().splitlines()[0].split(" ")
+    assert len(first) == 3
+    best = run / f"seed-{scores['best_seed']}" / "model" / "model.safetensors"
+    assert (run / "model" / "model.safetensors").read_bytes() == best.read_bytes()
+
+
+def test_evaluate_gives_the_scores_of_training_and_the_official_file(train, tmp_path, data, capsys):
+    assert train("run") == 0
+    scores = json.loads((tmp_path / "run" / "scores.json").read_text())
+    arguments = ["task", "evaluate", "ner", str(tmp_path / "run"), str(data)]
+    assert main([*arguments, "--json", "-o", str(tmp_path / "predicted.conll")]) == 0
+    assert json.loads(capsys.readouterr().out) == scores["per_seed"][0]["test"]
+    predictions = (tmp_path / "predicted.conll").read_bytes()
+    assert predictions == (tmp_path / "run" / "seed-1" / "test.predictions").read_bytes()
+    assert main(arguments) == 0
+    table = capsys.readouterr().out.splitlines()
+    assert table[0].startswith("all")
+    assert [line.split()[0] for line in table[1:]] == ["LOC", "PER"]
+    assert main([*arguments, "-o", str(tmp_path / "predicted.conll")]) == 2
+    assert "--force" in capsys.readouterr().err
+
+
+def test_the_same_command_gives_the_same_result_and_a_shared_cache_is_used(train, tmp_path):
+    cache = tmp_path / "cache"
+    assert train("one", "--cache", str(cache)) == 0
+    files = {path: path.stat().st_mtime_ns for path in cache.rglob("*")}
+    assert train("two", "--cache", str(cache)) == 0
+    assert {path: path.stat().st_mtime_ns for path in cache.rglob("*")} == files
+    weights = [(tmp_path / name / "model" / "model.safetensors").read_bytes() for name in ("one", "two")]
+    assert weights[0] == weights[1]
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--encoder", "none"),
+        ("--placement", "both", "--layers", "top"),
+        ("--layers", "average", "--placement", "output"),
+        ("--train-bilm", "--epochs", "1", "--learning-rate", "0.001"),
+        ("--train-share", "0.2", "--tagger-scheme", "iob2", "--cache-dtype", "float16", "--include-bilm"),
+    ],
+    ids=" ".join,
+)
+def test_every_way_of_using_elmo_trains_and_predicts(train, tmp_path, flags, capsys, monkeypatch):
+    assert train("run", *flags) == 0
+    assert (tmp_path / "run" / "model" / "bilm").is_dir() == ("--train-bilm" in flags or "--include-bilm" in flags)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"Anna saw Rome .\n")))
+    assert main(["task", "predict", "ner", str(tmp_path / "run"), "--json", "--tokenizer", "unicode"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert json.loads(line)["tokens"] == ["Anna", "saw", "Rome", "."]
+
+
+def test_a_stopped_run_goes_on_and_ends_the_same(train, tmp_path, monkeypatch, capsys):
+    assert train("whole", "--seeds", "1", "2") == 0
+
+    looks = iter(range(10_000))
+
+    class Flag:
+        signal = property(lambda self: 15 if next(looks) >= 9 else None)
+        look = train_module.StopFlag.look
+
+    from contextlib import contextmanager
+
+    @contextmanager
+    def stopping():
+        yield Flag()
+
+    monkeypatch.setattr(train_module, "stop_flag", stopping)
+    looks = iter(range(50, 10_000))
+    assert train("cut", "--seeds", "1", "2") == 75  # while the layers are computed
+    looks = iter(range(10_000))
+    assert train("cut", "--resume", "--seeds", "1", "2") == 75
+    told = capsys.readouterr().err
+    assert "Go on with the same command and --resume" in told
+    monkeypatch.setattr(train_module, "stop_flag", stop_flag)
+    assert train("cut", "--seeds", "1") == 2
+    assert "Use --resume" in capsys.readouterr().err
+    assert train("cut", "--resume", "--seeds", "1", "2") == 0
+    whole, cut = (json.loads((tmp_path / name / "scores.json").read_text()) for name in ("whole", "cut"))
+    assert whole == cut
+    name = "seed-2/model/model.safetensors"
+    assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "cut" / name).read_bytes()
+
+
+def test_seeds_are_added_by_resuming(train, tmp_path):
+    assert train("run") == 0
+    first = (tmp_path / "run" / "seed-1" / "model" / "model.safetensors").stat().st_mtime_ns
+    assert train("run", "--resume", "--seeds", "1", "3") == 0
+    assert (tmp_path / "run" / "seed-1" / "model" / "model.safetensors").stat().st_mtime_ns == first
+    assert json.loads((tmp_path / "run" / "scores.json").read_text())["seeds"] == [1, 3]
+
+
+def test_a_run_is_resumed_with_what_it_was_begun_with(train, tmp_path, data, capsys):
+    assert train("run") == 0
+    assert train("run", "--resume", "--learning-rate", "0.5") == 2
+    assert "begun with learning_rate 0.001, now it is 0.5" in capsys.readouterr().err
+    data.write_text("x B-ORG\n")
+    assert train("run", "--resume") == 2
+    assert "begun with the train file of hash" in capsys.readouterr().err
+    assert train("nothing", "--resume") == 2
+    assert "there is no run to resume" in capsys.readouterr().err
+
+
+def test_settings_come_from_a_file_and_flags_win(train, tmp_path, capsys):
+    (tmp_path / "x.toml").write_text('learning_rate = 0.5\nplacement = "both"\nbatch_size = 4\n')
+    assert train("run", str(tmp_path / "x.toml"), "--placement", "output") == 0
+    settings = json.loads((tmp_path / "run" / "run.json").read_text())["settings"]
+    assert (settings["learning_rate"], settings["placement"], settings["batch_size"]) == (0.5, "output", 8)
+    (tmp_path / "x.toml").write_text("lerning_rate = 0.5\n")
+    assert train("other", str(tmp_path / "x.toml")) == 2
+    assert "unknown setting 'lerning_rate'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "what"),
+    [
+        ("the O\nRome B-LOC x\n", 2, "has 3 columns"),
+        ("the O\n\nRome B-CITY\n", 3, "the label 'CITY' isn't in the training data"),
+        ("the O\nRome Q-LOC\n", 2, "the tag is 'Q-LOC'"),
+        ("Anna B-PER\nthe O\nRome I-LOC\n", 3, "'I-LOC' comes after 'O'"),
+    ],
+)
+def test_bad_dev_data_are_told_with_file_and_line(train, tmp_path, capsys, content, line, what):
+    path = tmp_path / "bad.conll"
+    path.write_text(content)
+    assert train("run", "--dev", str(path)) == 2
+    message = capsys.readouterr().err
+    assert message.startswith(f"{path}:{line}: ")
+    assert what in message
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_label_the_model_doesnt_know_is_told_or_missed(train, tmp_path, capsys):
+    path = tmp_path / "other.conll"
+    path.write_text("Rome B-CITY\n")
+    assert train("run", "--unseen-labels", "miss", "--dev", str(path)) == 0
+    assert main(["task", "evaluate", "ner", str(tmp_path / "run"), str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["per_label"]["CITY"]["gold"] == 1
+    assert train("strict") == 0
+    assert main(["task", "evaluate", "ner", str(tmp_path / "strict"), str(path)]) == 2
+    assert f"{path}:1: the label 'CITY'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "pos"], "there is no task 'pos'"),
+        (["tain", "ner"], "'tain' is none of its actions"),
+        (["predict", "ner", "nowhere", "-"], "no task model: config.json is missing"),
+        (["predict", "ner", "nowhere", "no.txt"], "no.txt: there is no such file"),
+    ],
+)
+def test_what_cant_be_done_is_told(arguments, message, capsys):
+    assert main(["task", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["train", "ner", "--help"]])
+def test_help_is_there_at_every_step(arguments, capsys):
+    try:
+        assert main(["task", *arguments]) == 0
+    except SystemExit as end:
+        assert end.code == 0
+    assert "elmo task train" in capsys.readouterr().out

@@ -1,0 +1,74 @@
+"""A small task whose answer stands in the words, and a small biLM."""
+
+import random
+from pathlib import Path
+
+import pytest
+import torch
+
+from elmo.model.bilm import BiLM
+from elmo.tasks.ner.data import TaggedSentence, read_columns
+
+NAMES = {"PER": ["Anna", "Bell Otto", "Cara"], "LOC": ["Rome", "New York", "Oslo"]}
+WORDS = ["the", "a", "saw", "went", "to", "in", "old", "is"]
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Small products are slower on several threads, much so on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def conll(count: int, seed: int) -> str:
+    """Sentences in two columns, with an entity or two."""
+    chance = random.Random(seed)
+    lines = []
+    for _ in range(count):
+        for _ in range(chance.randrange(1, 4)):
+            lines += [f"{chance.choice(WORDS)} O" for _ in range(chance.randrange(3))]
+            label = chance.choice(list(NAMES))
+            first, *rest = chance.choice(NAMES[label]).split()
+            lines += [f"{first} B-{label}", *(f"{word} I-{label}" for word in rest)]
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def train_file(tmp_path) -> Path:
+    """60 sentences."""
+    path = tmp_path / "train.conll"
+    path.write_text(conll(60, seed=1), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def dev_file(tmp_path) -> Path:
+    """20 others."""
+    path = tmp_path / "dev.conll"
+    path.write_text(conll(20, seed=2), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def train_sentences(train_file) -> list[TaggedSentence]:
+    return read_columns(train_file)
+
+
+@pytest.fixture
+def dev_sentences(dev_file) -> list[TaggedSentence]:
+    return read_columns(dev_file)
+
+
+@pytest.fixture
+def bilm_folder(tmp_path, tiny_bilm) -> Path:
+    """A tiny biLM as a model folder."""
+    tiny_bilm.save_pretrained(tmp_path / "bilm")
+    return tmp_path / "bilm"
+
+
+@pytest.fixture
+def bilm(tiny_bilm) -> BiLM:
+    return tiny_bilm

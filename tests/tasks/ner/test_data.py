@@ -1,0 +1,140 @@
+"""CoNLL columns: any number of them; what is wrong is told with file and line."""
+
+from pathlib import Path
+
+import pytest
+
+from elmo.errors import ConfigError, TextError
+from elmo.tasks.ner.data import TaggedSentence, read_columns, write_columns
+
+CONLL = """-DOCSTART- -X- -X- O
+
+Anna NNP B-NP B-PER
+Bell NNP I-NP I-PER
+ran VBD B-VP O
+
+
+Rome NNP B-NP B-LOC
+"""
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read_text(text: str, **settings: object) -> list[TaggedSentence]:
+        path = tmp_path / "train.conll"
+        path.write_text(text, encoding="utf-8")
+        return read_columns(path, **settings)
+
+    return read_text
+
+
+def test_sentences_have_tokens_entities_columns_and_lines(read, tmp_path):
+    first, second = read(CONLL)
+    assert first.tokens == ["Anna", "Bell", "ran"]
+    assert first.spans == [(0, 2, "PER")]
+    assert first.rows[2] == ["ran", "VBD", "B-VP"]
+    assert first.tags == ["B-PER", "I-PER", "O"]
+    assert list(first.lines) == [3, 4, 5]
+    assert (second.tokens, second.spans, list(second.lines)) == (["Rome"], [(0, 1, "LOC")], [8])
+    assert second.source == str(tmp_path / "train.conll")
+
+
+@pytest.mark.parametrize(
+    ("text", "settings"),
+    [
+        ("Anna B-PER\nran O\n", {}),
+        ("Anna\tB-PER\r\nran\tO\r\n", {}),
+        ("# id = 1\n1\tAnna\tB-PER\tx\n2\tran\tO\tx\n", {"token_column": 2, "tag_column": 3}),
+        ("O ran\nB-PER Anna\n", {"token_column": 2, "tag_column": 1}),
+        ("Anna _ _ _ _ I-PER\nran _ _ _ _ O\n", {}),
+    ],
+)
+def test_columns_of_every_kind_are_read(read, text, settings):
+    (sentence,) = read(text, **settings)
+    assert sorted(sentence.tokens) == ["Anna", "ran"]
+    ((start, end, label),) = sentence.spans
+    assert (sentence.tokens[start:end], label) == (["Anna"], "PER")
+
+
+def test_a_hash_among_columns_is_a_token_and_tabs_keep_spaces(read):
+    assert read("# B-X\na O\n")[0].tokens == ["#", "a"]
+    assert read("New York\tB-X\n")[0].tokens == ["New York"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("a O\nb x O\n", 2, "has 3 columns"),
+        ("a x O\n\nb O\n", 3, "has 2 columns"),
+        ("a O\nb B\n", 2, "the tag is 'B'"),
+        ("a O\nb X-PER\n", 2, "the tag is 'X-PER'"),
+        ("a B-A\nb I-A\n\nc O\nd I-A\n", 5, "'I-A' comes after 'O', which is no sequence of IOB2"),
+        ("a B-A\nb I-B\n", 2, "'I-B' comes after 'B-A'"),
+        ("a U-A\nb B-A\n\nc O\n", 2, "the sentence ends after 'B-A', which is no sequence of BIOUL"),
+        ("a U-A\nb I-A\n", 2, "'I-A' comes after 'U-A'"),
+    ],
+)
+def test_what_is_wrong_is_told_with_file_line_and_next_step(read, tmp_path, text, line, what):
+    with pytest.raises(TextError) as caught:
+        read(text)
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path / 'train.conll'}:{line}: ")
+    assert what in message
+    assert "Mend" in message
+
+
+def test_a_named_scheme_is_asked_for_and_any_takes_all(read):
+    text = "a I-A\nb B-A\n"
+    assert read(text)[0].spans == read(text, scheme="iob1")[0].spans == [(0, 1, "A"), (1, 2, "A")]
+    with pytest.raises(TextError, match=":1: 'I-A' comes after 'O', which is no sequence of IOB2. Mend"):
+        read(text, scheme="iob2")
+    assert read("a U-A\nb I-A\n", scheme="any")[0].spans == [(0, 1, "A"), (1, 2, "A")]
+
+
+def test_columns_that_arent_there_are_told(read):
+    with pytest.raises(ConfigError, match="token_column is 5, but the file has 2 columns"):
+        read("a O\n", token_column=5)
+    with pytest.raises(ConfigError, match="both be read from column 1 of 1"):
+        read("a\n")
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "-DOCSTART- O\n\n"])
+def test_a_file_without_a_sentence_is_an_error(read, text):
+    with pytest.raises(TextError, match="there is no sentence in it"):
+        read(text)
+
+
+def test_predictions_are_the_columns_with_one_more(read):
+    lines = list(write_columns(read(CONLL), [["B-PER", "O", "O"], ["B-ORG"]]))
+    assert lines == [
+        "Anna NNP B-NP B-PER B-PER",
+        "Bell NNP I-NP I-PER O",
+        "ran VBD B-VP O O",
+        "",
+        "Rome NNP B-NP B-LOC B-ORG",
+        "",
+    ]
+
+
+def test_text_without_columns_gets_two_of_them():
+    assert list(write_columns([TaggedSentence(["New York", "!"])], [["B-LOC", "O"]])) == [
+        "New York\tB-LOC",
+        "!\tO",
+        "",
+    ]
+
+
+def test_packed_files_are_unpacked(tmp_path: Path):
+    import lzma
+
+    path = tmp_path / "train.conll.xz"
+    path.write_bytes(lzma.compress(CONLL.encode()))
+    assert len(read_columns(path)) == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["gum-derived/dev.conll", "btc/dev.conll", "wnut17/dev.conll", "uner-en-ewt/dev.conll"]
+)
+def test_the_open_data_are_read(shared, name):
+    sentences = read_columns(shared / "data" / "ner" / name)
+    assert len(sentences) == {"gum": 1575, "btc": 1001, "wnu": 1009, "une": 2001}[name[:3]]

@@ -1,0 +1,69 @@
+"""The tagger: every setting of it trains, and its loss is the CRF's."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from elmo.errors import ConfigError
+from elmo.tasks.frozen_layers import FrozenLayers
+from elmo.tasks.ner.data import TaggedSentence
+from elmo.tasks.ner.settings import TaggerSettings
+from elmo.tasks.ner.tags import spans_of
+from elmo.tasks.ner.task import TASK
+from elmo.tasks.settings import TokenSettings
+from elmo.tasks.task import default_settings
+from elmo.tasks.token_representation import TokenRepresentation
+
+VOCABULARY = {"labels": ["LOC", "PER"], "characters": list("ABabcdefghijklmnopqrstuvwxyz")}
+EXAMPLES = [
+    TaggedSentence(["Bell", "saw", "Rome"], [(0, 1, "PER"), (2, 3, "LOC")]),
+    TaggedSentence([]),
+    TaggedSentence(["New", "York", "", "x"], [(0, 2, "LOC")]),
+]
+
+
+def tagger(bilm=None, **changes):
+    torch.manual_seed(0)
+    tokens = {key: changes.pop(key) for key in ("placement", "layers", "train_bilm") if key in changes}
+    frozen = None if bilm is None else FrozenLayers(bilm)
+    encoder = "none" if bilm is None else "elmo"
+    representation = TokenRepresentation(TokenSettings(encoder=encoder, elmo_dropout=0.0, **tokens), frozen=frozen)
+    settings = replace(default_settings("ner"), tagger=TaggerSettings(hidden_sizes=(6, 4), **changes))
+    return TASK.build(settings, VOCABULARY, representation)
+
+
+@pytest.mark.parametrize("scheme", ["bioul", "iob2", "iob1"])
+@pytest.mark.parametrize("placement", ["input", "output", "both"])
+def test_every_learned_weight_has_a_gradient_and_predictions_are_entities(bilm, scheme, placement):
+    model = tagger(bilm, placement=placement, tagger_scheme=scheme)
+    (model.loss(EXAMPLES) + model.tokens.penalty()).backward()
+    for name, parameter in model.named_parameters():
+        assert (parameter.grad is not None) == parameter.requires_grad, name
+    predictions = model.eval().predict(EXAMPLES)
+    assert [len(spans) <= len(example.tokens) for spans, example in zip(predictions, EXAMPLES, strict=True)]
+    assert predictions[1] == []
+    lines = list(TASK.write(EXAMPLES, predictions))
+    tags = [line.split(" ")[-1] for line in lines[:3]]
+    assert spans_of(tags) == predictions[0]
+
+
+def test_the_loss_is_a_sentence_on_average_and_padding_plays_no_part():
+    model = tagger().eval()
+    single = torch.stack([model.loss([example]) for example in EXAMPLES])
+    torch.testing.assert_close(model.loss(EXAMPLES), single.mean())
+    assert single[1] == 0
+
+
+def test_a_tagger_that_reads_nothing_is_refused(bilm):
+    with pytest.raises(ConfigError, match="the tagger would read nothing"):
+        tagger(character_filters=0)
+    with pytest.raises(ConfigError, match="the tagger would read nothing"):
+        tagger(bilm, placement="output", character_filters=0)
+    assert tagger(bilm, character_filters=0).bilstm.output_dim == 8
+
+
+def test_dropout_is_off_outside_of_training():
+    model = tagger().eval()
+    assert torch.equal(model.loss(EXAMPLES), model.loss(EXAMPLES))
+    assert not torch.equal(model.train().loss(EXAMPLES), model.loss(EXAMPLES))

@@ -1,0 +1,175 @@
+"""Labelled sentences are read from trees and columns, and every fault is named by its line."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo.errors import ConfigError, TextError
+from elmo.tasks.sst.data import LabelledSentence, phrases_of, read_labelled
+from elmo.tasks.sst.settings import ClassifierSettings
+from elmo.tasks.sst.task import TASK
+from elmo.tasks.sst.trees import parse_tree
+
+TREES = "(3 (2 It) (4 (2 's) (4 good)))\n\n(1 (2 (2 A) (2 film\\/book)) (1 (1 -LRB-) (1 bad)))\n"
+
+
+def written(tmp_path, content, name="data"):
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def read(tmp_path, content, **settings):
+    return read_labelled(written(tmp_path, content), ClassifierSettings(**settings))
+
+
+def test_a_tree_is_its_tokens_and_all_its_phrases(tmp_path):
+    first, second = read(tmp_path, TREES)
+    assert (first.tokens, first.label, first.line) == (["It", "'s", "good"], "3", 1)
+    assert [(phrase.label, phrase.start, phrase.end) for phrase in first.phrases] == [
+        ("2", 0, 1), ("2", 1, 2), ("4", 2, 3), ("4", 1, 3), ("3", 0, 3)
+    ]  # fmt: skip
+    assert (second.tokens, second.label, second.line) == (["A", "film/book", "(", "bad"], "1", 3)
+    assert first.source.endswith("data")
+
+
+def test_training_takes_the_phrases_that_are_asked_for(tmp_path):
+    tree = "(3 (3 (2 a) (2 b)) (3 (3 (2 a) (2 b)) (2 a)))\n"
+    examples = read(tmp_path, tree * 2)
+
+    def chosen(**settings):
+        found = phrases_of(examples, ClassifierSettings(**settings))
+        assert all(isinstance(example, LabelledSentence) for example in found)
+        return [f"{example.label} {' '.join(example.tokens)}" for example in found]
+
+    whole = ["3 a b a b a"] * 2
+    assert chosen(phrases="none") == whole
+    assert chosen(phrases="distinct", min_phrase_tokens=1) == [*whole, "2 a", "2 b", "3 a b", "3 a b a"]
+    assert chosen(phrases="distinct", min_phrase_tokens=3) == [*whole, "3 a b a"]
+    once = ["2 a", "2 b", "3 a b", "2 a", "2 b", "3 a b", "2 a", "3 a b a"]
+    assert chosen(phrases="all", min_phrase_tokens=1) == [*whole, *once, *once]
+
+
+BAD_TREES = {
+    "(3 (2 It) (4 good)": "data:1: column 19: the line ends with 1 brackets still open",
+    "(3 (2 It)) (4 good)": r"data:1: column 12: '\(' follows the end of the tree",
+    "(3 (2 It)))": r"data:1: column 11: '\)' follows the end",
+    "(5 (2 It) (4 good))": "data:1: column 2: the label is '5', but must be one of 0, 1, 2, 3, 4",
+    "(3 (It) (4 good))": "data:1: column 5: the label is 'It'",
+    "(3 (2 It) ())": "data:1: column 12: a bracket closes a phrase without a label",
+    "(3 (2 It) (4))": "data:1: column 13: a bracket closes a phrase without a word",
+    "((2 It) (4 good))": "data:1: column 2: a bracket opens where the label",
+    "It (4 good)": "data:1: column 1: 'It' stands outside of all brackets",
+    "(": "data:1: column 2: the line ends with 1 brackets still open",
+}
+
+
+@pytest.mark.parametrize("line", BAD_TREES)
+def test_a_line_that_is_no_tree_is_named(tmp_path, line):
+    with pytest.raises(TextError, match=BAD_TREES[line]):
+        read(tmp_path, line + "\n", layout="trees")
+
+
+def test_the_number_of_a_bad_line_counts_blank_ones(tmp_path):
+    with pytest.raises(TextError, match="data:4: column"):
+        read(tmp_path, TREES + "(3 (2 It)\n")
+
+
+def test_deep_trees_are_read():
+    depth = 5000
+    tokens, phrases = parse_tree("(2 " * depth + "x" + ")" * depth, "f:1")
+    assert (tokens, len(phrases)) == (["x"], depth)
+
+
+trees = st.recursive(
+    st.text("abc'.", min_size=1, max_size=3),
+    lambda inner: st.tuples(st.sampled_from("01234"), st.lists(inner, min_size=1, max_size=3)),
+    max_leaves=12,
+)
+
+
+@given(st.sampled_from("01234"), st.lists(trees, min_size=1, max_size=3))
+def test_any_tree_comes_back_from_its_line(label, children):
+    expected = []
+
+    def line_of(node, tokens):
+        if isinstance(node, str):
+            tokens.append(node)
+            return node
+        begin = len(tokens)
+        text = f"({node[0]} {' '.join(line_of(child, tokens) for child in node[1])})"
+        expected.append((node[0], begin, len(tokens)))
+        return text
+
+    words = []
+    line = line_of((label, children), words)
+    tokens, phrases = parse_tree(line, "f:1")
+    assert tokens == words
+    assert [(phrase.label, phrase.start, phrase.end) for phrase in phrases] == expected
+
+
+def test_columns_are_read_as_told(tmp_path):
+    assert [(row.tokens, row.label, row.line) for row in read(tmp_path, "good\tIt works .\n\nbad\tIt doesn't\n")] == [
+        (["It", "works", "."], "good", 1),
+        (["It", "doesn't"], "bad", 3),
+    ]
+    rows = read(
+        tmp_path, "id\tdocument\tlabel\n1\tIt's  fine.\t1\n", layout="tsv", label_column=3, header=True,
+        text_tokenizer="unicode",
+    )  # fmt: skip
+    assert [(row.tokens, row.label) for row in rows] == [(["It", "'s", "fine", "."], "1")]
+    assert read(tmp_path, "(sad)\t(really) sad\n")[0].label == "(sad)"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("good\tfine\nbad\n", "data:2: the line has 1 columns between tabs, but column 2 is asked for"),
+        ("good\tfine\n\tbad\n", "data:2: column 1 is empty, but a label belongs there"),
+        ("good\tfine\nbad\t \n", "data:2: column 2 is empty, but a sentence belongs there"),
+        ("", "there is no sentence in it"),
+        ("\n\n", "there is no sentence in it"),
+    ],
+)
+def test_bad_columns_are_named(tmp_path, content, message):
+    with pytest.raises(TextError, match=message):
+        read(tmp_path, content)
+
+
+def test_a_label_that_training_does_not_have_is_named_or_counted_as_missed(tmp_path):
+    settings = TASK_SETTINGS()
+    train = TASK.read(written(tmp_path, "good\tfine\nbad\tpoor\n"), settings)
+    vocabulary = TASK.vocabulary(train, settings)
+    assert vocabulary == {"labels": ["bad", "good"]}
+    dev = TASK.read(written(tmp_path, "good\tfine\nugly\tpoor\n", "dev"), settings)
+    TASK.check(train, vocabulary, settings)
+    with pytest.raises(TextError, match=r"dev:2: the label 'ugly' isn't in the training data, which has bad, good"):
+        TASK.check(dev, vocabulary, settings)
+    TASK.check(dev, vocabulary, TASK_SETTINGS(unseen_labels="miss"))
+    with pytest.raises(TextError, match="all sentences of the training data have the label 'good'"):
+        TASK.vocabulary(train[:1], settings)
+
+
+def TASK_SETTINGS(**changes):
+    from elmo.tasks.sst.settings import Settings
+
+    return Settings(classifier=ClassifierSettings(**changes))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"label_column": 0}, {"text_column": 1}, {"hidden_size": 0}, {"input_dropout": 1.0}, {"head_dropouts": (1.5,)}],
+)
+def test_settings_that_make_no_sense_are_refused(changes):
+    with pytest.raises(ConfigError, match=f"{next(iter(changes))} is"):
+        ClassifierSettings(**changes)
+
+
+def test_the_treebank_is_read_whole(shared):
+    folder = shared / "data" / "licence-unstated" / "sst5"
+    if not folder.is_dir():
+        pytest.skip("needs the treebank in 'shared'")
+    settings = ClassifierSettings(phrases="all", min_phrase_tokens=1)
+    assert [len(read_labelled(folder / name, settings)) for name in ("dev.txt", "test.txt")] == [1101, 1105]
+    train = read_labelled(folder / "train.txt.xz", settings)
+    assert (len(train), len(phrases_of(train, settings))) == (8544, 318582)

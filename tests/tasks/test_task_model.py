@@ -1,0 +1,130 @@
+"""Saved task models: the same predictions wherever they are loaded, with the same biLM only."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from elmo.config import BiLMConfig
+from elmo.errors import ConfigError, WeightFileError
+from elmo.model.bilm import BiLM
+from elmo.tasks.frozen_layers import FrozenLayers
+from elmo.tasks.ner.settings import TaggerSettings
+from elmo.tasks.ner.task import TASK
+from elmo.tasks.settings import TokenSettings
+from elmo.tasks.task import default_settings
+from elmo.tasks.task_model import SavedTaskModel, load, save
+from elmo.tasks.token_representation import TokenRepresentation
+from elmo.text.static_vectors import StaticVectors
+
+STATIC = StaticVectors(("Rome", "saw", "unseen"), np.arange(6, dtype=np.float32).reshape(3, 2))
+
+
+def saved_model(sentences, bilm_folder=None, static=None, **tokens) -> SavedTaskModel:
+    torch.manual_seed(0)
+    encoder = "none" if bilm_folder is None else "elmo"
+    settings = replace(
+        default_settings("ner"),
+        tokens=TokenSettings(encoder=encoder, model=str(bilm_folder or ""), **tokens),
+        tagger=TaggerSettings(hidden_sizes=(5,), character_filters=4),
+    )
+    vocabulary = TASK.vocabulary(sentences, settings)
+    frozen = None if bilm_folder is None else FrozenLayers(BiLM.from_pretrained(bilm_folder))
+    words = ["saw", "new"]
+    representation = TokenRepresentation(settings.tokens, frozen=frozen, static=static, train_words=words)
+    model = TASK.build(settings, vocabulary, representation)
+    for name, parameter in model.named_parameters():  # as if it had been trained
+        if parameter.requires_grad:
+            parameter.data.mul_(1.1) if "bilm" in name else torch.nn.init.normal_(parameter)
+    return SavedTaskModel(TASK, settings, vocabulary, model.eval(), {"seed": 1})
+
+
+@pytest.mark.parametrize("static", [None, STATIC], ids=["no-static", "static"])
+@pytest.mark.parametrize("elmo", [None, {}, {"train_bilm": True}, {"placement": "both"}], ids=str)
+@pytest.mark.parametrize("train_static", [False, True])
+def test_a_loaded_model_predicts_the_same(tmp_path, train_sentences, bilm_folder, static, elmo, train_static):
+    folder = None if elmo is None else bilm_folder
+    saved = saved_model(train_sentences, folder, static, train_static=train_static, **(elmo or {}))
+    save(saved, tmp_path / "model")
+    loaded = load(tmp_path / "model", device="cpu")
+    assert loaded.vocabulary == saved.vocabulary
+    assert loaded.metadata == {"seed": 1}
+    torch.testing.assert_close(loaded.model.loss(train_sentences), saved.model.loss(train_sentences))
+    assert loaded.model.predict(train_sentences) == saved.model.predict(train_sentences)
+    assert (tmp_path / "model" / "bilm").is_dir() == bool(elmo and "train_bilm" in elmo)
+    save(loaded, tmp_path / "again")
+    torch.testing.assert_close(load(tmp_path / "again").model.loss(train_sentences), saved.model.loss(train_sentences))
+
+
+def test_a_model_with_its_bilm_needs_nothing_else(tmp_path, train_sentences, bilm_folder):
+    save(saved_model(train_sentences, bilm_folder), tmp_path / "with", include_bilm=True)
+    save(saved_model(train_sentences, bilm_folder), tmp_path / "without")
+    moved = bilm_folder.rename(tmp_path / "elsewhere")
+    expected = load(tmp_path / "with").model.predict(train_sentences)
+    with pytest.raises(WeightFileError, match="name its place with --model|say where it is with --model"):
+        load(tmp_path / "without")
+    assert load(tmp_path / "without", model=moved).model.predict(train_sentences) == expected
+
+
+def test_another_bilm_is_refused(tmp_path, train_sentences, bilm_folder, tiny_config):
+    save(saved_model(train_sentences, bilm_folder), tmp_path / "model")
+    BiLM(tiny_config).save_pretrained(tmp_path / "other")
+    with pytest.raises(WeightFileError, match="was trained with the biLM .* of hash"):
+        load(tmp_path / "model", model=tmp_path / "other")
+
+
+def test_tensors_of_another_label_set_are_refused(tmp_path, train_sentences):
+    save(saved_model(train_sentences), tmp_path / "model")
+    path = tmp_path / "model" / "config.json"
+    config = json.loads(path.read_text())
+    config["vocabulary"]["labels"].append("ORG")
+    path.write_text(json.dumps(config))
+    with pytest.raises(WeightFileError, match=r"model.safetensors.*crf.transitions|model.safetensors.*project"):
+        load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("config.json", None, "no task model: config.json is missing"),
+        ("config.json", "{}", "is no config of a task model"),
+        ("model.safetensors", "x", "can't be read as safetensors"),
+        ("static_words.json", '["a"]', "has 1 words, static.safetensors has 4 vectors"),
+    ],
+)
+def test_damaged_folders_are_told(tmp_path, train_sentences, name, content, message):
+    save(saved_model(train_sentences, static=STATIC, train_static=True), tmp_path / "model")
+    (tmp_path / "model" / name).unlink()
+    if content is not None:
+        (tmp_path / "model" / name).write_text(content)
+    with pytest.raises(WeightFileError, match=message):
+        load(tmp_path / "model")
+
+
+def test_a_folder_of_other_files_is_never_replaced(tmp_path, train_sentences):
+    saved = saved_model(train_sentences)
+    save(saved, tmp_path / "model")
+    save(saved, tmp_path / "model", force=True)
+    (tmp_path / "model" / "mine.txt").write_text("x")
+    with pytest.raises(OSError, match="holds 'mine.txt'"):
+        save(saved, tmp_path / "model", force=True)
+
+
+def test_a_device_that_isnt_there_is_told(tmp_path, train_sentences):
+    if torch.cuda.is_available():
+        pytest.skip("there is a graphics card")
+    save(saved_model(train_sentences), tmp_path / "model")
+    with pytest.raises(ConfigError, match="finds no graphics card"):
+        load(tmp_path / "model", device="cuda")
+
+
+def test_a_bundled_model_is_noted_by_name(tmp_path, train_sentences, bilm_folder, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save(saved_model(train_sentences, "bilm"), tmp_path / "model")
+    facts = json.loads((tmp_path / "model" / "config.json").read_text())["bilm"]
+    assert facts["model"] == str(tmp_path / "bilm")  # a path is true from everywhere
+    shutil.rmtree(tmp_path / "model")
+    assert BiLMConfig().output_dim == 1024
