@@ -282,7 +282,8 @@ def test_too_little_disk_is_said_before_with_what_would_fit(embedder, text, tmp_
     tokens = sum(len(line.split()) for line in text.read_text(encoding="utf-8").splitlines())
     assert str(told.value) == (
         f"Not enough disk: {tokens * 192 / 1000:.1f} kB needed for {tokens} tokens (3 layers, float32), 1.0 kB free. "
-        f"Try --layers average ({tokens * 64 / 1000:.1f} kB) or --store float16."
+        f"Try --layers average ({tokens * 64 / 1000:.1f} kB) or --store float16. "
+        f"The disk is that of {tmp_path}."
     )
     with pytest.raises(OutputError, match=r"\(1 layer, float16\).*Free some space"):
         embed_corpus(embedder, text, tmp_path / "vectors.npy", layers="top", store="float16")
@@ -299,7 +300,7 @@ def test_the_message_counts_as_people_do(tmp_path, monkeypatch):
         require_space(tmp_path, layout, copies=1, overhead=0, done=0)
     assert str(told.value) == (
         "Not enough disk: 20.5 GB needed for 1.7e6 tokens (3 layers, float32), 4.0 GB free. "
-        "Try --layers average (6.8 GB) or --store float16."
+        f"Try --layers average (6.8 GB) or --store float16. The disk is that of {tmp_path}."
     )
     require_space(tmp_path, layout, copies=1, overhead=0, done=17_000_000_000)
 

@@ -24,7 +24,7 @@ def require_space(folder: Path, layout: VectorLayout, *, copies: int, overhead: 
     layers = "1 layer" if layout.num_layers is None else f"{layout.num_layers} layers"
     raise OutputError(
         f"Not enough disk: {size(needed)} needed for {_count(layout.num_tokens)} tokens ({layers}, {layout.store}), "
-        f"{size(free)} free. {_advice(layout, copies, overhead)}"
+        f"{size(free)} free. {_advice(layout, copies, overhead)} The disk is that of {folder}."
     )
 
 

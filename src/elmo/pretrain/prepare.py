@@ -301,11 +301,12 @@ def _explained(work: WorkFolder, folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in _FULL_DISK:
+        # numpy's `tofile` gives no number when the disk takes only a part.
+        if error.errno is not None and error.errno not in _FULL_DISK:
             raise
         written = sum(path.stat().st_size for path in [*work.path.iterdir(), *folder.iterdir()])
         raise OutputError(
-            f"{error.filename or work.path}: can't be written: {error.strerror}; {written:,} bytes were written, "
+            f"{error.filename or work.path}: can't be written: {error.strerror or error}; {written:,} bytes were written, "
             f"{shutil.disk_usage(work.path).free:,} are free, and about 8 are needed for each token. What is done is "
             f"kept in {work.path}: free some space, and go on with the same command and --resume."
         ) from error

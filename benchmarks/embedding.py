@@ -1,0 +1,122 @@
+"""How fast sentences become vectors: words a second by dtype and batch, beside what the machine's products allow.
+
+    python benchmarks/embedding.py                          published size, random weights; takes minutes
+    python benchmarks/embedding.py --size small --against   beside the plain loop of ops/projected_lstm/reference.py
+
+Sentences are lines of real text in their natural lengths. Every kind is timed in every round, so that what else the
+machine does falls on all of them; figures are medians over the rounds, and of each kind the best round. The floor is
+the time of the products alone at the speed that the processor's multiply-and-add instructions reach in the same run.
+"""
+
+import lzma
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from record import ROOT, Record, Table, parser
+
+from elmo.embed.embedder import Embedder
+from elmo.embed.speed import (
+    DTYPES,
+    MachinePeak,
+    floor,
+    measured_peak,
+    random_bilm,
+    words_of,
+)
+
+TEXT = ROOT.parent / "shared" / "data" / "lm-en" / "test.txt.xz"
+
+
+def main() -> int:
+    """Measures and writes the record; the exit code."""
+    arguments = parser(__doc__)
+    arguments.add_argument("--size", choices=("small", "original"), default="original")
+    arguments.add_argument("--model", help="a model's name or folder instead of random weights of --size")
+    arguments.add_argument("--text", type=Path, default=TEXT, help="one sentence a line, .xz or plain")
+    arguments.add_argument("--sentences", type=int, default=2000, help="of the one big call")
+    arguments.add_argument("--dtypes", nargs="+", default=list(DTYPES), choices=DTYPES)
+    arguments.add_argument("--batches", type=int, nargs="+", default=[1, 16, 64, 128, 0], help="0: all in one call")
+    arguments.add_argument("--words", type=int, default=1500, help="at least as many in a round of small batches")
+    arguments.add_argument("--rounds", type=int, default=3)
+    arguments.add_argument("--threads", type=int, default=2)
+    arguments.add_argument("--against", action="store_true", help="also the plain loop, in batches of 64")
+    given = arguments.parse_args()
+    torch.set_num_threads(given.threads)
+    sentences = _sentences(given.text, given.sentences)
+    bilm = None if given.model else random_bilm(given.size)
+    embedders = {
+        dtype: Embedder.from_pretrained(given.model, dtype=dtype) if bilm is None else Embedder(bilm, dtype=dtype)
+        for dtype in given.dtypes
+    }
+    kinds = [(dtype, batch) for dtype in given.dtypes for batch in given.batches]
+    found: dict[tuple[str, int], list[float]] = {kind: [] for kind in kinds}
+    peaks: list[MachinePeak] = []
+    for turn in range(given.rounds):
+        peaks.append(measured_peak(given.threads))
+        for dtype, batch in kinds:
+            chosen = sentences if batch == 0 else _share(sentences, given.words, batch, turn)
+            found[dtype, batch].append(_speed(embedders[dtype], chosen, batch))
+            print(f"round {turn}: {dtype}, batch {batch or 'all'}: {found[dtype, batch][-1]:,.0f} words/s", flush=True)
+    peak = {dtype: max(one[dtype] for one in peaks) for dtype in peaks[0]}
+    config = next(iter(embedders.values())).bilm.config
+    rows = [
+        [dtype, batch or f"all {len(sentences)}", *_figures(found[dtype, batch], floor(config, peak, dtype, sentences))]
+        for dtype, batch in kinds
+    ]
+    columns = ["dtype", "sentences a call", "words/s, median", "best round", "floor", "share of it, best round"]
+    facts = Table(
+        ["", "multiply-adds a second (x 2), all threads"], [[k, f"{v:,.0f} GFLOP/s"] for k, v in peak.items()]
+    )
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    settings: dict[str, Any] = {
+        "model": given.model or f"{given.size}, random weights",
+        "text": f"{len(sentences)} sentences, {words_of(sentences)} words, of {given.text.name}",
+        "threads": given.threads,
+        "products": {dtype: one.describe()["products"] for dtype, one in embedders.items()},
+        "peak memory": f"{memory:.2f} GB, all dtypes together",
+    }
+    sentence = (
+        "The median is what this machine gave in its present company; the best round comes nearest to what a quiet one "
+        "gives. Small calls take words not seen in the round before, the big call starts with an empty cache."
+    )
+    Record("embedding", "Sentences to vectors", [Table(columns, rows), facts], sentence, settings).write(given.results)
+    return 0
+
+
+def _sentences(path: Path, count: int) -> list[list[str]]:
+    opener: Callable[..., Any] = lzma.open if path.suffix == ".xz" else open
+    with opener(path, "rt", encoding="utf-8") as lines:
+        found = (line.split() for line in lines)
+        return [sentence for sentence, _ in zip((row for row in found if row), range(count), strict=False)]
+
+
+def _share(sentences: list[list[str]], words: int, batch: int, turn: int) -> list[list[str]]:
+    """Whole batches of about as many words, other ones each round."""
+    mean = words_of(sentences) / len(sentences)
+    count = max(batch, round(words / mean / batch) * batch)
+    start = turn * count % max(1, len(sentences) - count)
+    return sentences[start : start + count]
+
+
+def _speed(embedder: Embedder, sentences: list[list[str]], batch: int) -> float:
+    if batch == 0:
+        embedder.forget_words()
+    size = batch or len(sentences)
+    begun = time.perf_counter()
+    for start in range(0, len(sentences), size):
+        embedder.embed(sentences[start : start + size])
+    return words_of(sentences) / (time.perf_counter() - begun)
+
+
+def _figures(speeds: list[float], bound: float) -> list[str]:
+    best = max(speeds)
+    return [f"{statistics.median(speeds):,.0f}", f"{best:,.0f}", f"{bound:,.0f}", f"{best / bound:.2f}"]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

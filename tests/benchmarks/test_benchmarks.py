@@ -1,0 +1,94 @@
+"""Every benchmark runs to its end at its smallest, and writes its record; no figure of the machine counts."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from elmo.pretrain.prepare import prepare
+
+ROOT = Path(__file__).resolve().parents[2]
+BENCHMARKS = ROOT / "benchmarks"
+LINES = [f"word{n % 90} and the {'x' * (n % 30)} cat of word{n % 7}" for n in range(300)]
+TINY_SHAPE = [
+    *("--cell-size", "16", "--projection-size", "8", "--batch-size", "4", "--unroll-steps", "5", "--negatives", "20"),
+    *("--peak-size", "32", "--rounds", "1", "--steps", "1"),
+]
+
+FAULTS = {
+    "kill.py": (["--times", "1"], "fault-kill", "| 1 of 1 |"),
+    "save_faults.py": (["--times", "2"], "fault-save", "In 10 of 10 saves"),
+    "stop_signals.py": (["--times", "5", "--megabytes", "2.5"], "fault-stop", "5 of 5 runs"),
+    "nan.py": (["--times", "1"], "fault-nan", "6 of 6 injected"),
+    "repeat.py": (["--steps", "30", "--recipes", "tiny, float32"], "fault-repeat", "1 of 1 recipes"),
+}
+
+
+def run(script: Path, results: Path, *flags: str, codes: tuple[int, ...] = (0,)) -> str:
+    """Runs a script of benchmarks/; the text of the one record it wrote."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, str(script), *flags, "--results", str(results)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=240)
+    assert done.returncode in codes, done.stdout[-3000:] + done.stderr[-3000:]
+    (record,) = results.iterdir()
+    return record.name + "\n" + record.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    """A text of 300 sentences."""
+    path = tmp_path / "text.txt"
+    path.write_text("\n".join(LINES) + "\n", encoding="utf-8")
+    return path
+
+
+def test_machine_peak_runs_and_its_record_says_where_and_how(tmp_path: Path) -> None:
+    flags = ["--size", "32", "--megabytes", "1", "--rounds", "1", "--threads", "1"]
+    record = run(BENCHMARKS / "machine_peak.py", tmp_path / "results", *flags)
+    assert record.startswith("machine-peak_")
+    for fact in ("date", "machine", "load", "versions", "commit", "command"):
+        assert f"- {fact}: " in record
+    assert "float32 plain" in record and "GFLOP/s" in record and "memory copy" in record
+
+
+def test_training_runs_all_contestants(tmp_path: Path, text: Path) -> None:
+    prepare([text], tmp_path / "data")
+    flags = ["--data", str(tmp_path / "data"), *TINY_SHAPE]
+    record = run(BENCHMARKS / "training.py", tmp_path / "results", *flags, codes=(0, 1))  # 1: a target was missed
+    for contestant in ("ours, float32", "ours, bfloat16", "plain", "torch LSTM", "torch LSTM, words"):
+        assert f"\n| {contestant} | " in record
+
+
+def test_training_memory_prepares_and_trains(tmp_path: Path, text: Path) -> None:
+    flags = ["--text", str(text), "--megabytes", "0.1", "--steps", "2", "--workers", "1", "--vocab-size", "300"]
+    record = run(BENCHMARKS / "training_memory.py", tmp_path / "results", *flags, codes=(0, 1))
+    assert "elmo prepare --workers 1 | " in record and "elmo pretrain, 2 steps | " in record
+
+
+def test_exactness_holds_for_a_few_shapes(tmp_path: Path) -> None:
+    flags = ["--shapes", "4", "--draws", "60", "--words", "100", "--largest", "32"]
+    record = run(BENCHMARKS / "exactness.py", tmp_path / "results", *flags)
+    assert "float32 is within 1e-05: yes" in record and "with all words: yes" in record
+
+
+@pytest.mark.parametrize("script", FAULTS)
+def test_a_fault_is_survived(script: str, tmp_path: Path) -> None:
+    flags, subject, passed = FAULTS[script]
+    record = run(BENCHMARKS / "faults" / script, tmp_path / "results", *flags)
+    assert record.startswith(f"{subject}_") and passed in record
+
+
+def test_a_full_disk_is_survived(tmp_path: Path) -> None:
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("mounts a tmpfs, which only root may")
+    script = BENCHMARKS / "faults" / "disk_full.py"
+    record = run(script, tmp_path / "results", "--places", "checkpoint, while written", "metrics.jsonl")
+    assert "In 2 of 2 places" in record
+
+
+def test_all_faults_know_every_script(tmp_path: Path) -> None:
+    listed = (BENCHMARKS / "faults" / "all.py").read_text(encoding="utf-8")
+    for script in (BENCHMARKS / "faults").glob("*.py"):
+        assert script.name in ("all.py", "tiny_run.py") or f'("{script.name}", ' in listed
