@@ -157,7 +157,6 @@ def test_mistakes_are_named(model, text, tmp_path):
         ([str(text), *output, "--batch-rows", "3"], ConfigError, "Add --state carry"),
         ([str(text), *output, "--layers", "7"], ConfigError, "layers is 7"),
         ([str(text), *output, "--layers", "a,b"], ConfigError, "layers is 'a,b'"),
-        ([str(text), *output, "--dtype", "int8"], ConfigError, "float32 only"),
         ([str(text), *output, "--state", "warm"], ConfigError, "no warm state"),
         ([str(text), *output, "-m", str(tmp_path / "no-model")], WeightFileError, "no-model"),
         ([str(text), "-o", str(tmp_path / "vectors.txt")], ConfigError, "says no format"),

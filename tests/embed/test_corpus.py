@@ -283,7 +283,7 @@ def test_too_little_disk_is_said_before_with_what_would_fit(embedder, text, tmp_
     assert str(told.value) == (
         f"Not enough disk: {tokens * 192 / 1000:.1f} kB needed for {tokens} tokens (3 layers, float32), 1.0 kB free. "
         f"Try --layers average ({tokens * 64 / 1000:.1f} kB) or --store float16. "
-        f"The disk is that of {tmp_path}."
+        f"The disk is that of {tmp_path / 'vectors.npy.partial'}."
     )
     with pytest.raises(OutputError, match=r"\(1 layer, float16\).*Free some space"):
         embed_corpus(embedder, text, tmp_path / "vectors.npy", layers="top", store="float16")

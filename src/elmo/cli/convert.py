@@ -29,8 +29,9 @@ class Arguments:
     """HDF5 file of token vectors that replace the char CNN."""
     softmax: Path | None = None
     """HDF5 file of the softmax, if it doesn't lie beside SOURCE."""
-    dtype: Literal["float32", "float16"] = "float32"
-    """How native files store numbers."""
+    dtype: Literal["float32", "float16", "bfloat16", "int8"] = "float32"
+    """How native files store numbers. bfloat16 and int8: for elmo embed --dtype bfloat16 or int8, which then gives the
+    same vectors as from float32 files."""
     force: bool = False
     """Replace a model that exists."""
     json: bool = False

@@ -34,6 +34,7 @@ NEEDED = {
 EXTRAS = {
     "data": (("pyarrow",), "vectors in Parquet files"),
     "analysis": (("sklearn", "matplotlib"), "analyses and figures"),
+    "static": (("gensim",), "training static word vectors: elmo static"),
     "tensorboard": (("tensorboard",), "curves of a run, live: elmo pretrain --log tensorboard"),
 }
 
@@ -131,6 +132,7 @@ def _torch_findings(torch: ModuleType) -> Iterator[Finding]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     capability = torch.backends.cpu.get_cpu_capability()
     yield Finding("torch on the cpu", "ok", f"{torch.get_num_threads()} threads on {cores} cores, uses {capability}")
+    yield _native()
     if torch.cuda.is_available():
         names = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
         yield Finding("gpu", "ok", f"{', '.join(names)}, CUDA {torch.version.cuda}")
@@ -143,6 +145,29 @@ def _torch_findings(torch: ModuleType) -> Iterator[Finding]:
         yield Finding("gpu", "note", "there is a driver, but this build of torch is for CPUs only", advice)
     else:
         yield Finding("gpu", "ok", "none; this build of torch is for CPUs only")
+
+
+def _native() -> Finding:
+    from elmo.ops import native
+    from elmo.ops.product import native_types
+
+    types = ", ".join(native_types())
+    if types:
+        return Finding("native library", "ok", f"embeds with factors of {types}; training passes")
+    if os.environ.get("ELMO_NATIVE") == "0":
+        return Finding(
+            "native library", "note", "left aside by ELMO_NATIVE=0: torch does its work", "unset ELMO_NATIVE"
+        )
+    if native.library() is not None:
+        return Finding(
+            "native library", "note", "training passes; torch embeds, slower: this processor has no AVX-512 or the "
+            "compiler didn't know it"
+        )  # fmt: skip
+    if not native.LIBRARY.is_file():
+        advice = "install a C compiler (gcc or clang), then: pip install --force-reinstall --no-deps pyelmo"
+        return Finding("native library", "note", "not built: torch does its work, slower", advice)
+    advice = "build it again: pip install --force-reinstall --no-deps pyelmo"
+    return Finding("native library", "note", f"{native.LIBRARY} can't be loaded: torch does its work", advice)
 
 
 def _extra(extra: str, modules: tuple[str, ...], purpose: str) -> Finding:

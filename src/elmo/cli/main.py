@@ -31,6 +31,7 @@ VERBS = {
     "substitutes": "which words each direction would put in a [marked] place",
     "task": "train, score and use a model of a task, with ELMo or without",
     "doctor": "what is installed, what is missing, what this machine can do",
+    "bench": "speed here against the floor here, by dtype and batch",
 }
 
 _DEBUG = "--debug"

@@ -306,9 +306,9 @@ def _explained(work: WorkFolder, folder: Path) -> Iterator[None]:
             raise
         written = sum(path.stat().st_size for path in [*work.path.iterdir(), *folder.iterdir()])
         raise OutputError(
-            f"{error.filename or work.path}: can't be written: {error.strerror or error}; {written:,} bytes were written, "
-            f"{shutil.disk_usage(work.path).free:,} are free, and about 8 are needed for each token. What is done is "
-            f"kept in {work.path}: free some space, and go on with the same command and --resume."
+            f"{error.filename or work.path}: can't be written: {error.strerror or error}; {written:,} bytes were "
+            f"written, {shutil.disk_usage(work.path).free:,} are free, and about 8 are needed for each token. What "
+            f"is done is kept in {work.path}: free some space, and go on with the same command and --resume."
         ) from error
 
 
