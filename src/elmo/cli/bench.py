@@ -1,0 +1,131 @@
+"""`elmo bench`: how fast sentences become vectors here, beside what this machine's products allow."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from elmo.errors import ConfigError
+from elmo.text.sentences import read_sentences
+
+if TYPE_CHECKING:
+    from elmo.embed.embedder import Embedder
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Measure words a second for each dtype and batch, and the floor: what the processor's own multiply-and-add
+    instructions would take for the same products, measured in the same run."""
+
+    text: Annotated[Path | None, tyro.conf.Positional] = None
+    """Sentences to embed, one a line (default: some made of random words, in natural lengths)."""
+    model: Annotated[str | None, tyro.conf.arg(aliases=["-m"])] = None
+    """A name, a folder or file, or a hub id (default: random weights of --size: speed doesn't depend on them)."""
+    size: Literal["small", "medium", "original"] = "small"
+    """Published size of the random weights."""
+    dtypes: tuple[Literal["float32", "bfloat16", "int8"], ...] = ("float32", "bfloat16", "int8")
+    """What to compute in."""
+    batches: tuple[int, ...] = (1, 16, 64, 128)
+    """Sentences in a call."""
+    sentences: int = 256
+    """How many are embedded for each figure, of the text's first."""
+    rounds: int = 3
+    """How often everything is measured, in turn."""
+    threads: int | None = None
+    """Threads (default: torch's)."""
+    json: bool = False
+    """Print the figures as JSON."""
+    quiet: bool = False
+    """No progress."""
+
+
+def main(argv: list[str]) -> int:
+    """Runs the command; the exit code."""
+    arguments = tyro.cli(Arguments, args=argv, prog="elmo bench", config=(tyro.conf.FlagCreatePairsOff,))
+    numbers = {"--sentences": arguments.sentences, "--rounds": arguments.rounds, "--threads": arguments.threads}
+    numbers |= {"--batches": min(arguments.batches, default=0)}
+    for name, number in numbers.items():
+        if number is not None and number < 1:
+            raise ConfigError(f"{name} is {number}, but at least 1 is needed to measure anything. Choose more.")
+    # Here, so that --help does not wait for torch.
+    import torch
+
+    from elmo.embed.speed import random_sentences
+
+    if arguments.threads is not None:
+        torch.set_num_threads(arguments.threads)
+    sentences = random_sentences(arguments.sentences)
+    if arguments.text is not None:
+        rows = read_sentences(arguments.text)
+        sentences = [row for row, _ in zip(filter(None, rows), range(arguments.sentences), strict=False)]
+        if not sentences:
+            raise ConfigError(f"{arguments.text} has no sentence to embed. Name a text with one sentence a line.")
+    figures = _measured(arguments, sentences)
+    print(json.dumps(figures, indent=2) if arguments.json else _table(figures))
+    return 0
+
+
+def _measured(arguments: Arguments, sentences: list[list[str]]) -> dict[str, Any]:
+    import torch
+
+    from elmo.embed.speed import floor, measured_peak, reading_floor, words_of, words_per_second
+
+    embedders = _embedders(arguments)
+    config = next(iter(embedders.values())).bilm.config
+    threads, words = torch.get_num_threads(), words_of(sentences)
+    found: dict[tuple[str, int], list[float]] = {}
+    peak: dict[str, float] = {}
+    for number in range(arguments.rounds):
+        for dtype, value in measured_peak(threads).items():
+            peak[dtype] = max(value, peak.get(dtype, 0))
+        for dtype, embedder in embedders.items():
+            for batch in arguments.batches:
+                if not arguments.quiet:
+                    print(f"round {number + 1}: {dtype}, batch {batch}", file=sys.stderr)
+                found.setdefault((dtype, batch), []).append(words_per_second(embedder, sentences, batch))
+    rows = []
+    for (dtype, batch), speeds in found.items():
+        bound = floor(config, peak, dtype, sentences)  # type: ignore[arg-type]
+        if batch == 1 and (reading := reading_floor(config, dtype, words, len(sentences), threads)):  # type: ignore[arg-type]
+            bound = min(bound, reading)
+        speed = sorted(speeds)[len(speeds) // 2]
+        rows.append({"dtype": dtype, "batch": batch, "words_per_second": speed, "floor": bound, "share": speed / bound})
+    return {
+        "model": arguments.model or f"{arguments.size}, random weights",
+        "threads": threads,
+        "words": words,
+        "sentences": len(sentences),
+        "peak_gflops": {dtype: value / 1e9 for dtype, value in peak.items()},
+        "products": {dtype: embedder.describe()["products"] for dtype, embedder in embedders.items()},
+        "speeds": rows,
+    }
+
+
+def _embedders(arguments: Arguments) -> dict[str, "Embedder"]:
+    from elmo.embed.embedder import Embedder
+    from elmo.embed.speed import random_bilm
+
+    if arguments.model is not None:
+        made = Embedder.from_pretrained(arguments.model, device="cpu")
+        return {dtype: Embedder(made.bilm, dtype=dtype) for dtype in arguments.dtypes}
+    bilm = random_bilm(arguments.size)
+    return {dtype: Embedder(bilm, dtype=dtype) for dtype in arguments.dtypes}
+
+
+def _table(figures: dict[str, Any]) -> str:
+    peaks = ", ".join(f"{dtype} {value:,.0f}" for dtype, value in figures["peak_gflops"].items())
+    lines = [
+        f"{figures['model']}; {figures['threads']} threads; {figures['sentences']} sentences, {figures['words']} words",
+        f"this machine's products at most, GFLOP/s: {peaks}",
+        "",
+        f"{'dtype':10}{'batch':>6}{'words/s':>10}{'floor':>10}{'share':>7}   products",
+    ]
+    for row in figures["speeds"]:
+        lines.append(
+            f"{row['dtype']:10}{row['batch']:>6}{row['words_per_second']:>10,.0f}{row['floor']:>10,.0f}"
+            f"{row['share']:>7.2f}   {figures['products'][row['dtype']]}"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,25 @@
+"""float32 -> bfloat16 and int8, rounded exactly as `elmo.ops.product` rounds the factors of its products.
+
+So a model stored in few bits, read again as float32 and computed in the same type has the very same vectors as the
+model it was made from.
+"""
+
+import numpy as np
+
+_STEPS = 127
+_ZERO_BITS = np.uint32(0xFF)
+
+
+def bfloat16_bits(tensor: np.ndarray) -> np.ndarray:
+    """The upper 16 bits, to nearest, ties to even."""
+    bits = np.ascontiguousarray(tensor, dtype=np.float32).view(np.uint32)
+    return ((bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)).astype(np.uint16)
+
+
+def quantized(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each row as whole numbers from -127 to 127, and the size of its step, (rows, 1): `ops/product/quantized.py`."""
+    matrix = np.ascontiguousarray(matrix, dtype=np.float32)
+    steps = np.abs(matrix).max(axis=1, keepdims=True) / np.float32(_STEPS)
+    steps = ((steps.view(np.uint32) + _ZERO_BITS) & ~_ZERO_BITS).view(np.float32)
+    whole = np.divide(matrix, steps, out=np.zeros_like(matrix), where=steps > 0)
+    return np.rint(whole).astype(np.int8), steps

@@ -1,0 +1,136 @@
+"""Embedding with bfloat16 and int8 factors: close, steady, the same from a stored model, and without the library."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from elmo.embed.embedder import Embedder
+from elmo.errors import ConfigError
+from elmo.model.bilm import BiLM
+from elmo.ops import native
+from elmo.weights import checkpoint
+
+DTYPES = ("float32", "bfloat16", "int8")
+# Lowest mean cosine of a layer with float32's, on random weights, which are harder on rounding than trained ones.
+COSINES = {"float32": 0.9999999, "bfloat16": 0.9995, "int8": 0.998}
+
+
+@pytest.fixture(params=["native", "torch"])
+def products(request, monkeypatch):
+    """With the native library and without."""
+    if request.param == "torch":
+        monkeypatch.setenv("ELMO_NATIVE", "0")
+    native.library.cache_clear()
+    if request.param == "native" and not native.native_kinds():
+        pytest.skip("the native library or AVX-512 is not here")
+    yield request.param
+    monkeypatch.undo()
+    native.library.cache_clear()
+
+
+@pytest.fixture
+def bilm(tiny_bilm) -> BiLM:
+    """Not in training, as `from_pretrained` gives it."""
+    return tiny_bilm.requires_grad_(False)
+
+
+def sentences(count: int) -> list[list[str]]:
+    chance = random.Random(3)
+    words = ["the", "of", "café", "", "a" * 60, *(f"word{number}" for number in range(40))]
+    return [chance.choices(words, k=chance.choice((0, 1, 2, 5, 17))) for _ in range(count)]
+
+
+@pytest.mark.usefixtures("products")
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_vectors_stay_close_to_float64(bilm, dtype):
+    found = Embedder(bilm, dtype=dtype).embed(sentences(60))
+    exact = in_double_precision(bilm, sentences(60))
+    for layer in range(3):
+        one, other = (np.concatenate([array[layer] for array in arrays]) for arrays in (found, exact))
+        cosines = (one * other).sum(axis=1) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
+        assert cosines.mean() >= COSINES[dtype]
+
+
+def in_double_precision(bilm: BiLM, rows: list[list[str]]) -> list[np.ndarray]:
+    """Each sentence alone through the plain loop."""
+    copy = BiLM(bilm.config).eval()
+    copy.load_state_dict(bilm.state_dict())
+    copy.double()
+    begin, end = bilm.token_map.boundary_tokens
+    found = []
+    for row in rows:
+        vectors = copy.vectors_of([begin, *row, end])[None].detach()
+        output = copy.contextualize(vectors, torch.tensor([len(row) + 2]))
+        found.append(output.layers[:, 0, 1:-1].detach().numpy())
+    return found
+
+
+@pytest.mark.usefixtures("products")
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_sentence_has_the_same_bits_alone_in_any_company_and_in_any_order(bilm, dtype):
+    rows = sentences(40)
+    together = Embedder(bilm, dtype=dtype).embed(rows)
+    order = random.Random(1).sample(range(len(rows)), len(rows))
+    shuffled = Embedder(bilm, dtype=dtype, max_tokens=30).embed([rows[place] for place in order])
+    alone = Embedder(bilm, dtype=dtype, cache_bytes=0)
+    for place, array in zip(order, shuffled, strict=True):
+        assert np.array_equal(array, together[place])
+        assert np.array_equal(alone.embed([rows[place]])[0], together[place])
+
+
+@pytest.mark.usefixtures("products")
+@pytest.mark.parametrize("state", ["warm", "carry"])
+def test_states_are_carried_in_every_type(bilm, state):
+    rows = sentences(12)
+    for dtype in ("bfloat16", "int8"):
+        plain, rounded = Embedder(bilm, state="carry"), Embedder(bilm, state="carry", dtype=dtype)
+        if state == "warm":
+            warm = plain.warm_up(rows)
+            plain = Embedder(bilm, state="warm", warm_state=warm)
+            rounded = Embedder(bilm, state="warm", warm_state=warm, dtype=dtype)
+        for _ in range(2):
+            for one, other in zip(plain.embed(rows), rounded.embed(rows), strict=True):
+                np.testing.assert_allclose(one, other, rtol=0, atol=0.2)
+
+
+@pytest.mark.usefixtures("products")
+@pytest.mark.parametrize("dtype", ["bfloat16", "int8"])
+def test_a_model_stored_in_few_bits_embeds_as_the_one_it_was_made_from(bilm, dtype, tmp_path):
+    checkpoint.write(bilm.to_checkpoint(), tmp_path / "few", dtype=dtype)
+    checkpoint.write(bilm.to_checkpoint(), tmp_path / "full")
+    found = Embedder.from_pretrained(tmp_path / "few", dtype=dtype).embed(sentences(20))
+    expected = Embedder(bilm, dtype=dtype).embed(sentences(20))
+    assert all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True))
+    few, full = ((tmp_path / name / "model.safetensors").stat().st_size for name in ("few", "full"))
+    assert few < 0.85 * full  # of a tiny model, most of which is names, biases and embeddings
+
+
+def test_auto_says_what_it_chose(bilm, products):
+    embedder = Embedder(bilm, dtype="auto")
+    expected = "bfloat16" if native.native_kinds() & 2 else "float32"
+    assert embedder.describe()["dtype"] == expected
+    assert embedder.describe()["products"] == products
+
+
+def test_an_unknown_type_is_named(bilm):
+    with pytest.raises(ConfigError, match=r"dtype is 'int4', but products.*float32, bfloat16, int8.*auto"):
+        Embedder(bilm, dtype="int4")
+
+
+@pytest.mark.usefixtures("products")
+def test_forgotten_words_come_out_the_same(bilm):
+    embedder = Embedder(bilm, dtype="int8")
+    before = embedder.embed(sentences(9))
+    embedder.forget_words()
+    assert embedder.describe()["cache"]["words"] == 0
+    assert all(np.array_equal(one, other) for one, other in zip(before, embedder.embed(sentences(9)), strict=True))
+
+
+def test_a_weight_changed_in_place_changes_the_vectors(bilm):
+    embedder = Embedder(bilm, dtype="int8", cache_bytes=0)
+    before = embedder.embed(["a few words"])[0]
+    with torch.no_grad():
+        bilm.forward_lstm.layers[0].recurrent_weight.mul_(1.5)
+    assert not np.array_equal(embedder.embed(["a few words"])[0], before)
