@@ -1,4 +1,4 @@
-"""The model that comes with the package: whole, small, and it has learned."""
+"""The models that come with the package: whole, small, and they have learned."""
 
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from elmo.pretrain.perplexity import evaluate
 from elmo.weights import hub
 from elmo.weights.checkpoint import Checkpoint, read
 
+NAMES = ("small-en", "small-ko")
 SENTENCES = [
     line.split()
     for line in (
@@ -28,16 +29,33 @@ def checkpoint() -> Checkpoint:
     return read(Path(hub.resolve("small-en")))
 
 
-def test_it_takes_no_more_than_twenty_megabytes() -> None:
-    assert sum(path.stat().st_size for path in Path(hub.resolve("small-en")).iterdir()) < 20e6
+@pytest.mark.parametrize("name", NAMES)
+def test_they_take_no_more_than_twenty_megabytes(name: str) -> None:
+    assert sum(path.stat().st_size for path in Path(hub.resolve(name)).iterdir()) < 20e6
 
 
-def test_it_has_everything_a_model_folder_can_have(checkpoint: Checkpoint) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_they_have_everything_a_model_folder_can_have(name: str) -> None:
+    checkpoint = read(Path(hub.resolve(name)))
     assert checkpoint.softmax is not None and checkpoint.warm_state is not None
     assert checkpoint.vocabulary[:3] == ["<S>", "</S>", "<UNK>"]
-    card = (Path(hub.resolve("small-en")) / "README.md").read_text(encoding="utf-8")
-    for word in ("Perplexity", "Kneser-Ney", "licence", "CC BY-SA 4.0"):
+    card = (Path(hub.resolve(name)) / "README.md").read_text(encoding="utf-8")
+    for word in ("Perplexity", "Kneser-Ney", "licence", "CC BY-SA 4.0", f"runs/{name}.sh"):
         assert word in card
+
+
+def test_small_ko_has_learned_korean() -> None:
+    checkpoint = read(Path(hub.resolve("small-ko")))
+    bilm, head = BiLM.from_checkpoint(checkpoint), LMHead.from_checkpoint(checkpoint)
+    sentences = [
+        line.split() for line in ("이 영화 정말 재미있다 .", "지금까지 본 영화 중에 최고다 .", "시간이 아깝다 .")
+    ]
+    turned = [sentence[::-1] for sentence in sentences]
+    assert evaluate(bilm, head, sentences).of("mean") < 100
+    assert evaluate(bilm, head, sentences).of("mean") < evaluate(bilm, head, turned).of("mean") / 10
+    # A syllable more is another word, and no unknown one.
+    plain, past = Embedder.from_pretrained("small-ko").embed(["먹다", "먹었다"])
+    assert not np.allclose(plain[0], past[0])
 
 
 def test_it_has_learned_english(checkpoint: Checkpoint) -> None:
