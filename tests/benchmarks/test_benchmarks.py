@@ -1,4 +1,7 @@
-"""Every benchmark runs to its end at its smallest, and writes its record; no figure of the machine counts."""
+"""Every benchmark runs to its end at its smallest, and writes its record; no figure of the machine counts.
+
+Those that kill and stop many runs take a minute or two: ELMO_SLOW_TESTS=1 runs them too.
+"""
 
 import os
 import subprocess
@@ -17,12 +20,15 @@ TINY_SHAPE = [
     *("--peak-size", "32", "--rounds", "1", "--steps", "1"),
 ]
 
+slow = pytest.mark.skipif("ELMO_SLOW_TESTS" not in os.environ, reason="takes minutes: set ELMO_SLOW_TESTS=1")
 FAULTS = {
-    "kill.py": (["--times", "1"], "fault-kill", "| 1 of 1 |"),
     "save_faults.py": (["--times", "2"], "fault-save", "In 10 of 10 saves"),
+    "repeat.py": (["--steps", "30", "--recipes", "tiny, float32"], "fault-repeat", "1 of 1 recipes"),
+}
+SLOW_FAULTS = {
+    "kill.py": (["--times", "1"], "fault-kill", "| 1 of 1 |"),
     "stop_signals.py": (["--times", "5", "--megabytes", "2.5"], "fault-stop", "5 of 5 runs"),
     "nan.py": (["--times", "1"], "fault-nan", "6 of 6 injected"),
-    "repeat.py": (["--steps", "30", "--recipes", "tiny, float32"], "fault-repeat", "1 of 1 recipes"),
 }
 
 
@@ -61,6 +67,7 @@ def test_training_runs_all_contestants(tmp_path: Path, text: Path) -> None:
         assert f"\n| {contestant} | " in record
 
 
+@slow
 def test_training_memory_prepares_and_trains(tmp_path: Path, text: Path) -> None:
     flags = ["--text", str(text), "--megabytes", "0.1", "--steps", "2", "--workers", "1", "--vocab-size", "300"]
     record = run(BENCHMARKS / "training_memory.py", tmp_path / "results", *flags, codes=(0, 1))
@@ -73,13 +80,14 @@ def test_exactness_holds_for_a_few_shapes(tmp_path: Path) -> None:
     assert "float32 is within 1e-05: yes" in record and "with all words: yes" in record
 
 
-@pytest.mark.parametrize("script", FAULTS)
+@pytest.mark.parametrize("script", [*FAULTS, *(pytest.param(script, marks=slow) for script in SLOW_FAULTS)])
 def test_a_fault_is_survived(script: str, tmp_path: Path) -> None:
-    flags, subject, passed = FAULTS[script]
+    flags, subject, passed = (FAULTS | SLOW_FAULTS)[script]
     record = run(BENCHMARKS / "faults" / script, tmp_path / "results", *flags)
     assert record.startswith(f"{subject}_") and passed in record
 
 
+@slow
 def test_a_full_disk_is_survived(tmp_path: Path) -> None:
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("mounts a tmpfs, which only root may")
