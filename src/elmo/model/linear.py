@@ -9,6 +9,6 @@ from elmo.ops.product import ComputeType, prepack
 
 def linear(layer: nn.Linear, inputs: Float[Tensor, "rows inner"], dtype: ComputeType) -> Float[Tensor, "rows outer"]:
     """The layer's result. `dtype`: what the factors are rounded to, if no gradient is needed."""
-    if torch.is_grad_enabled() or (layer.weight.requires_grad and dtype == "float32"):
+    if torch.is_grad_enabled():
         return layer(inputs)
     return prepack(layer.weight, dtype)(inputs, layer.bias)

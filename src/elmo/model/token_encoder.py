@@ -92,9 +92,8 @@ class TokenEncoder(nn.Module):
 
     def stands_alone(self, dtype: ComputeType) -> bool:
         """Whether a token's vector is the same to the last bit whatever tokens are encoded with it."""
-        trained = any(parameter.requires_grad for parameter in self.parameters())
         fits = all(one.device.type == "cpu" and one.dtype == torch.float32 for one in self.parameters())
-        return fits and not trained and self.rounded_to(dtype) in native_types()
+        return fits and self.rounded_to(dtype) in native_types()
 
     def require_ids(
         self,

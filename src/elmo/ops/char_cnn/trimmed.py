@@ -38,7 +38,7 @@ def char_cnn_trimmed(
     pooled = []
     for weight, bias in filters:
         windows = flat.unfold(1, weight.shape[2] * dim, dim)
-        if dtype is None or (weight.requires_grad and dtype == "float32"):
+        if dtype is None:
             kernel = weight.transpose(1, 2).flatten(1)  # (number, width * dim), characters outermost as in `flat`
             scores = windows @ kernel.t()
         else:

@@ -16,6 +16,7 @@ from elmo.ops.product.compute_type import ComputeType, has_bfloat16_products
 from elmo.ops.product.native_product import NativeProduct, native_types
 from elmo.ops.product.quantized import quantize_rows, quantize_weight
 from elmo.ops.product.reference import product_reference
+from elmo.ops.product.version import weight_version
 
 _TWO = 2
 
@@ -79,19 +80,15 @@ _known: dict[ComputeType, WeakTensorKeyDictionary] = {}
 
 
 def prepack(weight: Float[Tensor, "outer ..."], dtype: ComputeType = "float32") -> Prepacked:
-    """The weight's `Prepacked`, made at its first use and made anew when the weight was changed in place.
+    """The weight's `Prepacked`, made at its first use and made anew when the weight was changed or trained.
 
     The weight of a convolution (outer, dim, width) is taken for windows of `width` neighbors of `dim` numbers.
-
-    A weight that may still be trained is packed at every call: torch's fused optimizers change it without telling.
     """
-    if weight.requires_grad or weight.is_inference():  # such tensors don't say when they change
-        return Prepacked(_flat(weight), dtype)
-    version = (weight._version, weight.data_ptr(), weight.dtype, native_types())
+    version = (weight_version(weight), native_types())
     known = _known.setdefault(dtype, WeakTensorKeyDictionary())
     found = known.get(weight)
     if found is None or found[0] != version:
-        found = (version, Prepacked(_flat(weight), dtype))
+        found = (version, Prepacked(_flat(weight.detach()), dtype))
         known[weight] = found
     return found[1]
 

@@ -17,6 +17,7 @@ from elmo.ops import native
 from elmo.ops.product.compute_type import ComputeType
 from elmo.ops.product.native_product import KINDS, PackedMatrix, native_types
 from elmo.ops.product.panels import lay_out
+from elmo.ops.product.version import weight_version
 from elmo.ops.projected_lstm.cell import LayerWeights, LSTMSettings
 
 _LANES = 16
@@ -135,23 +136,14 @@ _known: dict[tuple[ComputeType, LSTMSettings], WeakTensorKeyDictionary] = {}
 
 
 def can_fuse(weights: LayerWeights, dtype: ComputeType) -> bool:
-    """Whether a layer of these weights can run here: float32 on a CPU that has the instructions, and not in training.
-
-    Tensors in training or of inference mode don't say when they change, so what is laid out could go stale.
-    """
+    """Whether a layer of these weights can run here: float32 on a CPU that has the instructions."""
     tensors = [tensor for tensor in weights if tensor is not None]
-    return dtype in native_types() and all(
-        tensor.device.type == "cpu"
-        and tensor.dtype == torch.float32
-        and not tensor.requires_grad
-        and not tensor.is_inference()
-        for tensor in tensors
-    )
+    return dtype in native_types() and all(one.device.type == "cpu" and one.dtype == torch.float32 for one in tensors)
 
 
 def fused_layer(weights: LayerWeights, settings: LSTMSettings, dtype: ComputeType) -> FusedLayer:
-    """The layer's `FusedLayer`, made at its first use and made anew when a weight was changed in place."""
-    version = [(tensor.data_ptr(), tensor._version) for tensor in weights if tensor is not None]
+    """The layer's `FusedLayer`, made at its first use and made anew when a weight was changed or trained."""
+    version = [weight_version(tensor) for tensor in weights if tensor is not None]
     known = _known.setdefault((dtype, settings), WeakTensorKeyDictionary())
     found = known.get(weights.recurrent_weight)
     if found is None or found[0] != version:
