@@ -70,7 +70,7 @@ def main() -> int:
     ]
     columns = ["dtype", "sentences a call", "words/s, median", "best round", "floor", "share of it, best round"]
     facts = Table(
-        ["", "multiply-adds a second (x 2), all threads"], [[k, f"{v:,.0f} GFLOP/s"] for k, v in peak.items()]
+        ["", "multiplications and additions, all threads"], [[k, f"{v / 1e9:,.0f} G/s"] for k, v in peak.items()]
     )
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     settings: dict[str, Any] = {

@@ -15,7 +15,16 @@ if [ ! -d "$work/run/model" ]; then
     elmo pretrain "$here/configs/pretrain/small-en.toml" --data "$work/data" -o "$work/run" "${resume[@]}"
 fi
 
-[ -d "$work/small-en" ] || elmo convert "$work/run/model" "$work/small-en" --to native --dtype float16
+# A second stage on the same text in another order, from the finished model and with a falling rate of its own.
+if [ ! -d "$work/more/model" ]; then
+    resume=()
+    [ -f "$work/more/checkpoints/latest" ] && resume=(--resume)
+    elmo finetune --model "$work/run/model" --data "$work/data" -o "$work/more" --max-steps 3600 --learning-rate 0.001 \
+        --warmup-steps 100 --batch-size 128 --unroll-steps 20 --num-negative-samples 2048 --state-reset 0.9 --dropout 0 \
+        --product-dtype bfloat16 --seed 2 --comparison-sentences 1500 --evaluate-every 1200 "${resume[@]}"
+fi
+
+[ -d "$work/small-en" ] || elmo convert "$work/more/model" "$work/small-en" --to native --dtype float16
 
 for part in valid test; do
     elmo perplexity "$work/small-en" "$text/$part.txt.xz" --json >"$work/perplexity-$part.json"

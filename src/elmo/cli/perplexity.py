@@ -64,7 +64,8 @@ def main(argv: list[str]) -> int:
     total = None if arguments.text == STDIN else sum(1 for _ in _numbered(arguments, []))
     bilm, head = load(arguments.model, arguments.device)
     bad_lines: list[str] = []
-    with tqdm(total=total, unit="sentence", disable=arguments.quiet, file=sys.stderr) as bar:
+    # Sentences are done in windows, so only the mean speed says when the end will come.
+    with tqdm(total=total, unit="sentence", smoothing=0, disable=arguments.quiet, file=sys.stderr) as bar:
         facts = {"text": text_name(arguments.text)}
         if arguments.protocol == "bilm-tf":
             facts |= _like_bilm_tf(bilm, head, arguments, bad_lines)

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,8 +11,8 @@ from typing import Annotated, Any, Generic, Literal, TextIO, TypeVar
 import tyro
 
 from elmo.cli.language_model import Device
+from elmo.cli.task_settings import settings_beneath
 from elmo.errors import ConfigError
-from elmo.tasks.settings import with_table
 from elmo.tasks.task import TASKS, default_settings, require_known
 
 Settings = TypeVar("Settings")
@@ -128,7 +127,8 @@ def _help() -> str:
 def _train(task: str, argv: list[str]) -> int:
     arguments = _train_arguments(task, argv, default_settings(task))
     # The files whose settings are the defaults of the flags are themselves named by flags: so twice.
-    arguments = _train_arguments(task, argv, _defaults(task, arguments))
+    begun = arguments.output / "run.json" if arguments.resume else None
+    arguments = _train_arguments(task, argv, settings_beneath(task, arguments.config, begun))
     # Here and below, so that --help does not wait for torch.
     from elmo.tasks.train import Files, train
 
@@ -160,28 +160,6 @@ def _train_arguments(task: str, argv: list[str], settings: Any) -> Train[Any]:
         config=(tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff),
         default=Train(train=tyro.MISSING, output=tyro.MISSING, settings=settings),
     )
-
-
-def _defaults(task: str, arguments: Train[Any]) -> Any:
-    """The settings where no flag says otherwise: the task's, the resumed run's, the TOML file's, in turn."""
-    settings = default_settings(task)
-    if arguments.resume:
-        path = arguments.output / "run.json"
-        if not path.is_file():
-            raise ConfigError(f"{path}: is missing, so there is no run to resume. Start it without --resume.")
-        settings = with_table(settings, json.loads(path.read_text(encoding="utf-8"))["settings"], str(path))
-    if arguments.config is not None:
-        settings = with_table(settings, _table(arguments.config), str(arguments.config))
-    return settings
-
-
-def _table(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: there is no such file. Paths count from {Path.cwd()}. Check it.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: is no TOML file: {error}. Each line is: setting = value") from None
 
 
 def _summary(summary: dict[str, Any], run: Path) -> str:

@@ -31,6 +31,8 @@ from elmo.text.vocabulary import UNKNOWN
 
 State = Literal["zero", "carry"]
 
+_FIRST_WINDOW = 128  # sentences; small, so that a person soon sees progress and how long it will take
+
 
 @dataclass(frozen=True)
 class SentenceScore:
@@ -146,8 +148,10 @@ def scores(
     if state == "carry":
         yield from _carried_scores(bilm, head, ids, list(iterator), rows, max_tokens, poll)
         return
-    while some := list(itertools.islice(iterator, window)):
+    size = min(window, _FIRST_WINDOW)
+    while some := list(itertools.islice(iterator, size)):
         yield from _score_window(bilm, head, ids, some, max_tokens, poll)
+        size = min(window, 2 * size)
 
 
 @torch.no_grad()

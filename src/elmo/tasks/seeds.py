@@ -15,8 +15,7 @@ def over_seeds(seeds: Sequence[int], run_one: Callable[[int], Outcome], metric: 
 
     The standard deviation is the sample's (n - 1 below), None for one seed. "best_seed" has the best dev score.
     """
-    if not seeds or len(set(seeds)) != len(seeds):
-        raise ConfigError(f"seeds are {list(seeds)}, but one or more different ones are needed. Name each once.")
+    require_seeds(seeds)
     outcomes = [{"seed": seed, **run_one(seed)} for seed in seeds]
     summary: dict[str, Any] = {"metric": metric, "seeds": list(seeds)}
     for data in ("dev", "test"):
@@ -24,6 +23,12 @@ def over_seeds(seeds: Sequence[int], run_one: Callable[[int], Outcome], metric: 
             summary[data] = summarize([float(outcome[data][metric]) for outcome in outcomes])
     best = max(outcomes, key=lambda outcome: (outcome.get("dev") or {}).get(metric, 0.0))
     return {**summary, "best_seed": best["seed"], "per_seed": outcomes}
+
+
+def require_seeds(seeds: Sequence[int]) -> None:
+    """ConfigError if there is no seed, or one twice."""
+    if not seeds or len(set(seeds)) != len(seeds):
+        raise ConfigError(f"seeds are {list(seeds)}, but one or more different ones are needed. Name each once.")
 
 
 def summarize(scores: Sequence[float]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ model/               the model of the seed with the best dev score
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,8 @@ from elmo.tasks.fit import fit, predict_all
 from elmo.tasks.fit_folder import FitFolder
 from elmo.tasks.frozen_layers import FrozenLayers
 from elmo.tasks.layer_store import StoredType
-from elmo.tasks.seeds import Outcome, over_seeds
+from elmo.tasks.run_facts import require_same_run, write_json_file
+from elmo.tasks.seeds import Outcome, over_seeds, require_seeds
 from elmo.tasks.settings import to_table
 from elmo.tasks.task import Task, find
 from elmo.tasks.task_model import SavedTaskModel, device_named, save
@@ -74,18 +75,22 @@ class _Experiment:
     data: _Data
     run: Path
     include_bilm: bool
+    keep_models: bool
     quiet: bool
     flag: StopFlag
+    tell: Callable[[int], None] | None = None
     frozen: FrozenLayers | None = None
     static: StaticVectors | None = None
     train_words: list[str] = field(default_factory=list)
 
     def one_seed(self, seed: int) -> Outcome:
         """Trains, or takes what was trained before."""
-        folder = self.run / f"seed-{seed}"
-        done = folder / "scores.json"
+        if self.tell is not None:
+            self.tell(seed)
+        done = outcome_file(self.run, seed)
         if done.is_file():
             return json.loads(done.read_text(encoding="utf-8"))
+        folder = done.parent
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             model = self._new_model()
@@ -109,8 +114,9 @@ class _Experiment:
         metadata = {"elmo_version": __version__, "seed": seed, "best_epoch": fitted.best_epoch} | {
             f"{name}_{self.task.metric}": outcome[name][self.task.metric] for name in ("dev", "test") if name in outcome
         }
-        saved = SavedTaskModel(self.task, self.settings, data.vocabulary, model, metadata)
-        save(saved, folder / "model", include_bilm=self.include_bilm, force=True)
+        if self.keep_models:
+            saved = SavedTaskModel(self.task, self.settings, data.vocabulary, model, metadata)
+            save(saved, folder / "model", include_bilm=self.include_bilm, force=True)
         write_json_file(done, outcome)
         FitFolder(folder).finish()
         return outcome
@@ -140,36 +146,46 @@ def train(
     cache: Path | None = None,
     cache_dtype: StoredType = "float32",
     include_bilm: bool = False,
+    keep_models: bool = True,
     resume: bool = False,
     quiet: bool = False,
+    tell: Callable[[int], None] | None = None,
 ) -> dict[str, Any]:
     """Trains a model for each seed in the run folder; what scores.json says.
 
     `cache`: folder for the biLM's layers, which any number of runs may share (default: in the run folder).
-    `include_bilm`: whether the saved models have a copy of the biLM. `resume`: go on in a run folder, with the same
-    settings and files; more seeds are allowed. Raises TextError for what is wrong in the data, ConfigError for
-    settings that make no sense, OutputError if the folder is taken, Interrupted when stopped with all saved.
+    `include_bilm`: whether the saved models have a copy of the biLM. `keep_models`: whether models are saved at all.
+    `resume`: go on in a run folder, with the same settings and files; more seeds are allowed. `tell` is called with
+    each seed when its turn comes, also if it was trained before. Raises TextError for what is wrong in the data,
+    ConfigError for settings that make no sense, OutputError if the folder is taken, Interrupted when stopped with all
+    saved.
     """
+    require_seeds(seeds)
     with stop_flag() as flag:
         task = find(task_name)
         data = _read(task, settings, files, quiet)
         _require_free(run, resume)
         frozen = _frozen(settings, cache or run / "cache", cache_dtype)
         _note(run, task, settings, files, frozen)
-        experiment = _Experiment(task, settings, data, run, include_bilm, quiet, flag, frozen)
+        experiment = _Experiment(task, settings, data, run, include_bilm, keep_models, quiet, flag, tell, frozen)
         _fill_tokens(experiment)
         summary = over_seeds(seeds, experiment.one_seed, task.metric)
         summary = {"task": task.name, **summary}
         write_json_file(run / "scores.json", summary)
-        _copy_model(run / f"seed-{summary['best_seed']}" / "model", run / "model")
+        if keep_models:
+            _copy_model(outcome_file(run, summary["best_seed"]).parent / "model", run / "model")
         return summary
 
 
-def write_json_file(path: Path, values: dict[str, Any]) -> None:
-    """A file of facts; whole or not at all."""
-    text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
-    with new_file(path, size=len(text), force=True) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")
+def outcome_file(run: Path, seed: int) -> Path:
+    """Where a run's outcome of a seed stands, once that is trained."""
+    return run / f"seed-{seed}" / "scores.json"
+
+
+def num_training_examples(task_name: str, settings: Any, train_file: Path, *, has_dev: bool) -> int:
+    """How many examples of a file `train` trains on with a share of 1. Without dev data a tenth of them is held out."""
+    examples = find(task_name).read(train_file, settings)
+    return len(examples if has_dev else _held_out(examples)[0])
 
 
 def _read(task: Task, settings: Any, files: Files, quiet: bool) -> _Data:
@@ -226,22 +242,11 @@ def _note(run: Path, task: Task, settings: Any, files: Files, frozen: FrozenLaye
     }
     path = run / "run.json"
     if path.is_file():
-        begun = json.loads(path.read_text(encoding="utf-8"))
-        for name, now in _flat(facts).items():
-            if _flat(begun).get(name) != now:
-                raise ConfigError(
-                    f"{path}: the run was begun with {name} {_flat(begun).get(name)!r}, now it is {now!r}: its parts "
-                    "would not belong together. Resume with what it was begun with, or name another folder."
-                )
+        require_same_run(path, facts)
         return
     run.mkdir(parents=True, exist_ok=True)
-    write_json_file(run / "env.json", {"elmo": __version__, **environment()})
     write_json_file(path, {**facts, "files": {name: str(path) for name, path in vars(files).items() if path}})
-
-
-def _flat(facts: dict[str, Any]) -> dict[str, Any]:
-    data = {f"the {name} file of hash": value for name, value in facts["data"].items()}
-    return {"task": facts["task"], "biLM": facts["bilm"], **facts["settings"], **data}
+    write_json_file(run / "env.json", {"elmo": __version__, **environment()})
 
 
 def _fill_tokens(experiment: _Experiment) -> None:

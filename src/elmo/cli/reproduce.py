@@ -1,0 +1,127 @@
+"""`elmo reproduce`: the paper's tables and figures about ELMo in a task's model, on your own files."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+import tyro
+
+from elmo.cli.task_settings import settings_beneath
+from elmo.tasks.reproduce.systems import EXPERIMENTS, require_experiment
+from elmo.tasks.task import TASKS, default_settings, require_known
+
+Settings = TypeVar("Settings")
+
+
+@dataclass(frozen=True)
+class Arguments(Generic[Settings]):
+    """Train every system of the table or figure with every seed, and compare them as the paper does: a page with mean,
+    spread and the paper's numbers, JSON, and a picture are in the folder. What the experiment tries out is set by
+    it; all else is the task's settings. Ctrl-C and SIGTERM save everything; --resume goes on from there."""
+
+    train: Path
+    """Labelled training data; .gz, .xz and .bz2 are unpacked."""
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    """Folder of the results and trainings. Several experiments may share one, and with it what they have in common."""
+    settings: Annotated[Settings, tyro.conf.arg(name="")]
+    config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
+    """TOML file of the task's settings; flags beside it win."""
+    dev: Path | None = None
+    """Labelled data that decides which epoch is the best (default: a tenth of the training data, held out)."""
+    test: Path | None = None
+    """Labelled data that is scored once, at the end of each training."""
+    seeds: tuple[int, ...] | None = None
+    """A training of each system for each; with one there is no spread (default: 1 2 3, or the resumed ones)."""
+    shares: tuple[float, ...] | None = None
+    """figure1: percent of the training data (default: those of 0.1 1 5 10 20 50 100 that leave an example or more,
+    or the resumed ones)."""
+    cache: Path | None = None
+    """Folder for the biLM's layers, computed once for all trainings (default: in the output folder)."""
+    cache_dtype: Literal["float32", "float16"] = "float32"
+    """How they are stored."""
+    keep_models: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Save every trained model too."""
+    resume: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Go on in the output folder, with its own settings unless a file of settings is given; what is trained isn't
+    trained again."""
+    json: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Print the results as JSON."""
+    quiet: tyro.conf.FlagCreatePairsOff[bool] = False
+    """No progress and no page."""
+
+
+def main(argv: list[str]) -> int:
+    """Runs the command; the exit code."""
+    asks_for_help = argv[:1] in ([], ["-h"], ["--help"]) or (
+        argv[0] in EXPERIMENTS and argv[1:2] in ([], ["-h"], ["--help"])
+    )
+    if asks_for_help:
+        is_asked = bool({"-h", "--help"} & set(argv))
+        print(_help(), file=sys.stdout if is_asked else sys.stderr)
+        return 0 if is_asked else 2
+    require_experiment(argv[0])
+    require_known(argv[1])
+    return _reproduce(argv[0], argv[1], argv[2:])
+
+
+def _help() -> str:
+    width = max(map(len, EXPERIMENTS))
+    return "\n".join(
+        [
+            f"usage: elmo reproduce {{{','.join(EXPERIMENTS)}}} TASK [CONFIG.toml] --train FILE [--dev FILE]",
+            "                      [--test FILE] [--seeds 1 2 3] -o FOLDER ...",
+            "",
+            "The paper's ablations, one command each, on your own files: trained with several seeds, compared by mean",
+            "and spread beside the paper's numbers, each claim of the paper judged.",
+            "",
+            *(f"  {name:{width}}  {line}" for name, line in EXPERIMENTS.items()),
+            "",
+            f"The tasks are: {', '.join(TASKS)}.",
+            "",
+            "  elmo reproduce table2 TASK --help  every setting of a task",
+        ]
+    )
+
+
+def _reproduce(experiment: str, task: str, argv: list[str]) -> int:
+    arguments = _arguments(experiment, task, argv, default_settings(task))
+    begun = arguments.output / f"{experiment}.run.json" if arguments.resume else None
+    # The files whose settings are the defaults of the flags are themselves named by flags: so twice.
+    arguments = _arguments(experiment, task, argv, settings_beneath(task, arguments.config, begun))
+    # Here, so that --help does not wait for torch.
+    from elmo.tasks.reproduce.experiment import reproduce
+    from elmo.tasks.train import Files
+
+    found = reproduce(
+        experiment,
+        task,
+        arguments.settings,
+        Files(arguments.train, arguments.dev, arguments.test),
+        arguments.output,
+        seeds=arguments.seeds,
+        shares=arguments.shares,
+        cache=arguments.cache,
+        cache_dtype=arguments.cache_dtype,
+        keep_models=arguments.keep_models,
+        resume=arguments.resume,
+        quiet=arguments.quiet,
+    )
+    if arguments.json:
+        print(json.dumps(found.results, indent=2, ensure_ascii=False))
+    elif not arguments.quiet:
+        print(found.page)
+        print("Written: " + " ".join(map(str, found.files)))
+    return 0
+
+
+def _arguments(experiment: str, task: str, argv: list[str], settings: Any) -> Arguments[Any]:
+    """The arguments, with `settings` where no flag says otherwise."""
+    return tyro.cli(
+        Arguments[type(settings)],  # type: ignore[misc]
+        args=argv,
+        prog=f"elmo reproduce {experiment} {task}",
+        config=(tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff),
+        default=Arguments(train=tyro.MISSING, output=tyro.MISSING, settings=settings),
+    )

@@ -1,0 +1,113 @@
+"""The trainings of an experiment: systems times seeds, each an `elmo task train` in a folder of its own.
+
+    FOLDER/runs/<system>-<hash of its settings>/   one run, with seed-1/, seed-2/ and so on
+    FOLDER/cache/                                  the biLM's layers, computed once for all of them
+
+What is trained is not trained again; what is under way goes on bit for bit. Experiments in one folder share runs.
+"""
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from elmo.tasks.layer_store import StoredType
+from elmo.tasks.reproduce.outcomes import Outcome
+from elmo.tasks.reproduce.systems import System
+from elmo.tasks.train import Files, outcome_file, train
+
+# A training on a small share isn't shorter in proportion: it is scored on the same dev data, over more epochs.
+_LEAST_WEIGHT = 5.0
+
+
+@dataclass
+class _Progress:
+    """Says which training of how many is next, and how long all will take."""
+
+    cells: list[tuple[System, int]]
+    runs: Path
+    quiet: bool
+    done: float = 0.0
+    """Weight of the trainings that were finished here."""
+    seconds: float = 0.0
+    """What they took."""
+    under_way: tuple[float, float] | None = field(default=None)
+    """When the present training began, and its weight."""
+
+    def begin(self, system: System, seed: int) -> None:
+        """The turn of a training has come."""
+        self.end()
+        place = self.cells.index((system, seed)) + 1
+        finished = self._is_finished(system, seed)
+        if not finished:
+            self.under_way = (time.monotonic(), _weight(system))
+        if self.quiet:
+            return
+        share = "" if system.share == 100 else f", {system.share:g} % of the data"
+        rest = "finished before" if finished else self._left(place)
+        print(f"cell {place} of {len(self.cells)}: {system.label}{share}, seed {seed}: {rest}", file=sys.stderr)
+
+    def end(self) -> None:
+        """The training under way, if there is one, is over."""
+        if self.under_way is not None:
+            began, weight = self.under_way
+            self.seconds += time.monotonic() - began
+            self.done += weight
+        self.under_way = None
+
+    def _left(self, place: int) -> str:
+        if not self.done:
+            return "begins"
+        open_ones = [system for system, seed in self.cells[place - 1 :] if not self._is_finished(system, seed)]
+        seconds = self.seconds / self.done * sum(map(_weight, open_ones))
+        return f"begins, about {_duration(seconds)} left for all"
+
+    def _is_finished(self, system: System, seed: int) -> bool:
+        return outcome_file(self.runs / system.folder, seed).is_file()
+
+
+def run_grid(
+    task: str,
+    systems: Sequence[System],
+    files: Files,
+    folder: Path,
+    *,
+    seeds: Sequence[int],
+    cache: Path | None = None,
+    cache_dtype: StoredType = "float32",
+    keep_models: bool = False,
+    quiet: bool = False,
+) -> list[Outcome]:
+    """Trains what isn't trained yet; the outcome of each system. Raises as `train` does."""
+    runs = folder / "runs"
+    progress = _Progress([(system, seed) for system in systems for seed in seeds], runs, quiet)
+    outcomes = []
+    for system in systems:
+        run = runs / system.folder
+        summary = train(
+            task,
+            system.settings,
+            files,
+            run,
+            seeds=seeds,
+            cache=cache or folder / "cache",
+            cache_dtype=cache_dtype,
+            keep_models=keep_models,
+            resume=(run / "run.json").is_file(),
+            quiet=quiet,
+            tell=lambda seed, system=system: progress.begin(system, seed),
+        )
+        progress.end()
+        outcomes.append(Outcome(system, run, summary))
+    return outcomes
+
+
+def _weight(system: System) -> float:
+    return max(system.share, _LEAST_WEIGHT)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

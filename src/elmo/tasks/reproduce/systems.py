@@ -1,0 +1,112 @@
+"""The systems that each experiment compares, made of a task's settings. Nothing here loads torch."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from elmo.errors import ConfigError
+from elmo.tasks.settings import to_table
+
+EXPERIMENTS = {
+    "table2": "which layers: no ELMo, the top layer, all layers averaged (lambda 1), all layers mixed (lambda 0.001)",
+    "table3": "where ELMo is put: at the input of the task's RNN, at its output, at both",
+    "figure1": "how much data: without and with ELMo, on shares of the training data",
+    "figure2": "which layers the mixes have learned to use, at the input and at the output",
+}
+
+SHARES = (0.1, 1.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+"""Percent of the training data in figure 1, where none are asked for."""
+
+
+@dataclass(frozen=True)
+class System:
+    """One line of a table: what is trained, once for each seed."""
+
+    name: str
+    """Of the system, without blanks: figure 1 has it once for each share."""
+    label: str
+    """For people."""
+    settings: Any
+    """The task's."""
+
+    @property
+    def share(self) -> float:
+        """Percent of the training data."""
+        return round(100 * self.settings.fit.train_share, 9)
+
+    @property
+    def folder(self) -> str:
+        """The name of its run's folder: the same for equal settings, so that experiments share what they can."""
+        text = json.dumps(to_table(self.settings), sort_keys=True)
+        share = "" if self.share == 100 else f"-{self.share:g}pct"
+        return f"{self.name}{share}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def require_experiment(name: str) -> None:
+    """ConfigError if there is no such experiment."""
+    if name not in EXPERIMENTS:
+        raise ConfigError(
+            f"there is no table or figure {name!r} to reproduce. Those of the paper that are about ELMo in a task's "
+            f"model are: {', '.join(EXPERIMENTS)}."
+        )
+
+
+def require_open(experiment: str, settings: Any) -> None:
+    """ConfigError if the settings say what the experiment has to try out itself."""
+    if settings.tokens.encoder == "none":
+        raise ConfigError(
+            f"encoder is 'none', but {experiment} trains with ELMo, and without it where that is compared. Leave "
+            "--encoder out."
+        )
+    if experiment == "figure1" and settings.fit.train_share != 1:
+        raise ConfigError(
+            f"train_share is {settings.fit.train_share}, but figure1 tries out several shares of the training data. "
+            "Leave it out, and say which ones with --shares."
+        )
+
+
+def checked_shares(shares: Sequence[float], num_examples: int) -> list[float]:
+    """Percentages in ascending order; `SHARES` without those that leave no example if none are given.
+
+    Raises ConfigError for what is no percentage, or leaves no example.
+    """
+    wrong = [share for share in shares if not 0 < share <= 100]
+    if wrong:
+        raise ConfigError(f"--shares has {wrong[0]:g}, but shares are percentages: above 0 and at most 100. Change it.")
+    empty = [share for share in shares if round(share / 100 * num_examples) < 1]
+    if empty:
+        raise ConfigError(
+            f"--shares has {empty[0]:g}, but that share of {num_examples:,} training examples is none at all. Ask for "
+            f"{100 / num_examples:.2g} or more."
+        )
+    found = shares or [share for share in SHARES if round(share / 100 * num_examples) >= 1]
+    return sorted(set(found))
+
+
+def systems_of(experiment: str, settings: Any, shares: Sequence[float] = ()) -> list[System]:
+    """What `experiment` trains, in the order of its table. `shares`: percentages, for figure 1 alone."""
+    if experiment == "table2":
+        return [
+            _system("baseline", "baseline (no ELMo)", settings, encoder="none"),
+            _system("top", "top layer only", settings, layers="top"),
+            _system("lambda-1", "all layers, lambda 1", settings, layers="mix", mix_penalty=1.0),
+            _system("lambda-0.001", "all layers, lambda 0.001", settings, layers="mix", mix_penalty=0.001),
+        ]
+    if experiment == "figure1":
+        return [system for share in shares for system in _with_and_without(settings, share)]
+    return [
+        _system("input", "input only", settings, layers="mix", placement="input"),
+        _system("both", "input & output", settings, layers="mix", placement="both"),
+        _system("output", "output only", settings, layers="mix", placement="output"),
+    ]
+
+
+def _with_and_without(settings: Any, share: float) -> list[System]:
+    settings = replace(settings, fit=replace(settings.fit, train_share=share / 100))
+    return [_system("baseline", "baseline (no ELMo)", settings, encoder="none"), _system("elmo", "+ ELMo", settings)]
+
+
+def _system(name: str, label: str, settings: Any, **tokens: Any) -> System:
+    return System(name, label, replace(settings, tokens=replace(settings.tokens, **tokens)))
