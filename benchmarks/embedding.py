@@ -1,11 +1,12 @@
 """How fast sentences become vectors: words a second by dtype and batch, beside what the machine's products allow.
 
     python benchmarks/embedding.py                          published size, random weights; takes minutes
-    python benchmarks/embedding.py --size small --against   beside the plain loop of ops/projected_lstm/reference.py
+    python benchmarks/embedding.py --size small --against   beside the plain operations (plain_embedding.py)
 
 Sentences are lines of real text in their natural lengths. Every kind is timed in every round, so that what else the
 machine does falls on all of them; figures are medians over the rounds, and of each kind the best round. The floor is
-the time of the products alone at the speed that the processor's multiply-and-add instructions reach in the same run.
+the time of the products alone at the speed that the processor's multiply-and-add instructions reach in the same run; for one sentence a call, it is the time of reading the recurrent weights once a
+step, if that is longer.
 """
 
 import lzma
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from plain_embedding import PlainEmbedder
 from record import ROOT, Record, Table, parser
 
 from elmo.embed.embedder import Embedder
@@ -26,9 +28,11 @@ from elmo.embed.speed import (
     floor,
     measured_peak,
     random_bilm,
+    reading_floor,
     words_of,
 )
 
+_PLAIN_BATCH = 64
 TEXT = ROOT.parent / "shared" / "data" / "lm-en" / "test.txt.xz"
 
 
@@ -44,7 +48,7 @@ def main() -> int:
     arguments.add_argument("--words", type=int, default=1500, help="at least as many in a round of small batches")
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--threads", type=int, default=2)
-    arguments.add_argument("--against", action="store_true", help="also the plain loop, in batches of 64")
+    arguments.add_argument("--against", action="store_true", help="also the plain operations, batches of 64, unsorted")
     given = arguments.parse_args()
     torch.set_num_threads(given.threads)
     sentences = _sentences(given.text, given.sentences)
@@ -55,6 +59,8 @@ def main() -> int:
     }
     kinds = [(dtype, batch) for dtype in given.dtypes for batch in given.batches]
     found: dict[tuple[str, int], list[float]] = {kind: [] for kind in kinds}
+    plain = PlainEmbedder(next(iter(embedders.values())).bilm) if given.against else None
+    plainly: list[float] = []
     peaks: list[MachinePeak] = []
     for turn in range(given.rounds):
         peaks.append(measured_peak(given.threads))
@@ -62,12 +68,22 @@ def main() -> int:
             chosen = sentences if batch == 0 else _share(sentences, given.words, batch, turn)
             found[dtype, batch].append(_speed(embedders[dtype], chosen, batch))
             print(f"round {turn}: {dtype}, batch {batch or 'all'}: {found[dtype, batch][-1]:,.0f} words/s", flush=True)
+        if plain is not None:
+            plainly.append(_speed(plain, _share(sentences, given.words, _PLAIN_BATCH, turn), _PLAIN_BATCH))
+            print(f"round {turn}: plain, batch {_PLAIN_BATCH}: {plainly[-1]:,.0f} words/s", flush=True)
     peak = {dtype: max(one[dtype] for one in peaks) for dtype in peaks[0]}
     config = next(iter(embedders.values())).bilm.config
+    words = words_of(sentences)
+    bounds = {(dtype, batch): floor(config, peak, dtype, sentences) for dtype, batch in kinds}
+    for dtype, batch in kinds:
+        if batch == 1 and (reading := reading_floor(config, dtype, words, len(sentences), given.threads)):
+            bounds[dtype, batch] = min(reading, bounds[dtype, batch])
     rows = [
-        [dtype, batch or f"all {len(sentences)}", *_figures(found[dtype, batch], floor(config, peak, dtype, sentences))]
+        [dtype, batch or f"all {len(sentences)}", *_figures(found[dtype, batch], bounds[dtype, batch])]
         for dtype, batch in kinds
     ]
+    if plainly:
+        rows.append(["plain, float32", _PLAIN_BATCH, *_figures(plainly, floor(config, peak, "float32", sentences))])
     columns = ["dtype", "sentences a call", "words/s, median", "best round", "floor", "share of it, best round"]
     facts = Table(
         ["", "multiplications and additions, all threads"], [[k, f"{v / 1e9:,.0f} G/s"] for k, v in peak.items()]
@@ -103,8 +119,8 @@ def _share(sentences: list[list[str]], words: int, batch: int, turn: int) -> lis
     return sentences[start : start + count]
 
 
-def _speed(embedder: Embedder, sentences: list[list[str]], batch: int) -> float:
-    if batch == 0:
+def _speed(embedder: Embedder | PlainEmbedder, sentences: list[list[str]], batch: int) -> float:
+    if batch == 0 and isinstance(embedder, Embedder):
         embedder.forget_words()
     size = batch or len(sentences)
     begun = time.perf_counter()

@@ -42,7 +42,7 @@ def read_side_by_side(
         for part in range(parts)
         for place, stack in enumerate(stacks)
     ]
-    if len(shares) >= threads and not _outgrows_the_cache(stacks, rows):
+    if len(shares) >= threads:
         run_together([functools.partial(_read_alone, shares[rank::threads]) for rank in range(threads)])
     else:
         for share in shares:
@@ -50,10 +50,6 @@ def read_side_by_side(
     for share in shares:
         share.give_back()
     return new_hidden, new_cell
-
-
-def _outgrows_the_cache(stacks: Sequence[Stack], rows: int) -> bool:
-    return False
 
 
 def _read_alone(shares: Sequence["_Share"]) -> None:
