@@ -5,8 +5,8 @@
 
 Sentences are lines of real text in their natural lengths. Every kind is timed in every round, so that what else the
 machine does falls on all of them; figures are medians over the rounds, and of each kind the best round. The floor is
-the time of the products alone at the speed that the processor's multiply-and-add instructions reach in the same run; for one sentence a call, it is the time of reading the recurrent weights once a
-step, if that is longer.
+the time of the products alone at the speed that the processor's multiply-and-add instructions reach in the same run;
+for one sentence a call, it is the time of reading the recurrent weights once a step, if that is longer.
 """
 
 import lzma

@@ -51,8 +51,8 @@ def main() -> int:
                     missed.append(f"{model}, {dtype}, layer {layer}")
     columns = ["model", "dtype", "layer", "numbers' own size", "largest error", "mean error", "mean cosine", "lowest"]
     sentence = (
-        f"Mean cosines below their targets ({json.dumps(TARGETS)}): {'; '.join(missed) or 'none'}. Numbers' own size is "
-        "the mean absolute value in float64. What an error means for a task is another question: see docs/performance.md."
+        f"Mean cosines below their targets ({json.dumps(TARGETS)}): {'; '.join(missed) or 'none'}. Numbers' own size "
+        "is the mean absolute value in float64. What an error means for a task: see docs/performance.md."
     )
     settings: dict[str, Any] = {"sentences": f"the first {given.sentences:,} of the text"}
     Record("precision", "Vectors beside those of float64", [Table(columns, rows)], sentence, settings).write(

@@ -3,6 +3,7 @@
 Those that kill and stop many runs take a minute or two: ELMO_SLOW_TESTS=1 runs them too.
 """
 
+import lzma
 import os
 import subprocess
 import sys
@@ -78,6 +79,43 @@ def test_exactness_holds_for_a_few_shapes(tmp_path: Path) -> None:
     flags = ["--shapes", "4", "--draws", "60", "--words", "100", "--largest", "32"]
     record = run(BENCHMARKS / "exactness.py", tmp_path / "results", *flags)
     assert "float32 is within 1e-05: yes" in record and "with all words: yes" in record
+
+
+def test_embedding_runs_beside_the_plain_operations(tmp_path: Path, text: Path) -> None:
+    flags = ["--size", "small", "--text", str(text), "--sentences", "6", "--words", "10", "--batches", "1", "0"]
+    record = run(BENCHMARKS / "embedding.py", tmp_path / "results", *flags, "--rounds", "1", "--against")
+    for row in ("float32 | 1", "int8 | all 6", "plain, float32 | 64"):
+        assert f"\n| {row} | " in record
+
+
+def test_precision_finds_the_bundled_model_near_float64(tmp_path: Path, text: Path) -> None:
+    flags = ["--models", "small-en", "--text", str(text), "--sentences", "6"]
+    record = run(BENCHMARKS / "precision.py", tmp_path / "results", *flags)
+    assert "none. Numbers' own size" in record
+    errors = {}
+    for line in record.splitlines():
+        if line.startswith("| small-en |"):
+            dtype, layer, _, largest = [part.strip() for part in line.split("|")][2:6]
+            errors[dtype, layer] = float(largest)
+    assert all(0 < errors["float32", layer] < 2e-5 for layer in "012")
+    assert all(errors["float32", layer] < errors["int8", layer] < 1 for layer in "012")
+
+
+@slow
+def test_a_corpus_goes_into_every_format(tmp_path: Path, text: Path) -> None:
+    flags = ["--text", str(text), "--sentences", "20", "--rounds", "1", "--threads", "1"]
+    record = run(BENCHMARKS / "corpus.py", tmp_path / "results", *flags)
+    for kind in ("memory", "HDF5", "npy", "Parquet"):
+        assert f"\n| {kind} | " in record
+
+
+@slow
+def test_start_up_waits_for_the_first_vector(tmp_path: Path) -> None:
+    packed = tmp_path / "text.txt.xz"
+    packed.write_bytes(lzma.compress("\n".join(LINES[:3]).encode()))
+    flags = ["--models", "small-en", "--text", str(packed), "--sentences", "2", "--rounds", "1"]
+    record = run(BENCHMARKS / "start_up.py", tmp_path / "results", *flags)
+    assert "\n| import elmo | " in record and "\n| small-en | int8 | " in record
 
 
 @pytest.mark.parametrize("script", [*FAULTS, *(pytest.param(script, marks=slow) for script in SLOW_FAULTS)])

@@ -99,6 +99,14 @@ def test_evaluate_gives_the_scores_of_training_and_the_official_file(train, tmp_
     assert "--force" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "int8", "auto"])
+def test_a_trained_model_reads_with_rounded_products_too(train, tmp_path, data, capsys, dtype):
+    assert train("run") == 0
+    exact = json.loads((tmp_path / "run" / "scores.json").read_text())["per_seed"][0]["test"]
+    assert main(["task", "evaluate", "ner", str(tmp_path / "run"), str(data), "--json", "--dtype", dtype]) == 0
+    assert json.loads(capsys.readouterr().out)["f1"] == pytest.approx(exact["f1"], abs=10)
+
+
 def test_the_same_command_gives_the_same_result_and_a_shared_cache_is_used(train, tmp_path):
     cache = tmp_path / "cache"
     assert train("one", "--cache", str(cache)) == 0
@@ -241,3 +249,68 @@ def test_help_is_there_at_every_step(arguments, capsys):
     except SystemExit as end:
         assert end.code == 0
     assert "elmo task train" in capsys.readouterr().out
+
+
+def test_text_in_another_encoding_is_read_if_it_is_named(train, tmp_path, capsys):
+    data, text = tmp_path / "latin.conll", tmp_path / "latin.txt"
+    data.write_bytes("the O\nAndré B-PER\n\nsaw O\nAnna B-PER\n".encode("latin-1"))
+    assert train("run", "--train", str(data), "--dev", str(data), "--test", str(data), "--encoder", "none") == 2
+    message = capsys.readouterr().err
+    assert message.startswith(
+        f"{data}:2: not valid UTF-8 (byte 0xE9 at column 5). No line of labelled data may be left"
+    )
+    assert "--errors" not in message
+    files = ["--train", str(data), "--dev", str(data), "--test", str(data), "--encoding", "latin-1"]
+    assert train("run", *files, "--encoder", "none") == 0
+    text.write_bytes("saw Anna\nAndré saw\n".encode("latin-1"))
+    predict = ["task", "predict", "ner", str(tmp_path / "run"), str(text)]
+    capsys.readouterr()
+    assert main(predict) == 2
+    assert f"{text}:2: not valid UTF-8" in capsys.readouterr().err
+    assert main([*predict, "--encoding", "latin-1"]) == 0
+    assert "\nAndré " in capsys.readouterr().out
+    assert main([*predict, "--errors", "skip", "--json"]) == 1
+    told = capsys.readouterr()
+    assert f"skipped: {text}:2: not valid UTF-8" in told.err
+    assert [json.loads(line)["tokens"] for line in told.out.splitlines()] == [["saw", "Anna"], []]
+
+
+def test_predictions_are_made_while_the_text_is_read(train, tmp_path, monkeypatch, capsys):
+    assert train("run", "--encoder", "none") == 0
+    seen = []
+
+    class Endless(io.RawIOBase):
+        """Lines without end; how many were read when the first prediction was written."""
+
+        def readable(self):
+            return True
+
+        def readinto(self, buffer):
+            seen.append(len(seen))
+            if len(seen) > 2000:
+                raise AssertionError("all of the text is read before anything is written")
+            line = b"Anna saw Rome\n"
+            buffer[: len(line)] = line
+            return len(line)
+
+    class Full(io.StringIO):
+        def writelines(self, lines):
+            raise BrokenPipeError
+
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(Endless(), buffer_size=14)))
+    monkeypatch.setattr("sys.stdout", Full())
+    with pytest.raises(BrokenPipeError):
+        from elmo.cli import task
+
+        task.main(["predict", "ner", str(tmp_path / "run")])
+    assert len(seen) < 1100
+
+
+def test_a_run_begun_before_a_setting_existed_is_resumed(train, tmp_path):
+    assert train("run") == 0
+    path = tmp_path / "run" / "run.json"
+    facts = json.loads(path.read_text())
+    del facts["settings"]["encoding"]
+    path.write_text(json.dumps(facts))
+    assert train("run", "--resume") == 0
+    assert train("run", "--resume", "--batch-size", "4") == 2

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import tee
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TextIO, TypeVar
 
@@ -16,6 +17,7 @@ from elmo.errors import ConfigError
 from elmo.tasks.task import TASKS, default_settings, require_known
 
 Settings = TypeVar("Settings")
+ComputeIn = Literal["float32", "bfloat16", "int8", "auto"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ class Evaluate:
     """Where the biLM is, if it isn't where it was in training."""
     device: Device = "auto"
     """Where to compute."""
+    dtype: ComputeIn = "float32"
+    """What the factors of the biLM's products are rounded to, as in elmo embed."""
     force: bool = False
     """Replace an existing file of predictions."""
     json: bool = False
@@ -82,10 +86,16 @@ class Predict:
     """File for the predictions (default: standard output)."""
     tokenizer: Literal["whitespace", "unicode"] = "whitespace"
     """How a line becomes tokens: at whitespace, or by rules for text that isn't tokenized."""
+    encoding: str = "utf-8"
+    """What the text is written in."""
+    errors: Literal["strict", "skip"] = "strict"
+    """A line that can't be decoded: strict stops there; skip lists it and takes it for an empty sentence."""
     model: str | None = None
     """Where the biLM is, if it isn't where it was in training."""
     device: Device = "auto"
     """Where to compute."""
+    dtype: ComputeIn = "float32"
+    """What the factors of the biLM's products are rounded to, as in elmo embed."""
     force: bool = False
     """Replace an existing file."""
     json: bool = False
@@ -181,7 +191,7 @@ def _evaluate(task: str, argv: list[str]) -> int:
     arguments = tyro.cli(Evaluate, args=argv, prog=f"elmo task evaluate {task}", config=(tyro.conf.FlagCreatePairsOff,))
     from elmo.tasks.apply import evaluate
 
-    saved = _loaded(task, arguments.folder, arguments.model, arguments.device)
+    saved = _loaded(task, arguments)
     scores, lines = evaluate(saved, arguments.data)
     if arguments.output is not None:
         with _result_file(arguments.output, arguments.force) as file:
@@ -219,22 +229,38 @@ def _predict(task: str, argv: list[str]) -> int:
     from elmo.text.tokenizer import tokenizer
 
     check_is_text_file(arguments.text)
-    saved = _loaded(task, arguments.folder, arguments.model, arguments.device)
-    sentences = list(read_sentences(arguments.text, tokenize=tokenizer(arguments.tokenizer)))
+    saved = _loaded(task, arguments)
+    skipped: list[int] = []
+
+    def tell(number: int, message: str) -> None:
+        print(f"skipped: {message}", file=sys.stderr)
+        skipped.append(number)
+
+    told, asked = tee(
+        read_sentences(
+            arguments.text,
+            encoding=arguments.encoding,
+            errors=arguments.errors,
+            tokenize=tokenizer(arguments.tokenizer),
+            on_bad_line=tell,
+        )
+    )
     with _result_file(arguments.output, arguments.force) as file:
-        for tokens, (prediction, lines) in zip(sentences, predict(saved, sentences), strict=True):
+        for tokens, (prediction, lines) in zip(told, predict(saved, asked), strict=True):
             if arguments.json:
                 lines = [json.dumps({"tokens": tokens, "prediction": prediction}, ensure_ascii=False)]
             file.writelines(line + "\n" for line in lines)
-    return 0
+    return 1 if skipped else 0
 
 
-def _loaded(task: str, folder: Path, model: str | None, device: str) -> Any:
+def _loaded(task: str, arguments: Evaluate | Predict) -> Any:
     from elmo.tasks.task_model import load
 
-    saved = load(folder, model=model, device=device)
+    saved = load(arguments.folder, model=arguments.model, device=arguments.device, dtype=arguments.dtype)
     if saved.task.name != task:
-        raise ConfigError(f"{folder}: is a model of the task {saved.task.name!r}, not {task!r}. Name that task.")
+        raise ConfigError(
+            f"{arguments.folder}: is a model of the task {saved.task.name!r}, not {task!r}. Name that task."
+        )
     return saved
 
 

@@ -71,7 +71,7 @@ class VectorLayout:
             raise ValueError(f"line {line} has an array of shape {array.shape}, planned was {self.shape(line)}")
         try:
             with np.errstate(over="raise"):
-                return array.astype(self.dtype)
+                return array.astype(self.dtype, copy=False)
         except FloatingPointError:
             raise OutputError(
                 f"line {line + 1} has the number {np.abs(array).max():g}, but float16 ends at 65504. Use --store "

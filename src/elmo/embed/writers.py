@@ -248,10 +248,12 @@ class ParquetWriter(VectorWriter):
         arrow, layout = self._arrow, self.layout
         stored = [layout.stored(array, line) for line, array in enumerate(arrays, start=first)]
         by_token = stored if layout.num_layers is None else [array.swapaxes(0, 1) for array in stored]
-        numbers = np.concatenate([array.reshape(-1) for array in by_token])
-        lengths = [0, *(len(array) for array in by_token)]
-        each = arrow.FixedSizeListArray.from_arrays(arrow.array(numbers), layout.numbers_per_token)
-        vectors = arrow.ListArray.from_arrays(arrow.array(np.cumsum(lengths), arrow.int32()), each)
+        offsets = np.cumsum([0, *(len(array) for array in by_token)])
+        numbers = np.empty((offsets[-1], *by_token[0].shape[1:]), layout.dtype)
+        for begin, array in zip(offsets, by_token, strict=False):
+            numbers[begin : begin + len(array)] = array
+        each = arrow.FixedSizeListArray.from_arrays(arrow.array(numbers.reshape(-1)), layout.numbers_per_token)
+        vectors = arrow.ListArray.from_arrays(arrow.array(offsets, arrow.int32()), each)
         columns = {
             "index": arrow.array(range(first, first + len(arrays)), arrow.int64()),
             "tokens": arrow.array([[_utf8(token) for token in row] for row in sentences], arrow.list_(arrow.string())),

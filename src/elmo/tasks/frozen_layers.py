@@ -20,10 +20,20 @@ _PART_TOKENS = 100_000
 class FrozenLayers:
     """A frozen biLM whose answers are remembered, in `cache` if there is one. It may be shared by many models."""
 
-    def __init__(self, bilm: BiLM, *, cache: Path | None = None, dtype: StoredType = "float32") -> None:
-        """`dtype`: how layers are stored; float16 halves the files and is exact to about 1 part in 2,000."""
+    def __init__(
+        self,
+        bilm: BiLM,
+        *,
+        cache: Path | None = None,
+        dtype: StoredType = "float32",
+        compute: str = "float32",
+    ) -> None:
+        """`dtype`: how layers are stored; float16 halves the files and is exact to about 1 part in 2,000.
+
+        `compute`: what the factors of the biLM's products are rounded to, see `Embedder`; with a cache only float32.
+        """
         self.bilm = bilm.requires_grad_(False)
-        self._embedder = Embedder(bilm, keep_boundaries=True)
+        self._embedder = Embedder(bilm, keep_boundaries=True, dtype=compute if cache is None else "float32")
         self.model_hash = self._embedder.model_hash
         self.store: LayerStore | None = None
         if cache is not None:

@@ -83,10 +83,13 @@ def save(saved: SavedTaskModel, folder: Path, *, include_bilm: bool = False, for
             tokens.elmo.bilm.save_pretrained(unfinished / _BILM)
 
 
-def load(folder: Path | str, *, model: hub.Model = None, device: str = "auto") -> SavedTaskModel:
+def load(
+    folder: Path | str, *, model: hub.Model = None, device: str = "auto", dtype: str = "float32"
+) -> SavedTaskModel:
     """Reads a model folder, or a run folder's best model.
 
     `model`: where the biLM is, if the place noted in the folder isn't true here; its weights must be the same.
+    `dtype`: what the factors of the biLM's products are rounded to, see `Embedder`.
     Raises WeightFileError for what is missing or damaged, or another biLM than the one it was trained with.
     """
     folder = _model_folder(Path(folder))
@@ -95,7 +98,7 @@ def load(folder: Path | str, *, model: hub.Model = None, device: str = "auto") -
     settings = with_table(default_settings(config["task"]), config["settings"], str(folder / _CONFIG))
     # A biLM that was trained with the task is now one like any other, that isn't trained any more.
     settings = replace(settings, tokens=replace(settings.tokens, train_bilm=False))
-    frozen = _frozen_bilm(folder, config["bilm"], model)
+    frozen = _frozen_bilm(folder, config["bilm"], model, dtype)
     static = _static_vectors(folder) if (folder / _WORDS).is_file() else None
     num_trained = config["num_trained_words"]
     built = settings.tokens if num_trained == 0 else replace(settings.tokens, train_static=True)
@@ -137,13 +140,13 @@ def _bilm_facts(tokens: TokenRepresentation) -> dict[str, str] | None:
     return {"model": bilm_name(tokens.settings.model), "hash": model_hash}
 
 
-def _frozen_bilm(folder: Path, facts: dict[str, str] | None, model: hub.Model) -> FrozenLayers | None:
+def _frozen_bilm(folder: Path, facts: dict[str, str] | None, model: hub.Model, dtype: str) -> FrozenLayers | None:
     if facts is None:
         return None
     own = folder / _BILM
     place: Any = model or (own if own.is_dir() else facts["model"])
     try:
-        found = FrozenLayers(BiLM.from_pretrained(place))
+        found = FrozenLayers(BiLM.from_pretrained(place), compute=dtype)
     except WeightFileError as error:
         raise WeightFileError(
             f"{error} The task model in {folder} needs this biLM; say where it is with --model."
