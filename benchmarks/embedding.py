@@ -10,7 +10,6 @@ for one sentence a call, it is the time of reading the recurrent weights once a 
 """
 
 import lzma
-import resource
 import statistics
 import time
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from typing import Any
 
 import torch
 from plain_embedding import PlainEmbedder
-from record import ROOT, Record, Table, parser
+from record import ROOT, Record, Table, parser, peak_memory
 
 from elmo.embed.embedder import Embedder
 from elmo.embed.speed import (
@@ -88,7 +87,7 @@ def main() -> int:
     facts = Table(
         ["", "multiplications and additions, all threads"], [[k, f"{v / 1e9:,.0f} G/s"] for k, v in peak.items()]
     )
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    memory = peak_memory() / 1e9
     settings: dict[str, Any] = {
         "model": given.model or f"{given.size}, random weights",
         "text": f"{len(sentences)} sentences, {words_of(sentences)} words, of {given.text.name}",

@@ -24,8 +24,9 @@ from elmo.embed.speed import DTYPES, random_bilm
 
 RANDOM = ("small", "medium", "original")
 ONE = """
-import json, lzma, resource, statistics, sys, time
+import json, lzma, statistics, sys, time
 from elmo import Embedder
+from record import peak_memory
 model, dtype, text, count = sys.argv[1:]
 embedder = Embedder.from_pretrained(model, dtype=dtype)
 embedder.embed(["He went to the bank to get money ."])
@@ -37,7 +38,7 @@ for sentence in sentences:
     embedder.embed([sentence])
     times.append(time.perf_counter() - begun)
     words += len(sentence)
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+peak = peak_memory()
 print(json.dumps({"first": first, "median": statistics.median(times), "words": words / sum(times), "peak": peak}))
 """
 
@@ -93,8 +94,8 @@ def _seconds(command: list[str]) -> float:
 
 def _embed(model: str, dtype: str, text: Path, count: int) -> dict[str, float]:
     begun = time.time()
-    command = [sys.executable, "-c", ONE, model, dtype, str(text), str(count)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    command = [sys.executable, "-c", ONE, model, dtype, str(text.resolve()), str(count)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=Path(__file__).parent)
     figures: dict[str, Any] = json.loads(done.stdout)
     return figures | {"first": figures["first"] - begun}
 

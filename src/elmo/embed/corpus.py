@@ -2,17 +2,19 @@
 
 plan_corpus    once over the text: tokens of each line, bad lines, hash
 VectorWriter   the file's structure, in OUTPUT.partial/
-windows        embed one, write it, sync it, note it; they depend on the text alone, so that a resumed run computes
-               the very same batches and its file has the very same vectors
+windows        embed one, and while the next is embedded write it, sync it, note it; they depend on the text alone,
+               so that a resumed run computes the very same batches and its file has the very same vectors
 finish         rename the file to OUTPUT, whole
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
+
+import numpy as np
 
 from elmo import __version__
 from elmo.embed.compute import products_by
@@ -20,6 +22,7 @@ from elmo.embed.corpus_plan import CorpusPlan, OnProgress, StopAsked, TextSource
 from elmo.embed.disk_space import disk_full, require_space
 from elmo.embed.embedder import Embedder
 from elmo.embed.layer_choice import LayerChoice, Layers
+from elmo.embed.one_behind import OneBehind
 from elmo.embed.partial_folder import PartialFolder, Progress, sync_folder
 from elmo.embed.vector_layout import StoredType, VectorLayout, format_of
 from elmo.embed.windows import windows
@@ -160,17 +163,33 @@ class _Run:
             embedder.load_state_dict(self.partial.state(done))
         sentences = self.source.sentences_from(done.lines, plan.lengths)
         self._tell(done, plan)
-        try:
+        # Whatever happens, the window that is being written comes to its end before the file is closed.
+        with closing(self.writer), OneBehind() as keeping:
             for group in windows(sentences, *embedder.window_limits(self.window)):
                 if self.stop_asked is not None and self.stop_asked():
+                    keeping.wait()
                     raise Interrupted(self._interrupted(done, len(plan.lengths)))
                 arrays = embedder.embed(group, self.layers)
-                self.writer.write(done.lines, group, arrays)
-                done = Progress(done.lines + len(group), done.tokens + sum(map(len, group)))
-                self.partial.advance(done, embedder.state_dict() if carries else None)
+                state = embedder.state_dict() if carries else None
+                keeping.wait()
                 self._tell(done, plan)
-        finally:
-            self.writer.close()
+                after = Progress(done.lines + len(group), done.tokens + sum(map(len, group)))
+                keeping.start(self._keep, done.lines, group, arrays, after, state)
+                done = after
+            keeping.wait()
+            self._tell(done, plan)
+
+    def _keep(
+        self,
+        first: int,
+        group: Sequence[Sequence[str]],
+        arrays: Sequence[np.ndarray],
+        after: Progress,
+        state: dict[str, np.ndarray] | None,
+    ) -> None:
+        """Brings a window to the disk, and notes that it is there."""
+        self.writer.write(first, group, arrays)
+        self.partial.advance(after, state)
 
     def _tell(self, done: Progress, plan: CorpusPlan) -> None:
         if self.progress is not None:

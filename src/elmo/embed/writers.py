@@ -193,7 +193,10 @@ class NpyWriter(PlacedWriter):
 
 
 class ParquetWriter(VectorWriter):
-    """A row group for each window, so that equal runs give equal bytes."""
+    """A row group for each window, so that equal runs give equal bytes.
+
+    The file grows beside the row groups' own files and is thrown away if the run ends early: it can't be continued.
+    """
 
     work_files = (_DATA_FILE, _GROUPS_FOLDER)
     copies = 2
@@ -211,6 +214,9 @@ class ParquetWriter(VectorWriter):
         self._arrow = pyarrow
         self._parquet = pyarrow.parquet
         self.groups = folder / _GROUPS_FOLDER
+        self._growing: Any = None
+        self._lines = 0
+        """How many are in the growing file."""
 
     def create(self, sentence_index: SentenceIndex) -> None:
         """See `VectorWriter`."""
@@ -224,22 +230,39 @@ class ParquetWriter(VectorWriter):
         with self._arrow.OSFile(str(group), "wb") as sink, self._arrow.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
         sync_path(group)
+        if first == self._lines:
+            self._grow(table)
 
     def finish(self, output: Path) -> None:
         """See `VectorWriter`."""
-        first, lines, writer = 0, len(self.layout.lengths), None
-        options = {"compression": "none", "use_dictionary": False, "write_statistics": False}
-        while first < lines:
-            with self._arrow.memory_map(str(self._group(first))) as source:
+        if self._growing is None:
+            self._lines = 0
+        while self._lines < len(self.layout.lengths):
+            with self._arrow.memory_map(str(self._group(self._lines))) as source:
                 table = self._arrow.ipc.open_file(source).read_all()
-                writer = writer or self._parquet.ParquetWriter(str(self.data), table.schema, **options)
-                writer.write_table(table, row_group_size=len(table))
-                first += len(table)
+                self._grow(table)
                 del table  # it lies in the mapped file
-        if writer is not None:
-            writer.close()
+        self._end_growing()
         sync_path(self.data)
         super().finish(output)
+
+    def close(self) -> None:
+        """See `VectorWriter`. What has grown stays unless it is whole: `finish` would begin it anew."""
+        if self._lines < len(self.layout.lengths):
+            self._end_growing()
+        super().close()
+
+    def _grow(self, table: Any) -> None:
+        options = {"compression": "none", "use_dictionary": False, "write_statistics": False}
+        if self._growing is None:
+            self._growing = self._parquet.ParquetWriter(str(self.data), table.schema, **options)
+        self._growing.write_table(table, row_group_size=len(table))
+        self._lines += len(table)
+
+    def _end_growing(self) -> None:
+        if self._growing is not None:
+            self._growing.close()
+            self._growing = None
 
     def _group(self, first: int) -> Path:
         return self.groups / f"{first:012d}.arrow"

@@ -23,7 +23,8 @@ def bytes_per_second(num_bytes: int, threads: int) -> float:
     """Reading that many bytes over and over, each thread its share: of a cache they fit, else of the memory."""
     library = cast(Any, native.library())
     share = max(256, num_bytes // threads // 256 * 256)
-    parts = [torch.zeros(share, dtype=torch.uint8) for _ in range(threads)]
+    # Ones: nobody gives memory to zeros before they are changed, and reading them would read one page over and over.
+    parts = [torch.ones(share, dtype=torch.uint8) for _ in range(threads)]
     times = max(1, (64 << 20) // num_bytes)
 
     def job(part: torch.Tensor) -> None:
