@@ -53,7 +53,7 @@ def main() -> int:
                 found.setdefault((kind, "short"), []).append(_in_a_process(given, kind, texts["short"], folder))
             print(f"round {turn + 1} of {given.rounds}", file=sys.stderr, flush=True)
         for _ in range(max(1, given.rounds // 2)):
-            for kind in ("memory", "HDF5"):
+            for kind in ("memory", "HDF5", "Parquet"):
                 found.setdefault((kind, "long"), []).append(_in_a_process(given, kind, texts["long"], folder))
     _record(given, found)
     return 0
@@ -119,7 +119,7 @@ def _record(given: Any, found: dict[tuple[str, str], list[dict[str, float]]]) ->
         )
     columns = ["to", "words", "words/s", "seconds (range)", "CPU s", "numbers", "of memory's time", "peak memory"]
     times = {}
-    for kind in ("memory", "HDF5"):
+    for kind in ("memory", "HDF5", "Parquet"):
         times[kind] = _median(found[kind, "long"], "seconds") / _median(found[kind, "short"], "seconds")
     sentence = (
         f"Ten times the text took {times['memory']:.2f} times as long to memory and {times['HDF5']:.2f} times to HDF5. "
