@@ -110,7 +110,8 @@ def hardware() -> str:
 
 def commit() -> str:
     """The commit of the working tree, and whether it was changed."""
-    found = [_git("rev-parse", "--short=10", "HEAD"), _git("status", "--porcelain", "--", "src", "benchmarks", ":!benchmarks/results")]
+    code = ("src", "benchmarks", ":!benchmarks/results")
+    found = [_git("rev-parse", "--short=10", "HEAD"), _git("status", "--porcelain", "--", *code)]
     if found[0] is None:
         return "not a git checkout"
     return f"{found[0]}, with changes not committed" if found[1] else found[0]

@@ -314,3 +314,11 @@ def test_a_run_begun_before_a_setting_existed_is_resumed(train, tmp_path):
     path.write_text(json.dumps(facts))
     assert train("run", "--resume") == 0
     assert train("run", "--resume", "--batch-size", "4") == 2
+
+
+def test_a_run_with_a_dev_file_isnt_resumed_without_it(tmp_path, data, capsys):
+    command = ["task", "train", "ner", "--train", str(data), "-o", str(tmp_path / "run"), "--encoder", "none", *SMALL]
+    assert main([*command, "--dev", str(data)]) == 0
+    capsys.readouterr()
+    assert main([*command, "--resume"]) == 2
+    assert "begun with the dev file of hash" in capsys.readouterr().err

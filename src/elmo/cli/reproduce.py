@@ -24,7 +24,8 @@ class Arguments(Generic[Settings]):
     train: Path
     """Labelled training data; .gz, .xz and .bz2 are unpacked."""
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
-    """Folder of the results and trainings. Several experiments may share one, and with it what they have in common."""
+    """Folder of the results and trainings. Several experiments may share one, one after the other, and with it the
+    biLM's layers and the trainings that are equal."""
     settings: Annotated[Settings, tyro.conf.arg(name="")]
     config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
     """TOML file of the task's settings; flags beside it win."""

@@ -112,7 +112,10 @@ class ELMo(nn.Module):
         """
         shape = sentences.shape[:-2] if isinstance(sentences, Tensor) else (len(sentences),)
         with torch.set_grad_enabled(self.trainable and torch.is_grad_enabled()):
-            result_of_bilm = self._read(sentences)
+            # torch.compile leaves the biLM out: it has compiled passes of its own, and text is no tensor. Disabled only
+            # here, because to do it at import costs every program the seconds that torch's compiler takes to load.
+            read = torch.compiler.disable(self._read) if torch.compiler.is_compiling() else self._read
+            result_of_bilm = read(sentences)
         result = self.mix(result_of_bilm)
         return ELMoOutput(tuple(mixed.unflatten(0, shape) for mixed in result.mixes), result.mask.unflatten(0, shape))
 

@@ -24,8 +24,13 @@ def require_same_run(path: Path, facts: dict[str, Any]) -> None:
     """
     if not path.is_file():
         return
-    begun = _flat(json.loads(path.read_text(encoding="utf-8")))
-    for name, now in _flat(json.loads(json.dumps(facts))).items():
+    noted = json.loads(path.read_text(encoding="utf-8"))
+    plain = json.loads(json.dumps(facts))
+    # A setting that didn't exist yet when the run was begun changed nothing then.
+    plain["settings"] = {name: value for name, value in plain["settings"].items() if name in noted["settings"]}
+    plain["data"] = {**dict.fromkeys(noted["data"]), **plain["data"]}  # also of a file that isn't given any more
+    begun = _flat(noted)
+    for name, now in _flat(plain).items():
         if begun.get(name) != now:
             raise ConfigError(
                 f"{path}: the run was begun with {name} {begun.get(name)!r}, now it is {now!r}: its parts would not "

@@ -12,7 +12,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -182,13 +182,27 @@ def outcome_file(run: Path, seed: int) -> Path:
     return run / f"seed-{seed}" / "scores.json"
 
 
-def num_training_examples(task_name: str, settings: Any, train_file: Path, *, has_dev: bool) -> int:
-    """How many examples of a file `train` trains on with a share of 1. Without dev data a tenth of them is held out."""
-    examples = find(task_name).read(train_file, settings)
-    return len(examples if has_dev else _held_out(examples)[0])
+def examine(task_name: str, settings: Any, files: Files) -> tuple[int, dict[str, Any]]:
+    """How many examples `train` trains on with a share of 1, and their vocabulary; raises for the files as `train`."""
+    data = _examples(find(task_name), settings, files)
+    return len(data.train), data.vocabulary
 
 
 def _read(task: Task, settings: Any, files: Files, quiet: bool) -> _Data:
+    """What is trained on and scored."""
+    data = _examples(task, settings, files)
+    if not files.dev and not quiet:
+        print(f"no --dev was given: {len(data.dev):,} of the training examples decide which epoch is the best",
+              file=sys.stderr)  # fmt: skip
+    train = [data.train[place] for place in share_of(len(data.train), settings.fit.train_share)]
+    train = task.training(train, settings)
+    if not train:
+        raise ConfigError(f"{files.train}: there is nothing to train on. Check the file and its settings.")
+    return replace(data, train=train)
+
+
+def _examples(task: Task, settings: Any, files: Files) -> _Data:
+    """All examples of the files, checked; without a dev file some of the training examples are its."""
     train = task.read(files.train, settings)
     dev = task.read(files.dev, settings) if files.dev else []
     test = task.read(files.test, settings) if files.test else []
@@ -197,13 +211,6 @@ def _read(task: Task, settings: Any, files: Files, quiet: bool) -> _Data:
         task.check(examples, vocabulary, settings)
     if not files.dev:
         train, dev = _held_out(train)
-        if not quiet:
-            print(f"no --dev was given: {len(dev):,} of the training examples decide which epoch is the best",
-                  file=sys.stderr)  # fmt: skip
-    train = [train[place] for place in share_of(len(train), settings.fit.train_share)]
-    train = task.training(train, settings)
-    if not train:
-        raise ConfigError(f"{files.train}: there is nothing to train on. Check the file and its settings.")
     return _Data(train, dev, test, vocabulary)
 
 

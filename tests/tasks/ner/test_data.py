@@ -66,6 +66,7 @@ def test_a_hash_among_columns_is_a_token_and_tabs_keep_spaces(read):
     [
         ("a O\nb x O\n", 2, "has 3 columns"),
         ("a x O\n\nb O\n", 3, "has 2 columns"),
+        ("a\tO\nb O\n", 2, "has one column between tabs, but the first line of the file has 2 between tabs"),
         ("a O\nb B\n", 2, "the tag is 'B'"),
         ("a O\nb X-PER\n", 2, "the tag is 'X-PER'"),
         ("a B-A\nb I-A\n\nc O\nd I-A\n", 5, "'I-A' comes after 'O', which is no sequence of IOB2"),
@@ -94,8 +95,10 @@ def test_a_named_scheme_is_asked_for_and_any_takes_all(read):
 def test_columns_that_arent_there_are_told(read):
     with pytest.raises(ConfigError, match="token_column is 5, but the file has 2 columns"):
         read("a O\n", token_column=5)
-    with pytest.raises(ConfigError, match="both be read from column 1 of 1"):
-        read("a\n")
+    with pytest.raises(ConfigError, match="both be read from column 2 of 2"):
+        read("a O\n", token_column=2)
+    with pytest.raises(TextError, match=":2: has one column, but each line must have a token and its tag"):
+        read("\nRome\n")
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "-DOCSTART- O\n\n"])

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import ConfigError, TextError
+from elmo.tasks.labelled_lines import labelled_lines
 from elmo.tasks.ner.tags import OUTSIDE, PREFIXES, SchemeFound, Span, follows, scheme_of, spans_of, split_tag
-from elmo.text.sentences import read_sentences
 
 SchemeChoice = Literal["auto", "iob1", "iob2", "ioe", "bioul", "any"]
 
@@ -77,7 +77,7 @@ def _read(path: Path | str, token_column: int, tag_column: int, encoding: str) -
     rows: list[list[str]] = []
     numbers: list[int] = []
     num_columns, places = 0, (0, 0)
-    lines = [line for (line,) in read_sentences(path, encoding=encoding, tokenize=lambda line: [line], format="text")]
+    lines = list(labelled_lines(path, encoding))
     separator = "\t" if "\t" in next((line for line in lines if line.strip() and line[0] != "#"), "") else None
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -93,7 +93,7 @@ def _read(path: Path | str, token_column: int, tag_column: int, encoding: str) -
         if not num_columns:
             num_columns = len(row)
             places = _places(token_column, tag_column, num_columns, f"{name}:{number}")
-        _check_row(row, num_columns, places, f"{name}:{number}")
+        _check_row(row, num_columns, places, f"{name}:{number}", separator)
         rows.append(row)
         numbers.append(number)
     if rows:
@@ -108,6 +108,11 @@ def _places(token_column: int, tag_column: int, num_columns: int, where: str) ->
                 f"{where}: {flag} is {column}, but the file has {num_columns} columns. Count from 1; 0 is the last one."
             )
         found.append(column - 1 if column else num_columns - 1)
+    if num_columns == 1:
+        raise TextError(
+            f"{where}: has one column, but each line must have a token and its tag, like 'Rome B-LOC'. Put the columns "
+            "between spaces or tabs; text without tags is for 'elmo task predict'."
+        )
     if found[0] == found[1]:
         raise ConfigError(
             f"{where}: the tokens and the tags would both be read from column {found[0] + 1} of {num_columns}. Say "
@@ -116,11 +121,13 @@ def _places(token_column: int, tag_column: int, num_columns: int, where: str) ->
     return found[0], found[1]
 
 
-def _check_row(row: list[str], num_columns: int, places: tuple[int, int], where: str) -> None:
+def _check_row(row: list[str], num_columns: int, places: tuple[int, int], where: str, separator: str | None) -> None:
     if len(row) != num_columns:
+        columns = "one column" if len(row) == 1 else f"{len(row)} columns"
+        between = " between tabs" if separator else ""
         raise TextError(
-            f"{where}: has {len(row)} columns, but the first line of the file has {num_columns}. Mend the line; a "
-            "sentence ends with a blank line."
+            f"{where}: has {columns}{between}, but the first line of the file has {num_columns}{between}. Mend the "
+            "line; a sentence ends with a blank line."
         )
     token, tag = row[places[0]], row[places[1]]
     if not token:

@@ -16,6 +16,8 @@ class TaggerSettings:
     """Column of the tags, counted from 1; 0: the last one."""
     scheme: Literal["auto", "iob1", "iob2", "ioe", "bioul", "any"] = "auto"
     """Scheme of the files' tags. auto: found out from them; any: every sequence is taken, by conlleval's rules."""
+    encoding: str = "utf-8"
+    """What the files are written in."""
     unseen_labels: Literal["stop", "miss"] = "stop"
     """What an entity does whose label isn't in the training data: stop, or count as one that can't be found."""
     tagger_scheme: Literal["bioul", "iob2", "iob1"] = "bioul"

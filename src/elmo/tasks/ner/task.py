@@ -23,7 +23,13 @@ class NamedEntities(Task):
 
     def read(self, path: Path | str, settings: Settings) -> list[TaggedSentence]:
         tagger = settings.tagger
-        return read_columns(path, token_column=tagger.token_column, tag_column=tagger.tag_column, scheme=tagger.scheme)
+        return read_columns(
+            path,
+            token_column=tagger.token_column,
+            tag_column=tagger.tag_column,
+            scheme=tagger.scheme,
+            encoding=tagger.encoding,
+        )
 
     def from_text(self, sentences: Iterable[list[str]]) -> list[TaggedSentence]:
         return [TaggedSentence(tokens) for tokens in sentences]

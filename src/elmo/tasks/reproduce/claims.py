@@ -4,7 +4,7 @@ Source: Peters et al. 2018, sections 4 and 5.1 to 5.4 (specification 7.1).
 """
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,31 +75,28 @@ def _compared(experiment: str, outcomes: list[Outcome], claim: str, better: str,
 
 
 def _figure1(outcomes: list[Outcome]) -> list[Judged]:
-    shares = sorted({outcome.system.share for outcome in outcomes})
+    at = {(outcome.system.name, outcome.system.share): outcome for outcome in outcomes}
+    shares = sorted({share for _, share in at})
     found = []
-    for data in data_of(outcomes):
-        at = {(outcome.system.name, outcome.system.share): outcome.score(data) for outcome in outcomes}
-
-        def gained(share: float, sign: int = 1, at: Any = at) -> list[tuple[int, dict[str, Any]]]:
-            return [(sign, at["elmo", share]), (-sign, at["baseline", share])]
-
-        claims: list[tuple[str, list[tuple[int, dict[str, Any]]], Kind]] = [
-            (f"with {share:g} % of the training data, ELMo beats the baseline", gained(share), "more")
-            for share in shares
-        ]
-        if len(shares) > 1:
-            first, last = shares[0], shares[-1]
-            claims.append(
-                (f"ELMo's gain is larger with {first:g} % of the data than with {last:g} %",
-                 [*gained(first), *gained(last, -1)], "more")
-            )  # fmt: skip
-        if {1.0, 10.0} <= set(shares):
-            claims.append(
-                ("ELMo with 1 % of the data is as good as the baseline with 10 %",
-                 [(1, at["elmo", 1.0]), (-1, at["baseline", 10.0])], "as much")
-            )  # fmt: skip
-        found += [_judged(claim, data, contrast(terms), kind) for claim, terms, kind in claims]
+    for claim, kind, terms in _share_claims(shares):
+        for data in data_of(outcomes):
+            difference = contrast([(sign, at[name, share].score(data)) for sign, name, share in terms])
+            found.append(_judged(claim, data, difference, kind))
     return [*found, *_fewer_epochs(outcomes, shares[-1])]
+
+
+def _share_claims(shares: list[float]) -> Iterator[tuple[str, Kind, list[tuple[int, str, float]]]]:
+    """Claims about scores at shares of the data, each with the signs, systems and shares that it is about."""
+    for share in shares:
+        claim = f"with {share:g} % of the training data, ELMo beats the baseline"
+        yield claim, "more", [(1, "elmo", share), (-1, "baseline", share)]
+    first, last = shares[0], shares[-1]
+    if first != last:
+        claim = f"ELMo's gain is larger with {first:g} % of the data than with {last:g} %"
+        yield claim, "more", [(1, "elmo", first), (-1, "baseline", first), (-1, "elmo", last), (1, "baseline", last)]
+    if {1.0, 10.0} <= set(shares):
+        claim = "ELMo with 1 % of the data is as good as the baseline with 10 % (paper: SRL)"
+        yield claim, "as much", [(1, "elmo", 1.0), (-1, "baseline", 10.0)]
 
 
 def _fewer_epochs(outcomes: list[Outcome], share: float) -> list[Judged]:

@@ -42,27 +42,30 @@ def draw(experiment: str, outcomes: list[Outcome], path: Path) -> list[Path]:
 
 
 def _draw_bars(figure: Any, outcomes: list[Outcome]) -> None:
-    """Means as bars with their spread, every seed as a dot; the axis begins near the lowest, as the legend says."""
+    """Means as bars with their spread, every seed as a dot. Where the axis doesn't begin at 0, it says so."""
     names = data_of(outcomes)
     figure.set_size_inches(4.6 * len(names), 3.6)
+    labels = [outcome.system.label.replace(", ", ",\n").replace(" (", "\n(") for outcome in outcomes]
     for axes, data in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
-        found = [outcome.score(data) for outcome in outcomes]
-        for place, (outcome, summary) in enumerate(zip(outcomes, found, strict=True)):
-            color = _COLORS["baseline" if outcome.system.name == "baseline" else "elmo"]
-            spread = summary["standard_deviation"]
-            axes.bar(place, summary["mean"], width=0.6, color=color, yerr=spread, capsize=4, ecolor="0.15")
-            axes.scatter([place + 0.18] * len(summary["scores"]), summary["scores"], **_DOTS)
-            top = max([summary["mean"] + (spread or 0), *summary["scores"]])
-            axes.annotate(
-                f"{summary['mean']:.1f}", (place, top), xytext=(0, 3), textcoords="offset points", ha="center"
-            )
-        lowest = min(min(summary["scores"]) for summary in found)
-        highest = max(max(summary["scores"]) for summary in found)
-        axes.set_ylim(max(0.0, lowest - 0.6 * max(highest - lowest, 1.0)), highest + 0.25 * max(highest - lowest, 1.0))
-        axes.set_xticks(range(len(outcomes)), [outcome.system.label.replace(", ", ",\n").replace(" (", "\n(")
-                                               for outcome in outcomes], fontsize=8)  # fmt: skip
-        axes.set_ylabel(f"{data} {outcomes[0].summary['metric']}")
+        for place, outcome in enumerate(outcomes):
+            _draw_bar(axes, place, outcome.score(data), is_baseline=outcome.system.name == "baseline")
+        scores = [score for outcome in outcomes for score in outcome.score(data)["scores"]]
+        lowest, highest = min(scores), max(scores)
+        room = max(highest - lowest, 1.0)
+        axes.set_ylim(max(0.0, lowest - 0.6 * room), highest + 0.25 * room)
+        axes.set_xticks(range(len(outcomes)), labels, fontsize=8)
+        cut = "" if axes.get_ylim()[0] == 0 else " (axis cut below)"
+        axes.set_ylabel(f"{data} {outcomes[0].summary['metric']}{cut}")
         _plain(axes)
+
+
+def _draw_bar(axes: Any, place: int, summary: dict[str, Any], *, is_baseline: bool) -> None:
+    spread = summary["standard_deviation"]
+    color = _COLORS["baseline" if is_baseline else "elmo"]
+    axes.bar(place, summary["mean"], width=0.6, color=color, yerr=spread, capsize=4, ecolor="0.15")
+    axes.scatter([place + 0.18] * len(summary["scores"]), summary["scores"], **_DOTS)
+    top = max([summary["mean"] + (spread or 0), *summary["scores"]])
+    axes.annotate(f"{summary['mean']:.1f}", (place, top), xytext=(0, 3), textcoords="offset points", ha="center")
 
 
 def _draw_shares(figure: Any, outcomes: list[Outcome]) -> None:
@@ -88,7 +91,7 @@ def _draw_shares(figure: Any, outcomes: list[Outcome]) -> None:
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share:g}"))
         axes.set(xlabel="% of the training data", ylabel=f"{data} {outcomes[0].summary['metric']}")
-        axes.legend(frameon=False, loc="lower right")
+        axes.legend(frameon=False, loc="best")
         _plain(axes)
 
 

@@ -21,15 +21,22 @@ from elmo.tasks.layer_store import StoredType
 from elmo.tasks.reproduce import paper
 from elmo.tasks.reproduce.claims import Judged, judge
 from elmo.tasks.reproduce.drawing import draw, require_matplotlib
-from elmo.tasks.reproduce.grid import run_grid
+from elmo.tasks.reproduce.grid import require_input, run_grid
 from elmo.tasks.reproduce.outcomes import Outcome
 from elmo.tasks.reproduce.report import markdown, reductions
-from elmo.tasks.reproduce.systems import EXPERIMENTS, checked_shares, require_experiment, require_open, systems_of
+from elmo.tasks.reproduce.systems import (
+    EXPERIMENTS,
+    System,
+    checked_shares,
+    require_experiment,
+    require_open,
+    systems_of,
+)
 from elmo.tasks.run_facts import require_same_run, write_json_file
 from elmo.tasks.seeds import require_seeds
 from elmo.tasks.settings import to_table
 from elmo.tasks.task_model import bilm_name
-from elmo.tasks.train import Files, num_training_examples
+from elmo.tasks.train import Files, examine
 from elmo.weights.atomic import new_file
 
 SEEDS = (1, 2, 3)
@@ -65,7 +72,8 @@ def reproduce(
     """Trains all systems of a table or figure with all seeds, and compares them as the paper does.
 
     `settings`: the task's; what the experiment tries out is set by it. `seeds`: one or more (default: 1, 2, 3, or
-    those of the resumed). `shares`: percentages, for figure 1 alone (default: `SHARES`, or those of the resumed). `cache`: folder for the biLM's layers (default: in `folder`). `keep_models`: save every trained model.
+    those of the resumed). `shares`: percentages, for figure 1 alone (default: `systems.SHARES`, or those of the
+    resumed). `cache`: folder for the biLM's layers (default: in `folder`). `keep_models`: save every trained model.
     `resume`: go on in `folder`; several experiments may share one, each begun without it. Raises ConfigError,
     TextError, OutputError, and Interrupted when stopped with all saved.
     """
@@ -79,15 +87,14 @@ def reproduce(
     with stop_flag():
         if not quiet:
             _warn_without_matplotlib()
+        systems = _systems(experiment, task, settings, files, noted.get("shares", ()) if shares is None else shares)
         asked = {"experiment": experiment, "task": task, "settings": to_table(settings), "data": files.hashes()}
         if experiment == "figure1":
-            count = num_training_examples(task, settings, files.train, has_dev=files.dev is not None)
-            shares = checked_shares(noted.get("shares", ()) if shares is None else shares, count)
-            asked["shares"] = shares
+            asked["shares"] = sorted({system.share for system in systems})
         begun = _begun(folder, asked, files, seeds)
         outcomes = run_grid(
             task,
-            systems_of(experiment, settings, shares or ()),
+            systems,
             files,
             folder,
             seeds=seeds,
@@ -123,6 +130,17 @@ def _noted(experiment: str, folder: Path, resume: bool) -> dict[str, Any]:
             f"{folder}: exists already and holds other things than what 'elmo reproduce' writes. Name another folder."
         )
     return {}
+
+
+def _systems(experiment: str, task: str, settings: Any, files: Files, shares: Sequence[float]) -> list[System]:
+    """What is to be trained. What is wrong in the files or with a system is told here, before anything is written."""
+    count, vocabulary = examine(task, settings, files)
+    if experiment == "figure1":
+        shares = checked_shares(shares, count)
+    systems = systems_of(experiment, settings, shares)
+    for system in systems:
+        require_input(task, system, vocabulary)
+    return systems
 
 
 def _begun(folder: Path, asked: dict[str, Any], files: Files, seeds: Sequence[int]) -> dict[str, Any]:

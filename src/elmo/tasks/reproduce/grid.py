@@ -1,6 +1,6 @@
 """The trainings of an experiment: systems times seeds, each an `elmo task train` in a folder of its own.
 
-    FOLDER/runs/<system>-<hash of its settings>/   one run, with seed-1/, seed-2/ and so on
+    FOLDER/runs/<what it is>-<hash of its settings>/   one run, with seed-1/, seed-2/ and so on
     FOLDER/cache/                                  the biLM's layers, computed once for all of them
 
 What is trained is not trained again; what is under way goes on bit for bit. Experiments in one folder share runs.
@@ -9,12 +9,16 @@ What is trained is not trained again; what is under way goes on bit for bit. Exp
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+from elmo.errors import ConfigError
 from elmo.tasks.layer_store import StoredType
 from elmo.tasks.reproduce.outcomes import Outcome
 from elmo.tasks.reproduce.systems import System
+from elmo.tasks.task import find
+from elmo.tasks.token_representation import TokenRepresentation
 from elmo.tasks.train import Files, outcome_file, train
 
 # A training on a small share isn't shorter in proportion: it is scored on the same dev data, over more epochs.
@@ -65,6 +69,18 @@ class _Progress:
 
     def _is_finished(self, system: System, seed: int) -> bool:
         return outcome_file(self.runs / system.folder, seed).is_file()
+
+
+def require_input(task: str, system: System, vocabulary: dict[str, Any]) -> None:
+    """ConfigError if the system's first RNN would read nothing: no ELMo, static vectors or characters."""
+    tokens = system.settings.tokens
+    if tokens.static or (tokens.encoder == "elmo" and tokens.placement != "output"):
+        return
+    nothing = TokenRepresentation(replace(tokens, encoder="none"))
+    try:
+        find(task).build(system.settings, vocabulary, nothing)
+    except ConfigError as error:
+        raise ConfigError(f"the system {system.label!r} can't be trained: {error}") from None
 
 
 def run_grid(

@@ -1,6 +1,7 @@
 """A table or figure in words: Markdown that reads well in a terminal too."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from elmo.tasks.reproduce import paper
@@ -17,6 +18,8 @@ TITLES = {
 
 Row = Sequence[str]
 
+_DIGITS = {"weights": 3, "epochs": 1}
+
 
 def markdown(experiment: str, outcomes: list[Outcome], judged: list[Judged], facts: list[str]) -> str:
     """The whole page. `facts`: lines that say what was trained on what."""
@@ -28,18 +31,19 @@ def markdown(experiment: str, outcomes: list[Outcome], judged: list[Judged], fac
         _legend(experiment, outcomes),
         *_reductions(outcomes),
         "## What the paper says, and what came out here",
-        "\n".join(f"- {sentence(one)}" for one in judged),
+        "\n".join(f"- {sentence(claim, list(found))}" for claim, found in groupby(judged, lambda one: one.claim)),
         "The spread of a difference is that of single trainings: the root of the sum of both sample variances (of a "
         "figure that each seed gives by itself, its sample standard deviation). A difference within it may be chance.",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def sentence(judged: Judged) -> str:
-    """One claim with its verdict."""
-    claim = judged.claim[0].upper() + judged.claim[1:]
-    digits = {"weights": 3, "epochs": 1}.get(judged.measured, 2)
-    return f"{claim}. {judged.measured}: **{judged.verdict}** ({judged.difference.shown(digits)})."
+def sentence(claim: str, judged: Sequence[Judged]) -> str:
+    """A claim, and its verdict on each data it was measured on."""
+    verdicts = [
+        f"{one.measured} **{one.verdict}** ({one.difference.shown(_DIGITS.get(one.measured, 2))})" for one in judged
+    ]
+    return f"{claim[0].upper()}{claim[1:]}: {'; '.join(verdicts)}."
 
 
 def aligned(rows: Sequence[Row]) -> list[str]:
@@ -144,6 +148,6 @@ def _reductions(outcomes: list[Outcome]) -> list[str]:
     if known is not None:
         lines.append(
             f"- the paper's table 1 ({known.data}, test): {known.baseline} without ELMo, {known.elmo} ± "
-            f"{known.deviation} with it: {known.error_reduction:+.1f} %"
+            f"{known.deviation:.2f} with it: {known.error_reduction:+.1f} %"
         )
     return ["## Relative error reduction against the baseline", "\n".join(lines)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from elmo.errors import ConfigError
-from elmo.tasks.settings import to_table
+from elmo.tasks.settings import TokenSettings, to_table
 
 EXPERIMENTS = {
     "table2": "which layers: no ELMo, the top layer, all layers averaged (lambda 1), all layers mixed (lambda 0.001)",
@@ -18,6 +18,8 @@ EXPERIMENTS = {
 
 SHARES = (0.1, 1.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 """Percent of the training data in figure 1, where none are asked for."""
+
+_ABOUT_ELMO = ("encoder", "model", "placement", "layers", "mix_penalty", "elmo_dropout", "layer_norm", "train_bilm")
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,15 @@ class System:
     @property
     def folder(self) -> str:
         """The name of its run's folder: the same for equal settings, so that experiments share what they can."""
+        tokens = self.settings.tokens
         text = json.dumps(to_table(self.settings), sort_keys=True)
-        share = "" if self.share == 100 else f"-{self.share:g}pct"
-        return f"{self.name}{share}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+        parts = [
+            "baseline" if tokens.encoder == "none" else f"{tokens.layers}-{tokens.placement}",
+            *([f"lambda-{tokens.mix_penalty:g}"] if tokens.encoder != "none" and tokens.layers == "mix" else []),
+            *([] if self.share == 100 else [f"{self.share:g}pct"]),
+            hashlib.sha256(text.encode()).hexdigest()[:8],
+        ]
+        return "-".join(parts)
 
 
 def require_experiment(name: str) -> None:
@@ -89,7 +97,7 @@ def systems_of(experiment: str, settings: Any, shares: Sequence[float] = ()) -> 
     """What `experiment` trains, in the order of its table. `shares`: percentages, for figure 1 alone."""
     if experiment == "table2":
         return [
-            _system("baseline", "baseline (no ELMo)", settings, encoder="none"),
+            _baseline(settings),
             _system("top", "top layer only", settings, layers="top"),
             _system("lambda-1", "all layers, lambda 1", settings, layers="mix", mix_penalty=1.0),
             _system("lambda-0.001", "all layers, lambda 0.001", settings, layers="mix", mix_penalty=0.001),
@@ -105,7 +113,13 @@ def systems_of(experiment: str, settings: Any, shares: Sequence[float] = ()) -> 
 
 def _with_and_without(settings: Any, share: float) -> list[System]:
     settings = replace(settings, fit=replace(settings.fit, train_share=share / 100))
-    return [_system("baseline", "baseline (no ELMo)", settings, encoder="none"), _system("elmo", "+ ELMo", settings)]
+    return [_baseline(settings), _system("elmo", "+ ELMo", settings)]
+
+
+def _baseline(settings: Any) -> System:
+    """Without ELMo; what is said of ELMo doesn't matter and so tells no two baselines apart."""
+    usual = {name: getattr(TokenSettings(), name) for name in _ABOUT_ELMO}
+    return _system("baseline", "baseline (no ELMo)", settings, **usual | {"encoder": "none"})
 
 
 def _system(name: str, label: str, settings: Any, **tokens: Any) -> System:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elmo.errors import TextError
+from elmo.tasks.labelled_lines import labelled_lines
 from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.sst.trees import Phrase, parse_tree
-from elmo.text.sentences import read_sentences
 from elmo.text.tokenizer import tokenizer
 
 
@@ -32,9 +32,8 @@ def read_labelled(path: Path | str, settings: ClassifierSettings) -> list[Labell
     Raises TextError with file and line for what is no tree, a line with too few columns, or one without a label or a
     word.
     """
-    # The whole line is one token here: columns may have any spaces in them.
-    lines = (row[0] if row else "" for row in read_sentences(path, tokenize=_whole, format="text"))
-    numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    lines = enumerate(labelled_lines(path, settings.encoding), start=1)
+    numbered = [(number, line) for number, line in lines if line.strip()]
     if not numbered:
         raise TextError(f"{path}: there is no sentence in it. Check the file, and that it isn't a list of files.")
     is_tree = settings.layout == "trees" or (settings.layout == "auto" and _is_tree(numbered[0][1]))
@@ -58,10 +57,6 @@ def phrases_of(examples: Sequence[LabelledSentence], settings: ClassifierSetting
                 found.append(LabelledSentence(tokens, phrase.label, (), example.source, example.line))
                 seen.add(key)
     return found
-
-
-def _whole(line: str) -> list[str]:
-    return [line]
 
 
 def _is_tree(line: str) -> bool:

@@ -27,6 +27,8 @@ class ClassifierSettings:
     however often it stands in the data; all: as often as it stands there (the original's way)."""
     min_phrase_tokens: int = 4
     """trees: shorter phrases are no training examples. 4 is the paper's, 1 takes single words too."""
+    encoding: str = "utf-8"
+    """What the files are written in."""
     unseen_labels: Literal["stop", "miss"] = "stop"
     """What a label does that isn't in the training data: stop, or count as one that can't be found."""
     hidden_size: int = 100

@@ -1,0 +1,280 @@
+"""`elmo reproduce`: the paper's ablations by one command each, on tiny data with a tiny model."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import torch
+
+import elmo
+from elmo.cli.main import main
+from elmo.pretrain.stop_flag import stop_flag
+from elmo.tasks import train as train_module
+
+SMALL = ["--hidden-sizes", "8", "--character-filters", "4", "--epochs", "1", "--batch-size", "10", "--dropout", "0.1"]
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def data(tmp_path) -> Path:
+    """A file of 40 sentences."""
+    chance = random.Random(0)
+    words = ["the O", "saw O", "Anna B-PER", "Rome B-LOC"]
+    sentences = ["\n".join(chance.choices(words, k=chance.randrange(1, 6))) for _ in range(39)]
+    path = tmp_path / "data.conll"
+    path.write_text("\n\n".join([*sentences, "Anna B-PER\nRome B-LOC"]) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def arguments(tmp_path, data, model_folder):
+    """Of an experiment in a folder of that name; more flags win."""
+
+    def make(experiment: str, name: str, *flags: str) -> list[str]:
+        files = ["--train", str(data), "--dev", str(data), "--model", str(model_folder), "-o", str(tmp_path / name)]
+        return ["reproduce", experiment, "ner", *files, *SMALL, *flags]
+
+    return make
+
+
+def results(folder: Path, experiment: str) -> dict:
+    return json.loads((folder / f"{experiment}.json").read_text(encoding="utf-8"))
+
+
+def test_table2_from_files_to_a_page_beside_the_paper(arguments, tmp_path, data, capsys):
+    assert main(arguments("table2", "out", "--test", str(data), "--seeds", "1", "2")) == 0
+    told = capsys.readouterr()
+    page = (tmp_path / "out" / "table2.md").read_text(encoding="utf-8")
+    assert told.out.startswith(page)
+    assert "cell 1 of 8: baseline (no ELMo), seed 1: begins\n" in told.err
+    assert "cell 8 of 8: all layers, lambda 0.001, seed 2: begins, about " in told.err
+    found = results(tmp_path / "out", "table2")
+    assert [system["system"] for system in found["systems"]] == ["baseline", "top", "lambda-1", "lambda-0.001"]
+    assert (found["seeds"], found["metric"], found["task"]) == ([1, 2], "f1", "ner")
+    for system in found["systems"]:
+        run = json.loads((tmp_path / "out" / system["run"] / "scores.json").read_text())
+        assert (system["dev"], system["test"]) == (run["dev"], run["test"])
+        assert f"{run['test']['mean']:.2f} ± {run['test']['standard_deviation']:.2f}" in page
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "table2.run.json", "table2.json", "table2.md", "table2.png", "table2.svg", "runs", "cache",
+    }  # fmt: skip
+    assert not list((tmp_path / "out" / "runs").rglob("model"))
+
+
+def test_experiments_share_a_folder_its_layers_and_its_trainings(arguments, tmp_path, capsys):
+    assert main(arguments("table3", "out", "--seeds", "1", "--quiet")) == 0
+    cache = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "cache").rglob("*")}
+    runs = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "runs").rglob("metrics.jsonl")}
+    assert main(arguments("figure2", "out", "--seeds", "1", "--json")) == 0
+    told = capsys.readouterr()
+    assert told.err.count("finished before") == 3
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "runs").rglob("metrics.jsonl")} == runs
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "cache").rglob("*")} == cache
+    found = json.loads(told.out)
+    assert found == results(tmp_path / "out", "figure2")
+    assert [len(system["mixes"]) for system in found["systems"]] == [1, 2, 1]
+    for system in found["systems"]:
+        for mix in system["mixes"]:
+            assert sum(weight["mean"] for weight in mix["weights"]) == pytest.approx(1)
+
+
+def test_figure1_trains_on_nested_shares_and_keeps_models_if_asked(arguments, tmp_path, data, capsys):
+    flags = ["--seeds", "1", "--shares", "100", "10", "--keep-models"]
+    assert main(arguments("figure1", "out", *flags)) == 0
+    told = capsys.readouterr()
+    assert "cell 2 of 4: + ELMo, 10 % of the data, seed 1: begins, about " in told.err
+    found = results(tmp_path / "out", "figure1")
+    assert [(system["system"], system["share"]) for system in found["systems"]] == [
+        ("baseline", 10), ("elmo", 10), ("baseline", 100), ("elmo", 100),
+    ]  # fmt: skip
+    shares = [json.loads((tmp_path / "out" / system["run"] / "run.json").read_text()) for system in found["systems"]]
+    assert [share["settings"]["train_share"] for share in shares] == [0.1, 0.1, 1.0, 1.0]
+    model = tmp_path / "out" / found["systems"][3]["run"]
+    assert main(["task", "evaluate", "ner", str(model), str(data), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["f1"] == found["systems"][3]["dev"]["mean"]
+
+
+def test_figure1_leaves_out_shares_without_a_sentence(arguments, tmp_path):
+    assert main(arguments("figure1", "out", "--seeds", "1", "--epochs", "1", "--quiet")) == 0
+    assert [system["share"] for system in results(tmp_path / "out", "figure1")["systems"]][::2] == [5, 10, 20, 50, 100]
+
+
+def test_killed_and_stopped_it_goes_on_and_ends_the_same(arguments, tmp_path, monkeypatch, capsys):
+    seeds = ["--seeds", "1", "2"]
+    assert main(arguments("table3", "whole", *seeds, "--quiet")) == 0
+
+    kill_after_the_first_training(arguments("table3", "cut", *seeds, "--quiet"), tmp_path / "cut")
+    looks = iter(range(10_000))
+
+    class Flag:
+        signal = property(lambda self: 15 if next(looks) >= 14 else None)
+        look = train_module.StopFlag.look
+
+    @contextmanager
+    def stopping():
+        yield Flag()
+
+    monkeypatch.setattr(train_module, "stop_flag", stopping)
+    assert main(arguments("table3", "cut", "--resume")) == 75
+    told = capsys.readouterr().err
+    assert "cell 1 of 6: input only, seed 1: finished before" in told
+    assert "Go on with the same command and --resume" in told
+    assert not (tmp_path / "cut" / "table3.json").exists()
+    monkeypatch.setattr(train_module, "stop_flag", stop_flag)
+    assert main(arguments("table3", "cut", "--resume", "--quiet")) == 0
+    assert results(tmp_path / "whole", "table3") == results(tmp_path / "cut", "table3")
+    assert (tmp_path / "whole" / "table3.md").read_text() == (tmp_path / "cut" / "table3.md").read_text()
+
+
+def kill_after_the_first_training(command: list[str], folder: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(elmo.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen([sys.executable, "-m", "elmo", *command], env=environment) as process:
+        while not list(folder.rglob("seed-1/scores.json")):
+            assert process.poll() is None
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    assert not (folder / "table3.json").exists()
+
+
+def test_it_is_resumed_as_it_was_begun_and_only_if_asked(arguments, tmp_path, capsys):
+    flags = ["--shares", "50", "100", "--epochs", "1", "--quiet"]
+    assert main(arguments("figure1", "out", "--seeds", "1", *flags)) == 0
+    assert main(arguments("figure1", "out", "--seeds", "1", *flags)) == 2
+    assert "Use --resume" in capsys.readouterr().err
+    assert main(arguments("figure1", "out", "--resume", "--quiet", "--epochs", "1", "--learning-rate", "0.5")) == 2
+    assert "begun with learning_rate 0.001, now it is 0.5" in capsys.readouterr().err
+    assert main(arguments("table3", "out", "--resume")) == 2
+    assert "table3.run.json: is missing, so there is no run to resume" in capsys.readouterr().err
+    more = ["--resume", "--quiet", "--epochs", "1", "--seeds", "1", "3"]  # its shares are remembered
+    assert main(arguments("figure1", "out", *more)) == 0
+    found = results(tmp_path / "out", "figure1")
+    assert (found["seeds"], found["shares"], len(found["systems"])) == ([1, 3], [50, 100], 4)
+
+
+def test_sentences_are_a_task_too_and_static_vectors_are_used(tmp_path, model_folder):
+    chance = random.Random(0)
+    lines = [f"{label}\ta {word} film" for label, word in chance.choices([("0", "bad"), ("1", "good")], k=20)]
+    (tmp_path / "data.tsv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "vectors.txt").write_text("bad 1 0\ngood 0 1\n")
+    flags = ["--train", str(tmp_path / "data.tsv"), "--static", str(tmp_path / "vectors.txt"), "--hidden-size", "4"]
+    flags += ["--model", str(model_folder), "--epochs", "2", "--seeds", "1", "-o", str(tmp_path / "out"), "--quiet"]
+    assert main(["reproduce", "table3", "sst", *flags]) == 0
+    page = (tmp_path / "out" / "table3.md").read_text()
+    assert "| dev accuracy |" in page
+    assert "(dev: a tenth of the training data, held out)" in page
+    assert f"static vectors: {tmp_path / 'vectors.txt'}" in page
+
+
+def test_a_system_that_would_read_nothing_is_told_before_the_others_are_trained(arguments, tmp_path, capsys):
+    assert main(arguments("table3", "out", "--character-filters", "0")) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("the system 'output only' can't be trained: the tagger would read nothing")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_with_other_things_is_left_alone(arguments, tmp_path, capsys):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "letter.txt").write_text("Dear")
+    assert main(arguments("table2", "out")) == 2
+    assert "holds other things than what 'elmo reproduce' writes" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["letter.txt"]
+
+
+def test_without_matplotlib_the_page_is_written_and_the_way_to_the_picture_told(
+    arguments, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert main(arguments("table3", "out", "--seeds", "1", "--epochs", "1")) == 0
+    told = capsys.readouterr().err
+    assert told.index("pip install 'pyelmo[analysis]'") < told.index("cell 1")
+    assert "run the same command with --resume: nothing is trained again" in told
+    assert (tmp_path / "out" / "table3.md").is_file()
+    assert not list((tmp_path / "out").glob("*.png"))
+
+
+@pytest.mark.parametrize(
+    ("experiment", "flags", "message"),
+    [
+        ("figure1", ["--shares", "0"], "--shares has 0, but shares are percentages: above 0 and at most 100"),
+        ("figure1", ["--shares", "101"], "--shares has 101"),
+        ("figure1", ["--shares", "0.1"], "that share of 40 training examples is none"),
+        ("table2", ["--shares", "10"], "--shares was given, but table2 trains on all of the data"),
+        ("table2", ["--seeds"], "seeds are [], but one or more different ones are needed"),
+        ("table2", ["--seeds", "1", "1"], "seeds are [1, 1]"),
+        ("table2", ["--encoder", "none"], "Leave --encoder out"),
+        ("figure1", ["--train-share", "0.5"], "Leave it out, and say which ones with --shares"),
+        ("table2", ["--train", "nowhere.conll"], "nowhere.conll"),
+    ],
+)
+def test_what_makes_no_sense_is_told_before_anything_is_written(
+    arguments, tmp_path, capsys, experiment, flags, message
+):
+    assert main(arguments(experiment, "out", *flags)) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_empty_training_data_are_told(arguments, tmp_path, capsys):
+    (tmp_path / "empty.conll").write_text("\n\n")
+    for experiment in ("table2", "figure1"):
+        assert main(arguments(experiment, experiment, "--train", str(tmp_path / "empty.conll"))) == 2
+        assert "empty.conll: there is no sentence in it" in capsys.readouterr().err
+        assert not (tmp_path / experiment).exists()
+
+
+def test_a_fault_in_the_data_is_told_before_anything_is_written(arguments, tmp_path, capsys):
+    (tmp_path / "bad.conll").write_text("the O\n\nRome B-CITY\n")
+    assert main(arguments("table2", "out", "--dev", str(tmp_path / "bad.conll"))) == 2
+    assert "bad.conll:3: the label 'CITY' isn't in the training data" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["table4", "ner"], "there is no table or figure 'table4' to reproduce"),
+        (["table2", "pos"], "there is no task 'pos'"),
+    ],
+)
+def test_what_there_is_not_is_told_with_what_there_is(words, message, capsys):
+    assert main(["reproduce", *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--help"], ["table2", "--help"], ["figure1", "sst", "--help"]])
+def test_help_is_there_at_every_step(words, capsys):
+    try:
+        assert main(["reproduce", *words]) == 0
+    except SystemExit as end:
+        assert end.code == 0
+    assert "elmo reproduce" in capsys.readouterr().out
+
+
+def test_nothing_said_is_answered_with_help(capsys):
+    assert main(["reproduce"]) == 2
+    assert main(["reproduce", "table2"]) == 2
+    assert "usage: elmo reproduce" in capsys.readouterr().err
+
+
+def test_the_help_of_every_setting_does_not_load_torch():
+    code = "import sys\nfrom elmo.cli.main import main\ntry: main(['reproduce', 'table2', 'sst', '--help'])\n"
+    code += "except SystemExit: pass\nprint('torch' in sys.modules, 'numpy' in sys.modules, file=sys.stderr)"
+    environment = {**os.environ, "PYTHONPATH": str(Path(elmo.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert "--shares" in done.stdout
+    assert done.stderr.split()[0] == "False"

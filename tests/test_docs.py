@@ -1,0 +1,127 @@
+"""The pages of docs/ that are about tasks keep their promises: their Python runs and prints what it says, their
+commands run."""
+
+import io
+import random
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from elmo.cli.main import main
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs"
+TAGGED = ["Anna B-PER", "Rome B-LOC", "New B-LOC\nYork I-LOC", "lives O", "in O", "the O"]
+KOREAN = ["해리포터보다 -X- -X- B-PS", "더 -X- -X- O", "먼저 -X- -X- O"]
+# A page's command trains for minutes; what is shown here is that it is right.
+QUICK = {
+    "ner": ["--epochs", "1", "--hidden-sizes", "8", "--character-filters", "4"],
+    "sst": ["--epochs", "1", "--hidden-size", "8"],
+}
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (FOLDER / page).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def conll(words: list[str], seed: int) -> str:
+    chance = random.Random(seed)
+    sentences = ["\n".join(chance.choices(words, k=chance.randrange(2, 7))) for _ in range(20)]
+    return "\n\n".join([*sentences, *words]) + "\n"
+
+
+def allennlp_state() -> dict[str, torch.Tensor]:
+    """What an AllenNLP archive of a task with a small ELMo and two mixes has."""
+    chance = np.random.default_rng(0)
+    encoder, lstm = "_elmo_lstm._token_embedder", "_elmo_lstm._elmo_lstm"
+    shapes = {f"{encoder}._char_embedding_weights": (262, 4), "classifier.weight": (2, 12)}
+    shapes |= {f"{encoder}.char_conv_0.weight": (8, 4, 2), f"{encoder}.char_conv_0.bias": (8,)}
+    shapes |= {f"{encoder}._highways._layers.0.weight": (16, 8), f"{encoder}._highways._layers.0.bias": (16,)}
+    shapes |= {f"{encoder}._projection.weight": (6, 8), f"{encoder}._projection.bias": (6,)}
+    for layer in (f"{lstm}.{direction}_layer_{number}" for direction in ("forward", "backward") for number in (0, 1)):
+        shapes |= {f"{layer}.{part}_linearity.weight": (40, 6) for part in ("input", "state")}
+        shapes |= {f"{layer}.state_linearity.bias": (40,), f"{layer}.state_projection.weight": (6, 10)}
+    for mix in ("scalar_mix_0", "scalar_mix_1"):
+        shapes |= {f"{mix}.gamma": (1,)} | {f"{mix}.scalar_parameters.{layer}": (1,) for layer in range(3)}
+    return {name: torch.from_numpy(chance.standard_normal(shape, dtype=np.float32)) for name, shape in shapes.items()}
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where all runs: a folder like a clone's, with files of the user's own."""
+    place, threads = tmp_path, torch.get_num_threads()
+    torch.set_num_threads(1)
+    (place / "configs").symlink_to(ROOT / "configs")
+    for seed, name in enumerate(("train", "test")):
+        (place / f"{name}.conll").write_text(conll(TAGGED, seed), encoding="utf-8")
+    for seed, name in enumerate(("train", "dev", "test")):
+        (place / f"ko-{name}.conll").write_text("-DOCSTART- -X- -X- O\n\n" + conll(KOREAN, seed), encoding="utf-8")
+    (place / "reviews.tsv").write_text("good\ta fine film .\nbad\ta dull film .\n" * 6, encoding="utf-8")
+    (place / "text.txt").write_text("Anna lives in New York .\n\nRome\n", encoding="utf-8")
+    torch.save(allennlp_state(), place / "weights.th")
+    monkeypatch.chdir(place)
+    yield place
+    torch.set_num_threads(threads)
+
+
+def run_line(line: str) -> int:
+    """A line of a shell, in this process and quick; the exit code."""
+    said, _, command = line.partition(" | ") if line.startswith("echo ") else ("", "", line)
+    given = shlex.split(said)[1] if said else ""
+    words = shlex.split(command)
+    assert words.pop(0) == "elmo"
+    words += QUICK[words[2]] if words[1] == "train" or words[0] == "reproduce" else []
+    words += ["--shares", "50", "100"] if "figure1" in words else []
+    before, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(f"{given}\n".encode()), encoding="utf-8")
+    try:
+        return main(words)
+    finally:
+        sys.stdin = before
+
+
+def test_every_block_of_elmo_in_your_model_runs_and_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    found = blocks("elmo-in-your-model.md", "python")
+    assert len(found) >= 6
+    for block in found:
+        exec(compile(block, "elmo-in-your-model.md", "exec"), {})
+        promised = [line.split("  # ")[1] for line in block.splitlines() if line.startswith("print(")]
+        for said, printed in zip(promised, capsys.readouterr().out.splitlines(), strict=True):
+            assert said == printed or said.startswith((f"{printed}:", f"{printed},"))
+
+
+def test_the_table_of_switches_names_each_with_its_default() -> None:
+    from inspect import signature
+
+    from elmo import ELMo
+
+    text = (FOLDER / "elmo-in-your-model.md").read_text(encoding="utf-8")
+    table = dict(re.findall(r"^\| `(\w+)` \| ([\w.]+) \|", text, flags=re.MULTILINE))
+    keywords = {
+        name: it.default for name, it in signature(ELMo.__init__).parameters.items() if it.kind == it.KEYWORD_ONLY
+    }
+    assert table == {name: str(default) for name, default in keywords.items()}
+
+
+def test_every_command_of_tag_your_own_text_runs_in_the_order_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [line for block in blocks("tag-your-own-text.md", "sh") for line in block.splitlines()]
+    assert len(lines) >= 12
+    for line in lines:
+        assert run_line(line) == 0, line
+    (block,) = blocks("tag-your-own-text.md", "python")
+    capsys.readouterr()
+    exec(compile(block, "tag-your-own-text.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("[")
+
+
+def test_links_lead_somewhere() -> None:
+    for page in FOLDER.glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        for target in re.findall(r"`((?:examples|tests|configs|docs|runs|dev|benchmarks)/[\w./-]+\.\w+)`", text):
+            assert (ROOT / target).exists(), f"{page.name}: {target}"
