@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -69,8 +70,9 @@ def test_table2_from_files_to_a_page_beside_the_paper(arguments, tmp_path, data,
         run = json.loads((tmp_path / "out" / system["run"] / "scores.json").read_text())
         assert (system["dev"], system["test"]) == (run["dev"], run["test"])
         assert f"{run['test']['mean']:.2f} ± {run['test']['standard_deviation']:.2f}" in page
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "table2.run.json", "table2.json", "table2.md", "table2.png", "table2.svg", "runs", "cache",
+    pictures = {"table2.png", "table2.svg"} if find_spec("matplotlib") else set()  # told of above if it is missing
+    assert {path.name for path in (tmp_path / "out").iterdir()} == pictures | {
+        "table2.run.json", "table2.json", "table2.md", "runs", "cache",
     }  # fmt: skip
     assert not list((tmp_path / "out" / "runs").rglob("model"))
 
@@ -183,7 +185,7 @@ def test_sentences_are_a_task_too_and_static_vectors_are_used(tmp_path, model_fo
 def test_a_system_that_would_read_nothing_is_told_before_the_others_are_trained(arguments, tmp_path, capsys):
     assert main(arguments("table3", "out", "--character-filters", "0")) == 2
     told = capsys.readouterr().err
-    assert told.startswith("the system 'output only' can't be trained: the tagger would read nothing")
+    assert "the system 'output only' can't be trained: the tagger would read nothing" in told
     assert not (tmp_path / "out").exists()
 
 

@@ -129,7 +129,9 @@ def test_a_row_does_not_feel_the_rows_beside_it_nor_the_threads(dtype, threads):
             assert torch.equal(one, other[some])
 
 
-def test_both_directions_and_skips_equal_one_layer_after_the_other(dtype):
+@pytest.mark.parametrize("cache_bytes", [0, 32 << 20])  # 0: the threads share the columns of these few rows
+def test_both_directions_and_skips_equal_one_layer_after_the_other(dtype, cache_bytes, monkeypatch):
+    monkeypatch.setattr("elmo.ops.projected_lstm.side_by_side._CACHE_BYTES", cache_bytes)
     forward, backward = ([layer(24, 24, 50, seed + 2 * index) for index in range(2)] for seed in (1, 2))
     settings, lengths = LSTMSettings(), torch.tensor([4, 1, 0, 6])
     vectors = torch.randn(4, 6, 24) * (torch.arange(6) < lengths[:, None])[:, :, None]

@@ -100,6 +100,12 @@ class FusedLayer:
             *clips,
         )
 
+    @property
+    def num_bytes(self) -> int:
+        """Of the weights that every step reads."""
+        read = [panels.weights for panels in self._kept[1:3] if panels is not None]
+        return sum(weights.numel() * weights.element_size() for weights in read)
+
     def run(self, reading: Reading, shared: Shared | None = None, rank: int = 0) -> None:
         """Reads all tokens. Several threads that run at the same time, `rank` 0 to team - 1, share the columns."""
         if not len(reading.places):

@@ -1,7 +1,8 @@
 """All layers of both directions through fused layers, on as many cores as there are.
 
 Directions, and rows of a batch, don't know each other, so each thread takes some of them through all layers and no
-thread waits. Where there are fewer rows than that needs, all threads share the columns of one layer after the other.
+thread waits. Where there are fewer rows than that needs, all threads share the columns of one layer after the other; so
+they do for a few rows whose layers, read side by side, would push each other out of the cache.
 """
 
 import functools
@@ -14,6 +15,10 @@ from torch import Tensor
 
 from elmo.ops.native.threads import num_threads, run_together
 from elmo.ops.projected_lstm.fused import FusedLayer, Reading, Shared
+
+
+_FEW_ROWS = 4
+_CACHE_BYTES = 32 << 20  # last-level cache of a group of cores, usually
 
 
 class Stack(NamedTuple):
@@ -42,7 +47,7 @@ def read_side_by_side(
         for part in range(parts)
         for place, stack in enumerate(stacks)
     ]
-    if len(shares) >= threads:
+    if len(shares) >= threads and not _outgrow_the_cache(stacks, rows):
         run_together([functools.partial(_read_alone, shares[rank::threads]) for rank in range(threads)])
     else:
         for share in shares:
@@ -50,6 +55,12 @@ def read_side_by_side(
     for share in shares:
         share.give_back()
     return new_hidden, new_cell
+
+
+def _outgrow_the_cache(stacks: Sequence[Stack], rows: int) -> bool:
+    """With a few rows, reading the weights at every step is what takes the time (dev/LOG.md)."""
+    read_at_once = sum(max(layer.num_bytes for layer in stack.layers) for stack in stacks)
+    return rows <= _FEW_ROWS and read_at_once > _CACHE_BYTES
 
 
 def _read_alone(shares: Sequence["_Share"]) -> None:
