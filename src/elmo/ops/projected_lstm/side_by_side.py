@@ -16,7 +16,6 @@ from torch import Tensor
 from elmo.ops.native.threads import num_threads, run_together
 from elmo.ops.projected_lstm.fused import FusedLayer, Reading, Shared
 
-
 _FEW_ROWS = 4
 _CACHE_BYTES = 32 << 20  # last-level cache of a group of cores, usually
 
