@@ -10,7 +10,7 @@ demo: $(VENV)/.installed
 	$(BIN)/python examples/bank.py
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -q
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -29,5 +29,5 @@ $(VENV)/.installed: pyproject.toml constraints.txt hatch_build.py $(wildcard src
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[data,dev]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[data,dev,analysis,static]'
 	touch $@
