@@ -11,6 +11,7 @@ import torch
 from elmo.cli.main import main
 from elmo.pretrain.stop_flag import stop_flag
 from elmo.tasks import train as train_module
+from elmo.weights import folder_lock
 
 SMALL = ["--hidden-sizes", "8", "--character-filters", "6", "--epochs", "2", "--batch-size", "8", "--dropout", "0.1"]
 
@@ -186,6 +187,16 @@ def test_a_run_is_resumed_with_what_it_was_begun_with(train, tmp_path, data, cap
     assert "begun with the train file of hash" in capsys.readouterr().err
     assert train("nothing", "--resume") == 2
     assert "there is no run to resume" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(folder_lock.fcntl is None, reason="needs file locks")
+def test_a_run_under_way_is_left_alone(train, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(folder_lock, "SECONDS", 0.0)
+    assert train("run") == 0
+    with folder_lock.locked(tmp_path / "run", "run"):
+        assert train("run", "--resume", "--seeds", "1", "2") == 2
+    assert "another 'elmo task train' or 'elmo reproduce' is at work there" in capsys.readouterr().err
+    assert not (tmp_path / "run" / "seed-2").exists()
 
 
 def test_settings_come_from_a_file_and_flags_win(train, tmp_path, capsys):

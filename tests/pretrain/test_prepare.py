@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 from elmo.errors import ConfigError, ElmoError, Interrupted, OutputError, TextError
-from elmo.pretrain import parts, work_folder
+from elmo.pretrain import parts
 from elmo.pretrain.prepare import prepare
 from elmo.pretrain.shards import TrainingData
 from elmo.pretrain.stop_flag import StopFlag
+from elmo.weights import folder_lock
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "while", "밥", "을", "먹었다", ",", "and", "then", "it", "slept", "."]
 
@@ -421,9 +422,9 @@ def test_force_begins_anew_and_never_removes_what_is_not_ours(tmp_path, corpus):
     assert (tmp_path / "data.partial" / "thesis.txt").exists()
 
 
-@pytest.mark.skipif(work_folder.fcntl is None, reason="needs file locks")
+@pytest.mark.skipif(folder_lock.fcntl is None, reason="needs file locks")
 def test_two_runs_never_work_on_the_same_output(tmp_path, corpus, monkeypatch):
-    monkeypatch.setattr(work_folder, "SECONDS_FOR_LOCK", 0.0)
+    monkeypatch.setattr(folder_lock, "SECONDS", 0.0)
     looks = 0
 
     def look_around() -> None:

@@ -12,10 +12,12 @@ import pytest
 from elmo.errors import OutputError, WeightFileError
 from elmo.pretrain import run_folder
 from elmo.pretrain.config import PretrainConfig
+from elmo.pretrain.loop import resume
 from elmo.pretrain.run_folder import RunFolder
 from elmo.pretrain.shards import TrainingData
 from elmo.pretrain.trainer import Trainer
-from elmo.weights import tensor_file
+from elmo.weights import folder_lock, tensor_file
+from elmo.weights.folder_lock import locked
 
 
 @pytest.fixture
@@ -91,7 +93,8 @@ def test_whatever_fails_while_saving_the_latest_checkpoint_is_whole(
         again.restore(restored)
         assert _same(restored, trainer)
     assert failures >= 1
-    RunFolder.existing(run.path)
+    with RunFolder.existing(run.path).held():
+        pass
     assert not [entry for entry in _names(run) if entry.startswith(".")]
 
 
@@ -171,7 +174,8 @@ def test_what_a_killed_process_left_is_cleared_and_a_half_replaced_checkpoint_co
     (run.checkpoints / ".latest.0123456789ab.unfinished").write_text("step")
     (run.path / "metrics.jsonl").write_text('{"step": 1, "loss": 2.0}\n{"step": 2, "loss": 1.0}\n{"step": 3, "lo')
     again = RunFolder.existing(run.path)
-    assert _names(again) == ["latest", folder.name]
+    with again.held():
+        assert _names(again) == ["latest", folder.name]
     restored = Trainer(recipe, data)
     again.restore(restored)
     assert _same(restored, trainer)
@@ -219,3 +223,14 @@ def test_the_log_has_times_and_facts_are_whole(run: RunFolder) -> None:
     assert line[:2] == "20"
     run.write_json("facts.json", {"a": "밥"})
     assert json.loads((run.path / "facts.json").read_text(encoding="utf-8")) == {"a": "밥"}
+
+
+@pytest.mark.skipif(folder_lock.fcntl is None, reason="needs file locks")
+def test_a_run_under_way_is_left_alone(tmp_path, recipe, data, monkeypatch):
+    monkeypatch.setattr(folder_lock, "SECONDS", 0.0)
+    run = RunFolder.create(tmp_path / "run", recipe, {})
+    (run.path / ".config.json.0123456789ab.unfinished").write_text("")  # being written
+    with locked(run.path, "run"):
+        with pytest.raises(OutputError, match="another 'elmo pretrain' or 'elmo finetune' is at work there"):
+            resume(data, run.path, quiet=True)
+        assert ".config.json.0123456789ab.unfinished" in {entry.name for entry in run.path.iterdir()}

@@ -74,10 +74,11 @@ def finetune(
         run = RunFolder.create(path, recipe, {"data": data.report}, ranks)
         facts = {"model": str(files), "model_hash": content_hash(checkpoint), "metadata": checkpoint.metadata}
         old = None if old_text is None else str(Path(old_text).absolute())
-        run.write_json(FACTS_FILE, {**facts, "old_text": old, "settings": asdict(config)})
-        run.save(trainer, recipe.keep_checkpoints)  # from here on the run needs the model no more
-        with Watch(run, trainer, quiet=quiet, log_to=log_to) as watch:
-            return _train(Loop(run, trainer, watch, flag, _of_name(texts, "valid")), texts, config)
+        with run.held():
+            run.write_json(FACTS_FILE, {**facts, "old_text": old, "settings": asdict(config)})
+            run.save(trainer, recipe.keep_checkpoints)  # from here on the run needs the model no more
+            with Watch(run, trainer, quiet=quiet, log_to=log_to) as watch:
+                return _train(Loop(run, trainer, watch, flag, _of_name(texts, "valid")), texts, config)
 
 
 def resume_finetuning(
@@ -91,8 +92,8 @@ def resume_finetuning(
         facts = _facts(run)
         texts = held_out_texts(data, None if facts["old_text"] is None else Path(facts["old_text"]))
         trainer = Trainer(run.config(), data, ranks=ranks)
-        run.restore(trainer)
-        with Watch(run, trainer, quiet=quiet, log_to=log_to) as watch:
+        with run.held(), Watch(run, trainer, quiet=quiet, log_to=log_to) as watch:
+            run.restore(trainer)
             loop = Loop(run, trainer, watch, flag, _of_name(texts, "valid"))
             return _train(loop, texts, FinetuneConfig(**facts["settings"]))
 

@@ -46,7 +46,8 @@ def pretrain(
         _check_patience(config, data)
         stop_before_beginning(ranks, flag)
         run = RunFolder.create(path, config, {"data": data.report}, ranks)
-        return _train(run, Trainer(config, data, ranks=ranks), flag, quiet, log_to)
+        with run.held():
+            return _train(run, Trainer(config, data, ranks=ranks), flag, quiet, log_to)
 
 
 def resume(
@@ -66,9 +67,10 @@ def resume(
     with stop_flag() as flag:
         stop_before_beginning(ranks, flag)
         run = RunFolder.existing(path, ranks)
-        trainer = Trainer(config or run.config(), data, ranks=ranks)
-        run.restore(trainer)
-        return _train(run, trainer, flag, quiet, log_to)
+        with run.held():
+            trainer = Trainer(config or run.config(), data, ranks=ranks)
+            run.restore(trainer)
+            return _train(run, trainer, flag, quiet, log_to)
 
 
 def _check_patience(config: PretrainConfig, data: TrainingData) -> None:

@@ -25,7 +25,8 @@ import re
 import shutil
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ from elmo.weights.atomic import new_file, new_folder
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.checkpoint import read as read_checkpoint
 from elmo.weights.checkpoint import write as write_checkpoint
+from elmo.weights.folder_lock import locked
 
 _PARTS = frozenset({"model", "training.safetensors", "progress.json"})
 _CHECKPOINT = re.compile(r"step-(\d+)")
@@ -77,11 +79,21 @@ class RunFolder:
 
     @classmethod
     def existing(cls, path: Path, ranks: Ranks | None = None) -> "RunFolder":
-        """The folder of a run that was begun before; what a killed process left half done is cleared away."""
+        """The folder of a run that was begun before."""
         run = cls(path, ranks or Ranks())
         run.require_begun()
-        run.ranks.on_first(run._clear_leavings)
         return run
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """No other run works in the folder meanwhile; what a killed one left half done is cleared away.
+
+        OutputError if one does.
+        """
+        with ExitStack() as stack:
+            self.ranks.on_first(lambda: stack.enter_context(locked(self.path, "'elmo pretrain' or 'elmo finetune'")))
+            self.ranks.on_first(self._clear_leavings)
+            yield
 
     def require_begun(self) -> None:
         """ConfigError if there is no run to resume."""

@@ -2,17 +2,14 @@
 
 plan.json        the texts and settings: parts of other plans would not fit
 part-N.npz       see `parts.py`
-lock             held by the process at work
 
 A part is only taken again if it is whole and made of the same bytes that are there now.
 """
 
 import contextlib
 import json
-import os
 import re
 import shutil
-import time
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -22,17 +19,10 @@ from typing import Any
 from elmo.errors import ConfigError, OutputError, TextError
 from elmo.pretrain.blocks import Block
 from elmo.pretrain.parts import Part
-
-try:
-    import fcntl
-except ImportError:  # Windows: two runs at once are not noticed there
-    fcntl = None
-
-SECONDS_FOR_LOCK = 5.0
+from elmo.weights.folder_lock import locked
 
 _PLAN_FILE = "plan.json"
-_LOCK_FILE = "lock"
-_OURS = re.compile(r"plan\.json(?:\.unfinished)?|lock|part-\d+\.(?:npz|unfinished)")
+_OURS = re.compile(r"plan\.json(?:\.unfinished)?|part-\d+\.(?:npz|unfinished)")
 _DAMAGED = (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)
 
 
@@ -68,15 +58,12 @@ class WorkFolder:
         """
         self._check_is_free(resume=resume, force=force)
         self.path.mkdir(parents=True, exist_ok=True)
-        self._take_lock()
-        try:
+        with locked(self.path, "'elmo prepare'") as self._lock:
             if not (resume and self.is_begun):
                 self._clear()
             self._remove_leavings()
             self._begin(plan)
             yield
-        finally:
-            self._release_lock()
 
     def part_path(self, index: int) -> Path:
         """The file of a part."""
@@ -115,7 +102,6 @@ class WorkFolder:
         # First, so that a half removed folder is never gone on with.
         (self.path / _PLAN_FILE).unlink(missing_ok=True)
         self._clear()
-        (self.path / _LOCK_FILE).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.path.rmdir()
 
@@ -138,7 +124,7 @@ class WorkFolder:
 
     def _clear(self) -> None:
         for entry in self.path.iterdir():
-            if entry.name != _LOCK_FILE and _OURS.fullmatch(entry.name):
+            if _OURS.fullmatch(entry.name):
                 entry.unlink()
 
     def _remove_leavings(self) -> None:
@@ -164,32 +150,3 @@ class WorkFolder:
         unfinished = path.with_suffix(".json.unfinished")
         unfinished.write_text(json.dumps(plan, indent=2) + "\n", encoding="utf-8")
         unfinished.replace(path)
-
-    def _take_lock(self) -> None:
-        if fcntl is None:
-            return
-        self._lock = os.open(self.path / _LOCK_FILE, os.O_RDWR | os.O_CREAT)
-        # The workers of a run that was just killed need a moment to end.
-        until = time.monotonic() + SECONDS_FOR_LOCK
-        while not self._is_locked():
-            if time.monotonic() > until:
-                self._release_lock()
-                raise OutputError(
-                    f"{self.path}: another 'elmo prepare' is at work there. Wait until it has ended, or choose another "
-                    "output."
-                )
-            time.sleep(0.05)
-
-    def _is_locked(self) -> bool:
-        assert fcntl is not None
-        assert self._lock is not None
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-    def _release_lock(self) -> None:
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None

@@ -37,6 +37,7 @@ from elmo.tasks.token_representation import TokenRepresentation
 from elmo.text.static_vectors import StaticVectors
 from elmo.weights.atomic import new_file, new_folder
 from elmo.weights.fingerprint import file_hash
+from elmo.weights.folder_lock import locked
 
 _DEV_SHARE = 0.1
 
@@ -165,16 +166,17 @@ def train(
         task = find(task_name)
         data = _read(task, settings, files, quiet)
         _require_free(run, resume)
-        frozen = _frozen(settings, cache or run / "cache", cache_dtype)
-        _note(run, task, settings, files, frozen)
-        experiment = _Experiment(task, settings, data, run, include_bilm, keep_models, quiet, flag, tell, frozen)
-        _fill_tokens(experiment)
-        summary = over_seeds(seeds, experiment.one_seed, task.metric)
-        summary = {"task": task.name, **summary}
-        write_json_file(run / "scores.json", summary)
-        if keep_models:
-            _copy_model(outcome_file(run, summary["best_seed"]).parent / "model", run / "model")
-        return summary
+        run.mkdir(parents=True, exist_ok=True)
+        with locked(run, "'elmo task train' or 'elmo reproduce'"):
+            frozen = _frozen(settings, cache or run / "cache", cache_dtype)
+            _note(run, task, settings, files, frozen)
+            experiment = _Experiment(task, settings, data, run, include_bilm, keep_models, quiet, flag, tell, frozen)
+            _fill_tokens(experiment)
+            summary = {"task": task.name, **over_seeds(seeds, experiment.one_seed, task.metric)}
+            write_json_file(run / "scores.json", summary)
+            if keep_models:
+                _copy_model(outcome_file(run, summary["best_seed"]).parent / "model", run / "model")
+            return summary
 
 
 def outcome_file(run: Path, seed: int) -> Path:
@@ -251,7 +253,6 @@ def _note(run: Path, task: Task, settings: Any, files: Files, frozen: FrozenLaye
     if path.is_file():
         require_same_run(path, facts)
         return
-    run.mkdir(parents=True, exist_ok=True)
     write_json_file(path, {**facts, "files": {name: str(path) for name, path in vars(files).items() if path}})
     write_json_file(run / "env.json", {"elmo": __version__, **environment()})
 

@@ -204,7 +204,7 @@ def _parsed(line: bytes, dim: int, *, with_spaces: bool) -> tuple[str, np.ndarra
     if len(numbers) != dim or not name or (b" " in name and (not with_spaces or _is_number(name.split(b" ")[-1]))):
         raise _BadRow(
             f"the row has {_stripped(line).count(b' ')} fields behind its word, but {dim} numbers belong there. The "
-            "file is damaged: download or make it again, or pass errors='skip' to leave such rows out"
+            "file is damaged: download or make it again, or leave such rows out (Python: errors='skip')"
         )
     try:
         values = np.array(list(map(float, numbers)))
@@ -212,7 +212,7 @@ def _parsed(line: bytes, dim: int, *, with_spaces: bool) -> tuple[str, np.ndarra
         wrong = next(number for number in numbers if not _is_number(number))
         raise _BadRow(
             f"{wrong[:40].decode('utf-8', 'replace')!r} is not a number, but {dim} of them belong behind the word "
-            f"{name[:40].decode('utf-8', 'replace')!r}. Mend the row, or pass errors='skip' to leave such rows out"
+            f"{name[:40].decode('utf-8', 'replace')!r}. Mend the row, or leave such rows out (Python: errors='skip')"
         ) from None
     return _decoded(name), _finite(values, name)
 
@@ -231,7 +231,7 @@ def _decoded(name: bytes) -> str:
     except UnicodeDecodeError as error:
         raise _BadRow(
             f"the word {name[:40]!r} is not valid UTF-8 (byte 0x{name[error.start]:02X} at its place "
-            f"{error.start + 1}). Convert the file, or pass errors='skip' to leave such rows out"
+            f"{error.start + 1}). Convert the file, or leave such rows out (Python: errors='skip')"
         ) from None
 
 
@@ -242,7 +242,7 @@ def _finite(values: np.ndarray, name: bytes) -> np.ndarray:
         place = int(np.flatnonzero(~np.isfinite(vector))[0])
         raise _BadRow(
             f"number {place + 1} of the word {name[:40].decode('utf-8', 'replace')!r} is {values[place]}, which would "
-            "spoil whatever is computed from it. Make the vectors again, or pass errors='skip' to leave such rows out"
+            "spoil whatever is computed from it. Make the vectors again, or leave such rows out (Python: errors='skip')"
         )
     return vector
 

@@ -196,7 +196,7 @@ def _collected(dim: int, rows: Iterator[Row], bad_row: Callable[[str], None] | N
         if row.word in places:
             message = (
                 f"{row.place}: the word {row.word!r} stood at {places[row.word]} already, and only one vector can "
-                "count. Remove one of them, or pass errors='skip' to keep the first."
+                "count. Remove one of them; from Python, errors='skip' keeps the first."
             )
             if bad_row is None:
                 raise TextError(message)
