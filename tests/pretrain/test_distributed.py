@@ -17,6 +17,7 @@ import pytest
 import torch
 
 import elmo
+from elmo.cli.main import main as elmo_command
 from elmo.errors import ConfigError
 from elmo.pretrain.config import PretrainConfig
 from elmo.pretrain.distributed import Ranks, joined
@@ -190,6 +191,30 @@ def test_equal_numbers_of_ranks_go_on_bit_for_bit_and_one_process_takes_over(
     log = (tmp_path / "run" / "log.txt").read_text()
     assert log.count("begun by 2 processes") == 1
     assert "resumed at step 5 by 2 processes" in log
+
+
+def test_ranks_fine_tune_as_one_process_does(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, on_ranks: Workers
+) -> None:
+    model = pretrain(replace(recipe, max_steps=3), data, tmp_path / "old", quiet=True)
+    old = tmp_path / "old.txt"
+    old.write_text("the cat sat on the log\n", encoding="utf-8")
+    settings = "--learning-rate 0.02 --batch-size 4 --unroll-steps 5 --num-negative-samples 8 --epochs 9 --max-steps 8"
+    domains = ["--data", str(data.folder), "--model", str(model), "--old", str(old)]
+    typed = ["finetune", *domains, *settings.split(), "--log-every", "1", "--quiet", "-o"]
+    assert elmo_command([*typed, str(tmp_path / "one")]) == 0
+    run = str(tmp_path / "two")
+    fault = {"kind": "signal", "rank": 1, "step": 4}
+    assert [one["code"] for one in on_ranks(2, "command", argv=[*typed, run], fault=fault)] == [75, 75]
+    again = ["finetune", "--data", str(data.folder), "-o", run, "--resume", "--quiet"]
+    assert [one["code"] for one in on_ranks(2, "command", argv=again, fault={})] == [0, 0]
+    one, two = _losses(tmp_path / "one"), _losses(tmp_path / "two")
+    assert list(two) == list(one) == list(range(1, 9))
+    assert [two[step] for step in one] == pytest.approx([one[step] for step in one], rel=1e-5)
+    found = [json.loads((tmp_path / name / "perplexities.json").read_text()) for name in ("one", "two")]
+    for moment in ("before", "after"):
+        for text, figures in found[0][moment].items():
+            assert found[1][moment][text] == pytest.approx(figures, rel=1e-5)
 
 
 def test_a_signal_to_one_rank_in_an_evaluation_stops_all(on_ranks: Workers, typed: list[str], tmp_path: Path) -> None:
