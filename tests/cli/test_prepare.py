@@ -9,6 +9,7 @@ import pytest
 from elmo.cli.prepare import main
 from elmo.errors import TextError
 from elmo.pretrain.shards import TrainingData
+from elmo.weights.catalogue import bundled_folders
 
 
 @pytest.fixture
@@ -83,6 +84,23 @@ def test_existing_data_needs_force_and_a_vocabulary_file_is_used(tmp_path, text)
     arguments = [str(text), "-o", str(tmp_path / "data"), "--quiet", "--force", "--vocabulary", str(tmp_path / "words")]
     assert main(arguments) == 0
     assert TrainingData.open(tmp_path / "data").vocabulary.words == ("<S>", "</S>", "<UNK>", "the")
+
+
+@pytest.mark.parametrize("name", ["small-en", "folder"])
+def test_a_models_vocabulary_is_taken_by_its_name_or_folder(tmp_path, text, name):
+    folder = bundled_folders()["small-en"]
+    given = name if name == "small-en" else str(folder)
+    assert main([str(text), "-o", str(tmp_path / "data"), "--quiet", "--vocabulary", given]) == 0
+    assert (tmp_path / "data" / "vocab.txt").read_bytes() == (folder / "vocab.txt").read_bytes()
+
+
+def test_a_vocabulary_that_cant_be_found_is_told(tmp_path, text):
+    with pytest.raises(TextError, match="nosuch: there is no such file, and no model of that name.*small-en, small-ko"):
+        main([str(text), "-o", str(tmp_path / "data"), "--quiet", "--vocabulary", "nosuch"])
+    (tmp_path / "model").mkdir()
+    with pytest.raises(TextError, match=r"this model has no vocab\.txt, so what its softmax predicts is unknown"):
+        main([str(text), "-o", str(tmp_path / "data"), "--quiet", "--vocabulary", str(tmp_path / "model")])
+    assert not (tmp_path / "data").exists()
 
 
 def test_a_dash_reads_standard_input(tmp_path, monkeypatch):

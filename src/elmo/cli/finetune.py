@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Arguments:
     """Continue a model's language modelling on another domain's text, and show what that did to the perplexity on both.
-    Prepare the text with the model's own vocabulary: elmo prepare TEXT --valid TEXT --vocabulary MODEL/vocab.txt."""
+    Prepare the text with the model's own vocabulary: elmo prepare TEXT --valid TEXT --vocabulary MODEL."""
 
     data: Path
     """Folder that 'elmo prepare' made with the model's vocabulary; its valid text is the new domain's held-out text."""

@@ -9,11 +9,16 @@ from typing import Annotated, Any, Literal
 import tyro
 from tqdm import tqdm
 
+from elmo.errors import TextError
 from elmo.pretrain.block_reader import Sentences
 from elmo.pretrain.documents import Documents
 from elmo.pretrain.prepare import OnProgress, prepare
 from elmo.pretrain.stop_flag import stop_flag
 from elmo.text.text_file import FormatChoice
+from elmo.weights.catalogue import bundled_folders
+from elmo.weights.hub import resolve
+
+_VOCABULARY_FILE = "vocab.txt"
 
 
 @dataclass(frozen=True)
@@ -29,8 +34,9 @@ class Arguments:
     """Words the language model predicts, <S>, </S> and <UNK> included (default: all)."""
     min_count: int = 1
     """Leave rarer words out of the vocabulary."""
-    vocabulary: Path | None = None
-    """Take this vocabulary file (one word per line) instead of making one."""
+    vocabulary: str | None = None
+    """Take this vocabulary instead of making one: a file (one word per line), or a model that is to be fine-tuned (its
+    name or folder)."""
     valid: tuple[Path, ...] = ()
     """Held-out text for the perplexity during training."""
     test: tuple[Path, ...] = ()
@@ -78,7 +84,7 @@ def main(argv: list[str]) -> int:
             arguments.output,
             vocabulary_size=arguments.vocab_size,
             min_count=arguments.min_count,
-            vocabulary=arguments.vocabulary,
+            vocabulary=_vocabulary_file(arguments.vocabulary),
             valid=arguments.valid,
             test=arguments.test,
             valid_share=arguments.valid_share,
@@ -102,6 +108,24 @@ def main(argv: list[str]) -> int:
     elif not arguments.quiet:
         print(_table(report, arguments.output))
     return 1 if num_bad else 0
+
+
+def _vocabulary_file(given: str | None) -> Path | None:
+    """The file that was asked for, or that of the model."""
+    if given is None or Path(given).is_file():
+        return None if given is None else Path(given)
+    if not Path(given).exists() and given not in bundled_folders():
+        raise TextError(
+            f"--vocabulary {given}: there is no such file, and no model of that name. Paths count from {Path.cwd()}; "
+            f"bundled models: {', '.join(sorted(bundled_folders()))}."
+        )
+    folder = resolve(given)
+    if isinstance(folder, tuple) or not (folder / _VOCABULARY_FILE).is_file():
+        raise TextError(
+            f"--vocabulary {given}: this model has no {_VOCABULARY_FILE}, so what its softmax predicts is unknown. "
+            "Name the file of its words, one per line."
+        )
+    return folder / _VOCABULARY_FILE
 
 
 def _shown_by(bar: tqdm) -> OnProgress:
