@@ -84,6 +84,44 @@ def test_a_stopped_training_goes_on_bit_for_bit(tmp_path, train_sentences, dev_s
     assert_same(run(tmp_path / "cut", train_sentences, dev_sentences), whole)
 
 
+@pytest.mark.parametrize("looks", [7, 11, 22])
+def test_a_stopped_training_with_averaged_weights_goes_on_bit_for_bit(tmp_path, train_sentences, dev_sentences, looks):
+    settings = FitSettings(**{**vars(SETTINGS), "average_decay": 0.9})
+    whole = run(tmp_path / "whole", train_sentences, dev_sentences, settings)
+    with pytest.raises(Interrupted):
+        run(tmp_path / "cut", train_sentences, dev_sentences, settings, flag=StopAfter(looks))
+    assert_same(run(tmp_path / "cut", train_sentences, dev_sentences, settings), whole)
+
+
+def test_the_average_of_the_weights_is_scored_and_kept(tmp_path, train_sentences, dev_sentences, monkeypatch):
+    """Beside it the same training without; its steps are the same, so their weights can be averaged by hand."""
+    seen = []
+    plain_step = fit_module._Fit._step
+
+    def step(self, examples):
+        loss = plain_step(self, examples)
+        seen.append([parameter.detach().clone() for parameter in self.parameters])
+        return loss
+
+    monkeypatch.setattr(fit_module._Fit, "_step", step)
+    settings = FitSettings(**{**vars(SETTINGS), "average_decay": 0.8, "epochs": 3})
+    _, _, lines = run(tmp_path / "average", train_sentences, [], settings)
+    averaged = tagger(train_sentences)
+    initial = [parameter.detach().clone() for parameter in averaged.parameters()]
+    fit(averaged, TASK, train_sentences, [], settings, tmp_path / "again", seed=5, quiet=True)
+    with_average, seen[:] = list(seen), []
+    _, plain, plain_lines = run(tmp_path / "plain", train_sentences, [], FitSettings(**{**vars(SETTINGS), "epochs": 3}))
+    assert [line["loss"] for line in plain_lines] == [line["loss"] for line in lines]
+    expected = initial
+    for number, weights in enumerate(seen):
+        kept = min(0.8, (1 + number) / (10 + number))
+        expected = [kept * one + (1 - kept) * other for one, other in zip(expected, weights, strict=True)]
+        assert all(torch.equal(one, other) for one, other in zip(weights, with_average[number], strict=True))
+    for (name, parameter), tensor in zip(averaged.named_parameters(), expected, strict=True):
+        assert torch.allclose(parameter, tensor, atol=1e-6), name
+        assert not torch.equal(parameter, plain[name])
+
+
 @pytest.mark.parametrize("where", ["save", "save_best", "record"])
 @pytest.mark.parametrize("after", [False, True])
 def test_a_killed_training_goes_on_bit_for_bit(tmp_path, train_sentences, dev_sentences, monkeypatch, where, after):

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import nn
@@ -22,10 +22,11 @@ from tqdm import tqdm
 from elmo.errors import ElmoError, Interrupted
 from elmo.pretrain.stop_flag import StopFlag, StopRequested
 from elmo.tasks.example_batches import shuffled_batches, sorted_batches
-from elmo.tasks.fit_folder import FitFolder
+from elmo.tasks.fit_folder import FitFolder, Progress
 from elmo.tasks.optimizers import make_optimizer, rate_at
 from elmo.tasks.settings import FitSettings
 from elmo.tasks.task import Scores, Task
+from elmo.tasks.weight_average import WeightAverage
 
 # Seconds after which an epoch under way is saved too.
 _SAVE_AFTER = 120.0
@@ -89,9 +90,10 @@ class _Fit:
         self.settings, self.folder, self.seed, self.flag = settings, folder, seed, flag
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self.optimizer = make_optimizer(settings, self.parameters)
+        self.average = WeightAverage(self.parameters, settings.average_decay)
         self.lengths = example_lengths(task, train)
         self.num_batches = math.ceil(len(train) / settings.batch_size)
-        self.progress = folder.restore(model, self.optimizer)
+        self.progress = folder.restore(model, self.optimizer, self.average)
         self.bar = tqdm(
             total=settings.epochs * self.num_batches,
             initial=self.progress.epoch * self.num_batches + self.progress.batch,
@@ -135,7 +137,7 @@ class _Fit:
             if self.flag.signal is not None:
                 self._stop()
             if now - saved > _SAVE_AFTER:
-                self.folder.save(self.model, self.optimizer, self.progress)
+                self.folder.save(self.model, self.optimizer, self.average, self.progress)
                 saved = now
 
     def _step(self, examples: list[Any]) -> float:
@@ -151,11 +153,24 @@ class _Fit:
         if not (math.isfinite(loss.item()) and math.isfinite(norm.item())):
             raise self._failed(loss.item(), norm.item())
         self.optimizer.step()
+        self.average.update(step)
         return loss.item()
 
     def _evaluate(self) -> None:
         """Scores the epoch just done, keeps its weights if they are the best, and saves."""
-        scores = self._dev_scores()
+        try:
+            with self.average.in_place():
+                scores = self._dev_scores()
+                done = self._judged(scores)
+                self.folder.record(self._line(done.epoch, scores))
+        except StopRequested:
+            self._stop()
+        self.progress = done
+        self.folder.save(self.model, self.optimizer, self.average, done)
+        self._show()
+
+    def _judged(self, scores: Scores) -> Progress:
+        """Progress after an epoch with these scores; the weights are kept if they are the best."""
         done = self.progress.changed(epoch=self.progress.epoch + 1, batch=0, loss=0.0, seconds=0.0)
         score = float(scores.get(self.task.metric, 0.0))
         better = not self.dev or done.best_epoch == 0 or score > done.best_score
@@ -164,18 +179,12 @@ class _Fit:
             done = done.changed(best_epoch=done.epoch, best_score=score)
         else:
             done = done.changed(num_halvings=done.num_halvings + 1)
-        self.folder.record(self._line(done.epoch, scores))
-        self.progress = done
-        self.folder.save(self.model, self.optimizer, done)
-        self._show()
+        return done
 
     def _dev_scores(self) -> Scores:
         if not self.dev:
             return {}
-        try:
-            predictions = predict_all(self.model, self.task, self.dev, self.settings.batch_size, self.flag.look)
-        except StopRequested:
-            self._stop()
+        predictions = predict_all(self.model, self.task, self.dev, self.settings.batch_size, self.flag.look)
         return self.task.score(self.dev, predictions)
 
     def _line(self, epoch: int, scores: Scores) -> dict[str, Any]:
@@ -199,8 +208,8 @@ class _Fit:
             parts.append(f"best dev {self.task.metric} {done.best_score:.2f} (epoch {done.best_epoch})")
         self.bar.set_postfix_str(", ".join(parts))
 
-    def _stop(self) -> None:
-        self.folder.save(self.model, self.optimizer, self.progress)
+    def _stop(self) -> NoReturn:
+        self.folder.save(self.model, self.optimizer, self.average, self.progress)
         raise Interrupted(
             f"stopped in epoch {self.progress.epoch + 1} of seed {self.seed} by signal {self.flag.signal}; everything "
             f"is saved in {self.folder.path}. Go on with the same command and --resume."

@@ -3,7 +3,7 @@
     metrics.jsonl            one object an epoch
     best.safetensors         the weights of the best epoch so far
     checkpoint/              where training stands; gone when it has ended
-        weights.safetensors  optimizer.safetensors  progress.json
+        weights.safetensors  optimizer.safetensors  average.safetensors  progress.json
 
 Each file or folder appears whole or not at all, the best weights before the checkpoint that speaks of them: killed at
 any moment, training goes on from the last checkpoint and takes the very same steps again.
@@ -23,9 +23,10 @@ from torch import Tensor, nn
 from elmo.errors import WeightFileError
 from elmo.tasks.optimizers import optimizer_tensors, restore_optimizer
 from elmo.tasks.token_representation import learned_state, load_learned_state
+from elmo.tasks.weight_average import WeightAverage
 from elmo.weights.atomic import new_file, new_folder
 
-_PARTS = frozenset({"weights.safetensors", "optimizer.safetensors", "progress.json"})
+_PARTS = frozenset({"weights.safetensors", "optimizer.safetensors", "average.safetensors", "progress.json"})
 
 
 @dataclass(frozen=True)
@@ -70,13 +71,17 @@ class FitFolder:
     def _best(self) -> Path:
         return self.path / "best.safetensors"
 
-    def save(self, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress) -> None:
+    def save(
+        self, model: nn.Module, optimizer: torch.optim.Optimizer, average: WeightAverage, progress: Progress
+    ) -> None:
         """Write where training stands."""
-        weights, memory = learned_state(model), optimizer_tensors(optimizer)
-        size = sum(tensor.nbytes for tensor in (*weights.values(), *memory.values()))
+        parts = {"weights": learned_state(model), "optimizer": optimizer_tensors(optimizer)}
+        if averaged := average.tensors():
+            parts["average"] = averaged
+        size = sum(tensor.nbytes for tensors in parts.values() for tensor in tensors.values())
         with new_folder(self._checkpoint, size=size, force=True, replaceable=_PARTS) as unfinished:
-            _write(weights, unfinished / "weights.safetensors")
-            _write(memory, unfinished / "optimizer.safetensors")
+            for name, tensors in parts.items():
+                _write(tensors, unfinished / f"{name}.safetensors")
             (unfinished / "progress.json").write_text(json.dumps(asdict(progress)), encoding="utf-8")
 
     def save_best(self, model: nn.Module) -> None:
@@ -85,12 +90,14 @@ class FitFolder:
         with new_file(self._best, size=sum(tensor.nbytes for tensor in weights.values()), force=True) as unfinished:
             _write(weights, unfinished)
 
-    def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
-        """Bring a fresh model and optimizer to the checkpoint; without one, to the beginning."""
+    def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer, average: WeightAverage) -> Progress:
+        """Bring what is fresh to the checkpoint; without one, to the beginning."""
         progress = Progress()
         if self._checkpoint.is_dir():
             load_learned_state(model, _read(self._checkpoint / "weights.safetensors"))
             restore_optimizer(optimizer, _read(self._checkpoint / "optimizer.safetensors"))
+            if average.tensors():
+                average.restore(_read(self._checkpoint / "average.safetensors"))
             progress = Progress(**json.loads((self._checkpoint / "progress.json").read_text(encoding="utf-8")))
         self._forget_metrics_after(progress.epoch)
         return progress

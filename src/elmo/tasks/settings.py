@@ -69,6 +69,9 @@ class FitSettings:
     """adam: added to the gradient; adamw: taken off the weight."""
     clip_norm: float = 5.0
     """Bound on the norm of all gradients together; 0: none."""
+    average_decay: float = 0.0
+    """0: the weights are scored and kept as they are; above, for instance 0.999: their moving average is, of which this
+    much stays in a step."""
     train_share: float = 1.0
     """Share of the training examples that is used; smaller shares are parts of larger ones. The labels are those of
     all."""
@@ -80,6 +83,7 @@ class FitSettings:
             require(getattr(self, name) >= 1, name, getattr(self, name), "a whole number from 1 on")
         for name in ("patience", "weight_decay", "clip_norm"):
             require(getattr(self, name) >= 0, name, getattr(self, name), "0 or more")
+        require(0 <= self.average_decay < 1, "average_decay", self.average_decay, "at least 0 and below 1")
         require(self.learning_rate > 0, "learning_rate", self.learning_rate, "above 0")
         require(0 < self.train_share <= 1, "train_share", self.train_share, "above 0 and at most 1")
 
