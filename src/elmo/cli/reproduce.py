@@ -123,6 +123,6 @@ def _arguments(experiment: str, task: str, argv: list[str], settings: Any) -> Ar
         Arguments[type(settings)],  # type: ignore[misc]
         args=argv,
         prog=f"elmo reproduce {experiment} {task}",
-        config=(tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff),
+        config=(tyro.conf.OmitArgPrefixes,),
         default=Arguments(train=tyro.MISSING, output=tyro.MISSING, settings=settings),
     )

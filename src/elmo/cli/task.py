@@ -167,7 +167,7 @@ def _train_arguments(task: str, argv: list[str], settings: Any) -> Train[Any]:
         Train[type(settings)],  # type: ignore[misc]
         args=argv,
         prog=f"elmo task train {task}",
-        config=(tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff),
+        config=(tyro.conf.OmitArgPrefixes,),
         default=Train(train=tyro.MISSING, output=tyro.MISSING, settings=settings),
     )
 
