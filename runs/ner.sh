@@ -9,8 +9,11 @@ lm_text=$1 data=$2 work=$3
 here=$(cd "$(dirname "$0")/.." && pwd)
 [ -f "$work.word2vec.txt" ] || elmo static "$lm_text" -o "$work.word2vec.txt" --seed 1
 
+# One lambda for all, table 2's smaller one, so that the experiments share trainings.
 for experiment in table2 table3 figure2 figure1; do
     resume=$([ -f "$work/$experiment.run.json" ] && echo --resume || true)
+    shares=$([ "$experiment" = figure1 ] && echo --shares 1 10 100 || true)
     elmo reproduce "$experiment" ner "$here/configs/tasks/ner.toml" --train "$data/train.conll.xz" \
-        --dev "$data/dev.conll" --test "$data/test.conll" --static "$work.word2vec.txt" -o "$work" $resume
+        --dev "$data/dev.conll" --test "$data/test.conll" --static "$work.word2vec.txt" -o "$work" \
+        --mix-penalty 0.001 $shares $resume
 done

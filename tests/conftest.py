@@ -1,6 +1,7 @@
 """What several rooms' tests start from."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +43,17 @@ class GoldenCase:
     def tolerance(self) -> float:
         """2e-5; the README names one case whose large weights amplify rounding."""
         return 1e-4 if self.folder.name == "relu_hw2_l2_skip_mixed" else 2e-5
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Small products are slower on several threads, much so on a busy machine."""
+    import torch  # here, for the hook above
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ import random
 import re
 import shlex
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -54,10 +53,9 @@ def allennlp_state() -> dict[str, torch.Tensor]:
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one_thread: None) -> Path:
     """Where all runs: a folder like a clone's, with files of the user's own."""
-    place, threads = tmp_path, torch.get_num_threads()
-    torch.set_num_threads(1)
+    place = tmp_path
     (place / "configs").symlink_to(ROOT / "configs")
     for seed, name in enumerate(("train", "test")):
         (place / f"{name}.conll").write_text(conll(TAGGED, seed), encoding="utf-8")
@@ -67,8 +65,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (place / "text.txt").write_text("Anna lives in New York .\n\nRome\n", encoding="utf-8")
     torch.save(allennlp_state(), place / "weights.th")
     monkeypatch.chdir(place)
-    yield place
-    torch.set_num_threads(threads)
+    return place
 
 
 def run_line(line: str) -> int:

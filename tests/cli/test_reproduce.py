@@ -12,22 +12,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-import torch
 
 import elmo
 from elmo.cli.main import main
 from elmo.pretrain.stop_flag import stop_flag
 from elmo.tasks import train as train_module
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 SMALL = ["--hidden-sizes", "8", "--character-filters", "4", "--epochs", "1", "--batch-size", "10", "--dropout", "0.1"]
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture

@@ -6,22 +6,15 @@ import random
 from pathlib import Path
 
 import pytest
-import torch
 
 from elmo.cli.main import main
 from elmo.pretrain.stop_flag import stop_flag
 from elmo.tasks import train as train_module
 from elmo.weights import folder_lock
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 SMALL = ["--hidden-sizes", "8", "--character-filters", "6", "--epochs", "2", "--batch-size", "8", "--dropout", "0.1"]
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import random
 from pathlib import Path
 
 import pytest
-import torch
 
 from elmo.model.bilm import BiLM
 from elmo.tasks.ner.data import TaggedSentence, read_columns
@@ -14,12 +13,8 @@ WORDS = ["the", "a", "saw", "went", "to", "in", "old", "is"]
 
 
 @pytest.fixture(autouse=True)
-def one_thread():
-    """Small products are slower on several threads, much so on a busy machine."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+def on_one_thread(one_thread):
+    """All tests of tasks."""
 
 
 def conll(count: int, seed: int) -> str:

@@ -16,9 +16,8 @@ from elmo.pretrain.prepare import OnProgress, prepare
 from elmo.pretrain.stop_flag import stop_flag
 from elmo.text.text_file import FormatChoice
 from elmo.weights.catalogue import bundled_folders
+from elmo.weights.checkpoint import VOCABULARY_FILE
 from elmo.weights.hub import resolve
-
-_VOCABULARY_FILE = "vocab.txt"
 
 
 @dataclass(frozen=True)
@@ -112,20 +111,22 @@ def main(argv: list[str]) -> int:
 
 def _vocabulary_file(given: str | None) -> Path | None:
     """The file that was asked for, or that of the model."""
-    if given is None or Path(given).is_file():
-        return None if given is None else Path(given)
+    if given is None:
+        return None
+    if Path(given).is_file():
+        return Path(given)
     if not Path(given).exists() and given not in bundled_folders():
         raise TextError(
             f"--vocabulary {given}: there is no such file, and no model of that name. Paths count from {Path.cwd()}; "
             f"bundled models: {', '.join(sorted(bundled_folders()))}."
         )
     folder = resolve(given)
-    if isinstance(folder, tuple) or not (folder / _VOCABULARY_FILE).is_file():
+    if isinstance(folder, tuple) or not (folder / VOCABULARY_FILE).is_file():
         raise TextError(
-            f"--vocabulary {given}: this model has no {_VOCABULARY_FILE}, so what its softmax predicts is unknown. "
+            f"--vocabulary {given}: this model has no {VOCABULARY_FILE}, so what its softmax predicts is unknown. "
             "Name the file of its words, one per line."
         )
-    return folder / _VOCABULARY_FILE
+    return folder / VOCABULARY_FILE
 
 
 def _shown_by(bar: tqdm) -> OnProgress:

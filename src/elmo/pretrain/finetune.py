@@ -89,13 +89,14 @@ def resume_finetuning(
     with stop_flag() as flag:
         stop_before_beginning(ranks, flag)
         run = RunFolder.existing(path, ranks)
-        facts = _facts(run)
-        texts = held_out_texts(data, None if facts["old_text"] is None else Path(facts["old_text"]))
-        trainer = Trainer(run.config(), data, ranks=ranks)
-        with run.held(), Watch(run, trainer, quiet=quiet, log_to=log_to) as watch:
+        with run.held():
+            facts = _facts(run)
+            texts = held_out_texts(data, None if facts["old_text"] is None else Path(facts["old_text"]))
+            trainer = Trainer(run.config(), data, ranks=ranks)
             run.restore(trainer)
-            loop = Loop(run, trainer, watch, flag, _of_name(texts, "valid"))
-            return _train(loop, texts, FinetuneConfig(**facts["settings"]))
+            with Watch(run, trainer, quiet=quiet, log_to=log_to) as watch:
+                loop = Loop(run, trainer, watch, flag, _of_name(texts, "valid"))
+                return _train(loop, texts, FinetuneConfig(**facts["settings"]))
 
 
 def held_out_texts(data: TrainingData, old_text: Path | None) -> list[HeldOut]:

@@ -91,8 +91,12 @@ class RunFolder:
         OutputError if one does.
         """
         with ExitStack() as stack:
-            self.ranks.on_first(lambda: stack.enter_context(locked(self.path, "'elmo pretrain' or 'elmo finetune'")))
-            self.ranks.on_first(self._clear_leavings)
+
+            def take() -> None:
+                stack.enter_context(locked(self.path, "'elmo pretrain' or 'elmo finetune'"))
+                self._clear_leavings()
+
+            self.ranks.on_first(take)
             yield
 
     def require_begun(self) -> None:

@@ -22,7 +22,8 @@ from elmo.pretrain.parts import Part
 from elmo.weights.folder_lock import locked
 
 _PLAN_FILE = "plan.json"
-_OURS = re.compile(r"plan\.json(?:\.unfinished)?|part-\d+\.(?:npz|unfinished)")
+# "lock" is a leaving of versions that locked a file and not the folder itself.
+_OURS = re.compile(r"plan\.json(?:\.unfinished)?|lock|part-\d+\.(?:npz|unfinished)")
 _DAMAGED = (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)
 
 

@@ -166,9 +166,9 @@ def train(
         task = find(task_name)
         data = _read(task, settings, files, quiet)
         _require_free(run, resume)
+        frozen = _frozen(settings, cache or run / "cache", cache_dtype)
         run.mkdir(parents=True, exist_ok=True)
         with locked(run, "'elmo task train' or 'elmo reproduce'"):
-            frozen = _frozen(settings, cache or run / "cache", cache_dtype)
             _note(run, task, settings, files, frozen)
             experiment = _Experiment(task, settings, data, run, include_bilm, keep_models, quiet, flag, tell, frozen)
             _fill_tokens(experiment)

@@ -44,11 +44,18 @@ def checked_encoding(encoding: str) -> str:
 
 
 def decoded(
-    lines: Iterable[bytes], name: str, encoding: str, on_bad_line: BadLine | None, first: int = 1, instead: str = ""
+    lines: Iterable[bytes],
+    name: str,
+    encoding: str,
+    on_bad_line: BadLine | None,
+    first: int = 1,
+    instead: str = "",
+    advice: str = "",
 ) -> Iterator[str]:
     """Each line's text without its end; `instead` of a bad one, if there is someone to tell, else TextError.
 
-    `first`: the number of the first of `lines` in the file; line 1 may begin with a byte order mark.
+    `first`: the number of the first of `lines` in the file; line 1 may begin with a byte order mark. `advice`: the
+    message's next step (empty: another encoding, or to skip such lines).
     """
     for number, line in enumerate(lines, start=first):
         if number == 1 and encoding == "utf-8":
@@ -56,7 +63,7 @@ def decoded(
         try:
             text = line.decode(encoding)
         except UnicodeDecodeError as error:
-            message = _undecodable(name, number, line, encoding, error)
+            message = _undecodable(name, number, line, encoding, error, advice)
             if on_bad_line is None:
                 raise TextError(message) from None
             on_bad_line(number, message)
@@ -87,12 +94,12 @@ def _split(block: bytes) -> list[bytes]:
     return lines[:-1] if lines[-1] == b"" else lines
 
 
-def _undecodable(name: str, number: int, line: bytes, encoding: str, error: UnicodeDecodeError) -> str:
+def _undecodable(name: str, number: int, line: bytes, encoding: str, error: UnicodeDecodeError, advice: str) -> str:
     """Columns count bytes, from 1."""
     what = f"{name}:{number}: not valid {encoding.upper()} (byte 0x{line[error.start]:02X} at column {error.start + 1})"
     if number == 1:
-        for start, advice in _KNOWN_STARTS.items():
+        for start, known in _KNOWN_STARTS.items():
             if line.startswith(start):
-                return f"{what}: {advice}."
+                return f"{what}: {known}."
     guess = "--encoding latin-1" if encoding == "utf-8" else "--encoding with the one the file is written in"
-    return f"{what}. Use {guess}, or --errors skip to list and skip such lines."
+    return f"{what}. {advice or f'Use {guess}, or --errors skip to list and skip such lines.'}"

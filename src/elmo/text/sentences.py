@@ -37,6 +37,7 @@ def read_sentences(
     on_progress: Callable[[int], None] | None = None,
     format: FormatChoice = "auto",
     field: str = "text",
+    advice: str = "",
 ) -> Iterator[list[str]]:
     """The sentences of `path`, in constant memory; a blank line is `[]`.
 
@@ -48,6 +49,8 @@ def read_sentences(
     `errors`: what to do with a line that can't be decoded or parsed. "strict" raises; "skip" yields `[]`, so that
     numbers stay true, and calls `on_bad_line(line number from 1, message)`.
     `require_content`: whether a file without a single line is an error.
+    `advice`: the next step that the message about a line that can't be decoded names (empty: another encoding, or to
+    skip such lines).
     `on_progress`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
     Raises TextError if the file is missing, a folder, damaged, or not in `encoding` or `format`; ConfigError for an
     encoding that doesn't exist or doesn't end lines with the byte 0x0A.
@@ -59,7 +62,8 @@ def read_sentences(
     known_format = format_of(path, format)
     bad_line = None if errors == "strict" else (on_bad_line or _ignore)
     name = text_name(path)
-    lines = decoded(_lines(path, on_progress, require_content), name, codec, bad_line, 1, bad_line_of(known_format))
+    content = _lines(path, on_progress, require_content)
+    lines = decoded(content, name, codec, bad_line, instead=bad_line_of(known_format), advice=advice)
     return (
         tokenize(row) if isinstance(row, str) else row for row in rows_of(lines, known_format, name, field, bad_line)
     )
