@@ -194,11 +194,11 @@ def test_a_run_under_way_is_left_alone(train, tmp_path, capsys, monkeypatch):
 
 def test_the_same_command_resumes_also_with_switches(train, tmp_path):
     """What is noted as on must not make its flag unknown."""
-    switches = ["--layer-norm", "--no-train-static"]
+    switches = ["--layer-norm", "token", "--train-bilm", "--no-train-static"]
     assert train("run", *switches) == 0
     assert train("run", *switches, "--resume") == 0
     noted = json.loads((tmp_path / "run" / "run.json").read_text())["settings"]
-    assert (noted["layer_norm"], noted["train_static"]) == (True, False)
+    assert (noted["layer_norm"], noted["train_bilm"], noted["train_static"]) == ("token", True, False)
 
 
 def test_settings_come_from_a_file_and_flags_win(train, tmp_path, capsys):

@@ -42,7 +42,7 @@ def test_boundaries_can_be_kept(tiny_bilm, tiny_corpus):
 
 
 @pytest.mark.parametrize("keep_boundaries", [False, True])
-@pytest.mark.parametrize("layer_norm", [False, True, "boundaries", "words"])
+@pytest.mark.parametrize("layer_norm", [False, True, "boundaries", "words", "token"])
 def test_vectors_are_zero_where_there_is_no_token_even_with_dropout(
     tiny_bilm, tiny_corpus, layer_norm, keep_boundaries
 ):
@@ -197,6 +197,9 @@ def test_both_layer_norms_are_over_their_own_positions(tiny_bilm, tiny_corpus):
         )
         found = output.mixes[0][output.mask]
         assert torch.allclose(found, expected.mean(dim=0)[words], atol=CLOSE)
+    mixed = ELMo(tiny_bilm, layer_norm="token").eval()(tiny_corpus).mixes[0]
+    alone = ELMo(tiny_bilm, layer_norm="token").eval()(tiny_corpus[:1]).mixes[0]
+    assert torch.allclose(mixed[:1, : alone.shape[1]], alone, atol=CLOSE)
 
 
 @pytest.mark.parametrize("trainable", [False, True])

@@ -1,4 +1,4 @@
-"""ScalarMix: weights, gamma, both layer norms, the penalty."""
+"""ScalarMix: weights, gamma, the layer norms, the penalty."""
 
 import numpy as np
 import pytest
@@ -80,6 +80,15 @@ def test_layer_norm_has_one_mean_and_variance_for_the_whole_batch(layers, mask, 
     np.testing.assert_allclose(mix(layers, mask).detach(), expected, rtol=1e-9)
 
 
+def test_layer_norm_of_a_token_has_its_own_mean_and_variance(layers, mask):
+    values = layers.double().numpy()
+    mean, deviation = values.mean(axis=-1, keepdims=True), values.std(axis=-1, keepdims=True)
+    mix = ScalarMix(3, layer_norm="token").double()
+    found = mix(layers.double(), mask).detach()
+    np.testing.assert_allclose(found, ((values - mean) / deviation).mean(axis=0), rtol=1e-9)
+    assert torch.equal(mix(layers[:, :1].double(), mask[:1]), found[:1])  # whatever stands beside it
+
+
 def test_layer_norm_is_not_touched_by_values_beyond_the_mask(layers, mask):
     expected = normalize(layers, mask, 1e-13)
     layers = torch.where(mask[None, :, :, None], layers, float("nan"))
@@ -98,7 +107,7 @@ def test_true_means_the_layer_norm_of_allennlp(layers, mask):
     assert ScalarMix(3).layer_norm is False
 
 
-@pytest.mark.parametrize("layer_norm", [False, "boundaries"])
+@pytest.mark.parametrize("layer_norm", [False, "boundaries", "token"])
 def test_gradients_equal_finite_differences(layers, mask, layer_norm):
     mix = ScalarMix(3, layer_norm=layer_norm).double()
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -145,6 +146,20 @@ def test_a_killed_training_goes_on_bit_for_bit(tmp_path, train_sentences, dev_se
     assert_same(run(tmp_path / "cut", train_sentences, dev_sentences), whole)
 
 
+@pytest.mark.parametrize("looks", [5, 9])
+def test_an_epoch_of_two_passes_takes_the_steps_of_two_epochs(tmp_path, train_sentences, dev_sentences, looks):
+    twice = replace(SETTINGS, epochs=2, epoch_passes=2)
+    _, weights, lines = run(tmp_path / "once", train_sentences, [], SETTINGS)
+    fitted, same, fewer = run(tmp_path / "twice", train_sentences, [], twice)
+    assert fitted.epochs == len(fewer) == 2
+    assert fewer[1]["loss"] == pytest.approx((lines[2]["loss"] + lines[3]["loss"]) / 2, abs=1e-5)
+    assert all(torch.equal(tensor, same[name]) for name, tensor in weights.items())
+    whole = run(tmp_path / "whole", train_sentences, dev_sentences, twice)
+    with pytest.raises(Interrupted):
+        run(tmp_path / "stopped", train_sentences, dev_sentences, twice, flag=StopAfter(looks))
+    assert_same(run(tmp_path / "stopped", train_sentences, dev_sentences, twice), whole)
+
+
 @pytest.mark.parametrize("optimizer", ["adamw", "adadelta", "adagrad", "sgd"])
 def test_every_optimizer_resumes(tmp_path, train_sentences, dev_sentences, optimizer):
     settings = FitSettings(epochs=2, patience=0, batch_size=16, optimizer=optimizer, decay="linear")
@@ -200,12 +215,12 @@ def test_predictions_are_in_the_order_of_the_examples(train_sentences):
 
 def test_batches_hold_every_example_once_and_follow_from_seed_and_epoch():
     lengths = np.random.default_rng(0).integers(1, 60, 1000).tolist()
-    batches = shuffled_batches(lengths, 8, seed=1, epoch=2)
+    batches = shuffled_batches(lengths, 8, seed=1, number=2)
     assert sorted(np.concatenate(batches).tolist()) == list(range(1000))
     assert max(map(len, batches)) == 8
-    again = shuffled_batches(lengths, 8, seed=1, epoch=2)
+    again = shuffled_batches(lengths, 8, seed=1, number=2)
     assert all(np.array_equal(one, other) for one, other in zip(batches, again, strict=True))
-    assert not np.array_equal(batches[0], shuffled_batches(lengths, 8, seed=1, epoch=3)[0])
+    assert not np.array_equal(batches[0], shuffled_batches(lengths, 8, seed=1, number=3)[0])
     padded = sum(len(batch) * max(lengths[place] for place in batch) for batch in batches)
     assert padded < 1.1 * sum(lengths)
     assert sorted(np.concatenate(list(sorted_batches(lengths, 8))).tolist()) == list(range(1000))

@@ -72,9 +72,10 @@ def test_two_placements_have_mixes_of_their_own(bilm, tiny_corpus):
     assert [mix["placement"] for mix in tokens.mix_weights()] == ["input", "output"]
 
 
-def test_layer_norm_is_over_the_words_of_the_batch(bilm, tiny_corpus):
-    tokens = TokenRepresentation(settings(layer_norm=True), frozen=FrozenLayers(bilm))
-    expected = ELMo(bilm, dropout=0.0, layer_norm="words")(tiny_corpus).mixes[0]
+@pytest.mark.parametrize("layer_norm", ["words", "token"])
+def test_layer_norm_is_that_of_the_elmo_layer(bilm, tiny_corpus, layer_norm):
+    tokens = TokenRepresentation(settings(layer_norm=layer_norm), frozen=FrozenLayers(bilm))
+    expected = ELMo(bilm, dropout=0.0, layer_norm=layer_norm)(tiny_corpus).mixes[0]
     torch.testing.assert_close(tokens(tiny_corpus).input, expected)
 
 

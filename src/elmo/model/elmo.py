@@ -59,7 +59,7 @@ class ELMo(nn.Module):
 
         num_mixes: scalar mixes, each with its own weights; the biLM runs once for all of them.
         dropout: chance of each number of the result to become 0 in training.
-        layer_norm: False, "boundaries" (or True: AllenNLP's) or "words" (bilm-tf's); see `ScalarMix`.
+        layer_norm: False, "boundaries" (or True: AllenNLP's), "words" (bilm-tf's) or "token"; see `ScalarMix`.
         keep_boundaries: whether the results have the sentence boundaries' vectors too.
         trainable: whether the biLM's weights are trained with the rest; this switches their `requires_grad`.
         train_mix: whether the mixes are trained; if not, they are the plain average.

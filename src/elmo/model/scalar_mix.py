@@ -11,14 +11,16 @@ from typing import Literal
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.nn import functional
 
 from elmo.errors import ConfigError
 
-LayerNorm = Literal["boundaries", "words"] | bool
+LayerNorm = Literal["boundaries", "words", "token"] | bool
 """Which positions the layer norm's statistics are over; True means "boundaries", False no layer norm."""
 
-# Added to the variance. AllenNLP counts the boundaries among the positions, bilm-tf has removed them before.
-_EPSILONS = {"boundaries": 1e-13, "words": 1e-12}
+# Added to the variance. AllenNLP counts the boundaries among the positions, bilm-tf has removed them before. "token" is
+# neither's: the layer norm of Ba et al. 2016, which the paper cites.
+_EPSILONS = {"boundaries": 1e-13, "words": 1e-12, "token": 1e-12}
 
 
 class ScalarMix(nn.Module):
@@ -38,15 +40,17 @@ class ScalarMix(nn.Module):
     ) -> None:
         """`raw_weights`: what the weights start from (default 0); with `train_weights=False` they stay like this.
 
-        (-9e10, 1, -9e10) is layer 1 alone. `layer_norm="boundaries"` is AllenNLP's, "words" is bilm-tf's; the mask
-        given to `forward` must hold those positions.
+        (-9e10, 1, -9e10) is layer 1 alone. `layer_norm="boundaries"` is AllenNLP's, "words" is bilm-tf's, over all the
+        batch's positions; the mask given to `forward` must hold those positions. "token" is over a position's own
+        numbers.
         """
         super().__init__()
         layer_norm = "boundaries" if layer_norm is True else layer_norm
         if layer_norm is not False and layer_norm not in _EPSILONS:
             raise ConfigError(
-                f"layer_norm is {layer_norm!r}, but must be False, 'boundaries' (AllenNLP's, also True) or 'words' "
-                "(bilm-tf's): they differ in the positions their statistics are over. False is the usual choice."
+                f"layer_norm is {layer_norm!r}, but must be False, 'boundaries' (AllenNLP's, also True), 'words' "
+                "(bilm-tf's) or 'token' (each by itself): they differ in the positions their statistics are over. "
+                "False is the usual choice."
             )
         start = [0.0] * num_layers if raw_weights is None else [float(weight) for weight in raw_weights]
         if len(start) != num_layers:
@@ -54,7 +58,7 @@ class ScalarMix(nn.Module):
                 f"a mix was given {len(start)} weights, but the biLM has {num_layers} layers, the token layer "
                 "included. Pass one weight per layer."
             )
-        self.layer_norm: Literal["boundaries", "words", False] = layer_norm
+        self.layer_norm: Literal["boundaries", "words", "token", False] = layer_norm
         self.raw_weights = nn.Parameter(torch.tensor(start), requires_grad=train_weights)
         self.gamma = nn.Parameter(torch.ones(1), requires_grad=train_gamma)
 
@@ -71,8 +75,10 @@ class ScalarMix(nn.Module):
     def forward(
         self, layers: Float[Tensor, "layers batch tokens dim"], mask: Bool[Tensor, "batch tokens"]
     ) -> Float[Tensor, "batch tokens dim"]:
-        """The mix of `layers`; `mask` only tells the layer norm which positions count."""
-        if self.layer_norm:
+        """The mix of `layers`; `mask` only tells a layer norm over the batch which positions count."""
+        if self.layer_norm == "token":
+            layers = functional.layer_norm(layers, layers.shape[-1:], eps=_EPSILONS["token"])
+        elif self.layer_norm:
             layers = normalize(layers, mask, _EPSILONS[self.layer_norm])
         factors = (self.gamma * self.weights).view(-1, 1, 1, 1)
         mixed = factors[0] * layers[0]

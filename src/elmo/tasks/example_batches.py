@@ -8,9 +8,12 @@ import numpy as np
 _POOL = 50
 
 
-def shuffled_batches(lengths: Sequence[int], size: int, seed: int, epoch: int) -> list[np.ndarray]:
-    """All examples' indices in batches of `size`; equal arguments give equal batches, so a resumed epoch goes on."""
-    random = np.random.default_rng([seed, epoch])
+def shuffled_batches(lengths: Sequence[int], size: int, seed: int, number: int) -> list[np.ndarray]:
+    """All examples' indices in batches of `size`, for the pass of that number over the data.
+
+    Equal arguments give equal batches, so that a resumed epoch goes on.
+    """
+    random = np.random.default_rng([seed, number])
     order = random.permutation(len(lengths))
     batches = []
     for start in range(0, len(order), _POOL * size):

@@ -92,7 +92,7 @@ class _Fit:
         self.optimizer = make_optimizer(settings, self.parameters)
         self.average = WeightAverage(self.parameters, settings.average_decay)
         self.lengths = example_lengths(task, train)
-        self.num_batches = math.ceil(len(train) / settings.batch_size)
+        self.num_batches = settings.epoch_passes * math.ceil(len(train) / settings.batch_size)
         self.progress = folder.restore(model, self.optimizer, self.average)
         self.bar = tqdm(
             total=settings.epochs * self.num_batches,
@@ -123,9 +123,8 @@ class _Fit:
     def _epoch(self) -> None:
         """The rest of the epoch under way."""
         self.model.train()
-        batches = shuffled_batches(self.lengths, self.settings.batch_size, self.seed, self.progress.epoch)
         before, clock, saved = self.progress.seconds, time.monotonic(), time.monotonic()
-        for batch in batches[self.progress.batch :]:
+        for batch in self._batches()[self.progress.batch :]:
             loss = self._step([self.train[place] for place in batch])
             now = time.monotonic()
             self.progress = self.progress.changed(
@@ -139,6 +138,13 @@ class _Fit:
             if now - saved > _SAVE_AFTER:
                 self.folder.save(self.model, self.optimizer, self.average, self.progress)
                 saved = now
+
+    def _batches(self) -> list[Any]:
+        """The whole epoch's batches, each pass in an order of its own."""
+        settings, first = self.settings, self.progress.epoch * self.settings.epoch_passes
+        passes = range(first, first + settings.epoch_passes)
+        orders = (shuffled_batches(self.lengths, settings.batch_size, self.seed, number) for number in passes)
+        return [batch for order in orders for batch in order]
 
     def _step(self, examples: list[Any]) -> float:
         step = self.progress.epoch * self.num_batches + self.progress.batch
@@ -194,7 +200,7 @@ class _Fit:
             "loss": round(progress.loss / self.num_batches, 6),
             "learning_rate": self.optimizer.param_groups[0]["lr"],
             "seconds": round(progress.seconds, 3),
-            "examples_per_second": round(len(self.train) / max(progress.seconds, 1e-9), 1),
+            "examples_per_second": round(self.settings.epoch_passes * len(self.train) / max(progress.seconds, 1e-9), 1),
             "dev": scores,
             "mix_weights": self.model.tokens.mix_weights(),
         }

@@ -30,8 +30,10 @@ class TokenSettings:
     of the loss."""
     elmo_dropout: float = 0.5
     """Chance of each number of ELMo to become 0 in training."""
-    layer_norm: bool = False
-    """Whether each layer is normalized before it is mixed, over the tokens of the batch."""
+    layer_norm: Literal["none", "words", "token"] = "none"
+    """How each layer is normalized before it is mixed. none: not at all; words: with one mean and one variance for all
+    tokens of the batch, the original's way, in which a sentence's vectors depend on those beside it; token: with a mean
+    and a variance of each token's own."""
     train_bilm: bool = False
     """Whether the biLM's own weights are trained too. It then runs in every step, and is saved with the
     task's model."""
@@ -53,7 +55,10 @@ class FitSettings:
     """How a model is trained."""
 
     epochs: int = 50
-    """Passes over the training data at most."""
+    """At most."""
+    epoch_passes: int = 1
+    """Passes over the training data that make an epoch. More where there is little data, so that the dev data isn't
+    scored after every few steps, and patience isn't lost on them."""
     patience: int = 5
     """End after this many epochs in a row without a better score on the dev data; 0: never before the last epoch."""
     batch_size: int = 32
@@ -79,7 +84,7 @@ class FitSettings:
     """Where to compute."""
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size"):
+        for name in ("epochs", "epoch_passes", "batch_size"):
             require(getattr(self, name) >= 1, name, getattr(self, name), "a whole number from 1 on")
         for name in ("patience", "weight_decay", "clip_norm"):
             require(getattr(self, name) >= 0, name, getattr(self, name), "0 or more")

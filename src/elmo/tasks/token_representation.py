@@ -131,7 +131,7 @@ def _elmo(settings: TokenSettings, frozen: FrozenLayers) -> ELMo:
         bilm,
         num_mixes=2 if settings.placement == "both" else 1,
         dropout=settings.elmo_dropout,
-        layer_norm="words" if settings.layer_norm else False,
+        layer_norm=False if settings.layer_norm == "none" else settings.layer_norm,
         trainable=settings.train_bilm,
         top_only=settings.layers == "top",
         train_mix=settings.layers != "average",

@@ -39,6 +39,12 @@ def test_figure1_has_two_systems_for_each_share():
     assert found == [(name, share) for share in (0.1, 7, 100) for name in ("baseline", "elmo")]
 
 
+def test_an_epoch_of_a_small_share_has_several_passes():
+    shares = [0.1, 1, 10, 20, 50, 100]
+    found = {system.share: system.settings.fit.epoch_passes for system in systems_of("figure1", SETTINGS, shares)}
+    assert list(found.values()) == [250, 25, 3, 2, 1, 1]
+
+
 def test_equal_settings_have_one_folder_and_others_have_others():
     table2, table3, figure1 = (systems_of(name, SETTINGS, [50, 100]) for name in ("table2", "table3", "figure1"))
     free = systems_of("table3", with_tokens(mix_penalty=0.001))

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,9 @@ EXPERIMENTS = {
 
 SHARES = (0.1, 1.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 """Percent of the training data in figure 1, where none are asked for."""
+
+# An epoch of figure 1 sees at least as many examples as are so many percent of the training data.
+_LEAST_EPOCH = 25.0
 
 _ABOUT_ELMO = ("encoder", "model", "placement", "layers", "mix_penalty", "elmo_dropout", "layer_norm", "train_bilm")
 
@@ -112,7 +116,9 @@ def systems_of(experiment: str, settings: Any, shares: Sequence[float] = ()) -> 
 
 
 def _with_and_without(settings: Any, share: float) -> list[System]:
-    settings = replace(settings, fit=replace(settings.fit, train_share=share / 100))
+    """Of a small share, an epoch has several passes, so that epochs and patience end no training before it begins."""
+    passes = math.ceil(_LEAST_EPOCH / share) * settings.fit.epoch_passes
+    settings = replace(settings, fit=replace(settings.fit, train_share=share / 100, epoch_passes=passes))
     return [_baseline(settings), _system("elmo", "+ ELMo", settings)]
 
 
