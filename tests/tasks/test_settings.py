@@ -38,6 +38,11 @@ def test_a_table_goes_there_and_back():
         ({"patience": "3"}, "x.toml: patience is '3'"),
         ({"epochs": 0}, "x.toml: epochs is 0, but must be a whole number from 1 on"),
         ({"epochs": 2.5}, "x.toml: epochs is 2.5"),
+        ({"encoder": "bert"}, "x.toml: encoder is 'bert', but must be one of 'none', 'elmo'"),
+        ({"layer_norm": "batch"}, "x.toml: layer_norm is 'batch', but must be one of 'none', 'words', 'token'"),
+        ({"layer_norm": True}, "x.toml: layer_norm is True"),
+        ({"decay": "cosine"}, "x.toml: decay is 'cosine'"),
+        ({"tagger_scheme": "bio"}, "x.toml: tagger_scheme is 'bio', but must be one of 'bioul', 'iob2', 'iob1'"),
     ],
 )
 def test_wrong_settings_are_told_with_their_file(table, message):

@@ -5,7 +5,7 @@ of every group is a flag of `elmo task train` and a line of a TOML file, so no t
 """
 
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from elmo.errors import ConfigError
 
@@ -45,6 +45,7 @@ class TokenSettings:
     """Whether the static vectors of the training data's words are trained too."""
 
     def __post_init__(self) -> None:
+        require_choices(self)
         require(self.mix_penalty >= 0, "mix_penalty", self.mix_penalty, "0 or more")
         require(0 <= self.elmo_dropout < 1, "elmo_dropout", self.elmo_dropout, "a chance: at least 0 and below 1")
         require(self.static_words >= 0, "static_words", self.static_words, "0 or more")
@@ -84,6 +85,7 @@ class FitSettings:
     """Where to compute."""
 
     def __post_init__(self) -> None:
+        require_choices(self)
         for name in ("epochs", "epoch_passes", "batch_size"):
             require(getattr(self, name) >= 1, name, getattr(self, name), "a whole number from 1 on")
         for name in ("patience", "weight_decay", "clip_norm"):
@@ -97,6 +99,15 @@ def require(condition: bool, name: str, value: object, expected: str) -> None:
     """ConfigError if a setting makes no sense."""
     if not condition:
         raise ConfigError(f"{name} is {value!r}, but must be {expected}. Change it or leave it out.")
+
+
+def require_choices(group: Any) -> None:
+    """ConfigError if a setting that is a choice isn't one of those there are."""
+    for setting in fields(group):
+        if get_origin(setting.type) is Literal:
+            choices = get_args(setting.type)
+            value = getattr(group, setting.name)
+            require(value in choices, setting.name, value, f"one of {', '.join(map(repr, choices))}")
 
 
 def to_table(settings: Any) -> dict[str, Any]:

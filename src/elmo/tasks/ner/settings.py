@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from elmo.tasks.settings import FitSettings, TokenSettings, require
+from elmo.tasks.settings import FitSettings, TokenSettings, require, require_choices
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class TaggerSettings:
     """Numbers of a character's vector."""
 
     def __post_init__(self) -> None:
+        require_choices(self)
         require(all(size >= 1 for size in self.hidden_sizes), "hidden_sizes", self.hidden_sizes, "numbers from 1 on")
         require(len(self.hidden_sizes) >= 1, "hidden_sizes", self.hidden_sizes, "at least one number")
         require(0 <= self.dropout < 1, "dropout", self.dropout, "a chance: at least 0 and below 1")

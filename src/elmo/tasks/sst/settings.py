@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from elmo.tasks.settings import FitSettings, TokenSettings, require
+from elmo.tasks.settings import FitSettings, TokenSettings, require, require_choices
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class ClassifierSettings:
     """maxout: how many numbers the largest is taken of."""
 
     def __post_init__(self) -> None:
+        require_choices(self)
         for name in ("label_column", "text_column", "min_phrase_tokens", "hidden_size", "maxout_pieces"):
             require(getattr(self, name) >= 1, name, getattr(self, name), "a whole number from 1 on")
         require(self.label_column != self.text_column, "text_column", self.text_column, "another one than label_column")
