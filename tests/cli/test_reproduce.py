@@ -17,6 +17,7 @@ import elmo
 from elmo.cli.main import main
 from elmo.pretrain.stop_flag import stop_flag
 from elmo.tasks import train as train_module
+from elmo.weights.folder_lock import locked
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -136,14 +137,45 @@ def test_killed_and_stopped_it_goes_on_and_ends_the_same(arguments, tmp_path, mo
 
 
 def kill_after_the_first_training(command: list[str], folder: Path) -> None:
+    assert ended_by(signal.SIGKILL, command, folder) == -signal.SIGKILL
+    assert not (folder / "table3.json").exists()
+
+
+def ended_by(number: int, command: list[str], folder: Path) -> int:
+    """The exit code of a command that gets a signal when its first training is done."""
     environment = {**os.environ, "PYTHONPATH": str(Path(elmo.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
     with subprocess.Popen([sys.executable, "-m", "elmo", *command], env=environment) as process:
         while not list(folder.rglob("seed-1/scores.json")):
             assert process.poll() is None
             time.sleep(0.005)
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
-    assert not (folder / "table3.json").exists()
+        process.send_signal(number)
+        return process.wait()
+
+
+def test_side_by_side_killed_and_stopped_it_goes_on_and_ends_the_same(arguments, tmp_path, capsys):
+    seeds = ["--seeds", "1", "2", "3"]
+    assert main(arguments("table3", "whole", *seeds, "--quiet")) == 0
+    beside = [*arguments("table3", "cut", *seeds), "--workers", "2"]
+    assert ended_by(signal.SIGTERM, beside, tmp_path / "cut") == 75
+    begun = [path.parent for path in (tmp_path / "cut" / "runs").glob("*/run.json")]
+    assert len(begun) == 2
+    assert not (tmp_path / "cut" / "table3.json").exists()
+    for run in begun:  # nobody is left there
+        with locked(run, "test"):
+            pass
+    for done in (tmp_path / "cut").rglob("seed-1/scores.json"):
+        done.unlink()  # so that it is trained again, and there is something to wait for
+    assert ended_by(signal.SIGKILL, [*beside, "--resume"], tmp_path / "cut") == -signal.SIGKILL
+    assert main([*beside, "--resume"]) == 0
+    assert "trainings:" in capsys.readouterr().err
+    assert results(tmp_path / "whole", "table3") == results(tmp_path / "cut", "table3")
+    assert (tmp_path / "whole" / "table3.md").read_text() == (tmp_path / "cut" / "table3.md").read_text()
+
+
+def test_what_fails_side_by_side_is_told(arguments, tmp_path, capsys):
+    command = arguments("table3", "out", "--seeds", "1", "--workers", "3", "--learning-rate", "1e38", "--quiet")
+    assert main([*command, "--clip-norm", "0", "--optimizer", "sgd", "--epochs", "9"]) == 2
+    assert "the training of seed 1 diverged" in capsys.readouterr().err
 
 
 def test_it_is_resumed_as_it_was_begun_and_only_if_asked(arguments, tmp_path, capsys):
@@ -212,6 +244,7 @@ def test_without_matplotlib_the_page_is_written_and_the_way_to_the_picture_told(
         ("table2", ["--seeds"], "seeds are [], but one or more different ones are needed"),
         ("table2", ["--seeds", "1", "1"], "seeds are [1, 1]"),
         ("table2", ["--encoder", "none"], "Leave --encoder out"),
+        ("table2", ["--workers", "0"], "--workers is 0, but must be a whole number from 1 on"),
         ("figure1", ["--train-share", "0.5"], "Leave it out, and say which ones with --shares"),
         ("table2", ["--train", "nowhere.conll"], "nowhere.conll"),
     ],

@@ -44,6 +44,9 @@ class Arguments(Generic[Settings]):
     """How they are stored."""
     keep_models: tyro.conf.FlagCreatePairsOff[bool] = False
     """Save every trained model too."""
+    workers: int = 1
+    """Systems that are trained at a time, each in a process with its part of the threads: about as many as there are
+    cores is fastest for models as small as these."""
     resume: tyro.conf.FlagCreatePairsOff[bool] = False
     """Go on in the output folder, with its own settings unless a file of settings is given; what is trained isn't
     trained again."""
@@ -106,6 +109,7 @@ def _reproduce(experiment: str, task: str, argv: list[str]) -> int:
         cache=arguments.cache,
         cache_dtype=arguments.cache_dtype,
         keep_models=arguments.keep_models,
+        workers=arguments.workers,
         resume=arguments.resume,
         quiet=arguments.quiet,
     )

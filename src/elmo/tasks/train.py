@@ -179,6 +179,26 @@ def train(
             return summary
 
 
+def remember_layers(
+    task_name: str,
+    settings: Any,
+    files: Files,
+    cache: Path,
+    *,
+    cache_dtype: StoredType = "float32",
+    quiet: bool = False,
+) -> None:
+    """Computes and stores what `train` with these arguments would compute of the biLM's layers before it trains.
+
+    Raises as `train` does.
+    """
+    with stop_flag() as flag:
+        task = find(task_name)
+        frozen = _frozen(settings, cache, cache_dtype)
+        if frozen is not None and not settings.tokens.train_bilm:
+            _remember(frozen, task, _read(task, settings, files, quiet), quiet, flag)
+
+
 def outcome_file(run: Path, seed: int) -> Path:
     """Where a run's outcome of a seed stands, once that is trained."""
     return run / f"seed-{seed}" / "scores.json"
@@ -260,18 +280,23 @@ def _note(run: Path, task: Task, settings: Any, files: Files, frozen: FrozenLaye
 def _fill_tokens(experiment: _Experiment) -> None:
     """Gets ready what all seeds share: the biLM's layers and the static vectors."""
     task, data, tokens = experiment.task, experiment.data, experiment.settings.tokens
-    examples = (*data.train, *data.dev, *data.test)
     if experiment.frozen is not None and not tokens.train_bilm:
-        sentences = (sentence for example in examples for sentence in task.sentences(example))
-        experiment.frozen.remember(sentences, quiet=experiment.quiet, poll=_poll(experiment.flag))
+        _remember(experiment.frozen, task, data, experiment.quiet, experiment.flag)
     if tokens.static:
         # Here, because few runs need it.
         from elmo.tasks.static_vectors import read_static_vectors
 
+        examples = (*data.train, *data.dev, *data.test)
         words = {word for example in examples for sentence in task.sentences(example) for word in sentence}
         experiment.static = read_static_vectors(tokens.static, limit=tokens.static_words, wanted=words)
         trained = {w for example in data.train for sentence in task.sentences(example) for w in sentence}
         experiment.train_words = sorted(trained)
+
+
+def _remember(frozen: FrozenLayers, task: Task, data: _Data, quiet: bool, flag: StopFlag) -> None:
+    examples = (*data.train, *data.dev, *data.test)
+    sentences = (sentence for example in examples for sentence in task.sentences(example))
+    frozen.remember(sentences, quiet=quiet, poll=_poll(flag))
 
 
 def _poll(flag: StopFlag) -> Any:

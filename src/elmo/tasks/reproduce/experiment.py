@@ -34,7 +34,7 @@ from elmo.tasks.reproduce.systems import (
 )
 from elmo.tasks.run_facts import require_same_run, write_json_file
 from elmo.tasks.seeds import require_seeds
-from elmo.tasks.settings import to_table
+from elmo.tasks.settings import require, to_table
 from elmo.tasks.task_model import bilm_name
 from elmo.tasks.train import Files, examine
 from elmo.weights.atomic import new_file
@@ -66,6 +66,7 @@ def reproduce(
     cache: Path | None = None,
     cache_dtype: StoredType = "float32",
     keep_models: bool = False,
+    workers: int = 1,
     resume: bool = False,
     quiet: bool = False,
 ) -> Reproduced:
@@ -74,6 +75,7 @@ def reproduce(
     `settings`: the task's; what the experiment tries out is set by it. `seeds`: one or more (default: 1, 2, 3, or
     those of the resumed). `shares`: percentages, for figure 1 alone (default: `systems.SHARES`, or those of the
     resumed). `cache`: folder for the biLM's layers (default: in `folder`). `keep_models`: save every trained model.
+    `workers`: systems that are trained at a time, in processes that share torch's threads.
     `resume`: go on in `folder`; several experiments may share one, each begun without it. Raises ConfigError,
     TextError, OutputError, and Interrupted when stopped with all saved.
     """
@@ -82,6 +84,7 @@ def reproduce(
     noted = _noted(experiment, folder, resume)
     seeds = noted.get("seeds", SEEDS) if seeds is None else seeds
     require_seeds(seeds)
+    require(workers >= 1, "--workers", workers, "a whole number from 1 on")
     if shares and experiment != "figure1":
         raise ConfigError(f"--shares was given, but {experiment} trains on all of the data. Leave it out.")
     with stop_flag():
@@ -101,6 +104,7 @@ def reproduce(
             cache=cache,
             cache_dtype=cache_dtype,
             keep_models=keep_models,
+            workers=workers,
             quiet=quiet,
         )
         return _written(experiment, begun, outcomes, folder)

@@ -6,20 +6,26 @@
 What is trained is not trained again; what is under way goes on bit for bit. Experiments in one folder share runs.
 """
 
+import json
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from elmo.errors import ConfigError
+from tqdm import tqdm
+
+from elmo.errors import ConfigError, Interrupted
+from elmo.pretrain.stop_flag import stop_flag
 from elmo.tasks.layer_store import StoredType
 from elmo.tasks.reproduce.outcomes import Outcome
+from elmo.tasks.reproduce.side_by_side import Training, train_side_by_side
 from elmo.tasks.reproduce.systems import System
 from elmo.tasks.task import find
 from elmo.tasks.token_representation import TokenRepresentation
-from elmo.tasks.train import Files, outcome_file, train
+from elmo.tasks.train import Files, outcome_file, remember_layers
 
 # A training on a small share isn't shorter in proportion: it is scored on the same dev data, over more epochs.
 _LEAST_WEIGHT = 5.0
@@ -93,30 +99,59 @@ def run_grid(
     cache: Path | None = None,
     cache_dtype: StoredType = "float32",
     keep_models: bool = False,
+    workers: int = 1,
     quiet: bool = False,
 ) -> list[Outcome]:
-    """Trains what isn't trained yet; the outcome of each system. Raises as `train` does."""
-    runs = folder / "runs"
-    progress = _Progress([(system, seed) for system in systems for seed in seeds], runs, quiet)
-    outcomes = []
-    for system in systems:
-        run = runs / system.folder
-        summary = train(
-            task,
-            system.settings,
-            files,
-            run,
-            seeds=seeds,
-            cache=cache or folder / "cache",
-            cache_dtype=cache_dtype,
-            keep_models=keep_models,
-            resume=(run / "run.json").is_file(),
-            quiet=quiet,
-            tell=lambda seed, system=system: progress.begin(system, seed),
-        )
+    """Trains what isn't trained yet, `workers` systems at a time; the outcome of each. Raises as `train` does."""
+    runs, cache = folder / "runs", cache or folder / "cache"
+    options = {"seeds": seeds, "cache": cache, "cache_dtype": cache_dtype, "keep_models": keep_models}
+    trainings = [Training(task, system.settings, files, runs / system.folder, options) for system in systems]
+    if workers == 1:
+        summaries = _one_by_one(systems, trainings, _Progress(_cells(systems, seeds), runs, quiet))
+    else:
+        largest = max(systems, key=lambda system: (system.settings.tokens.encoder == "elmo", system.share))
+        remember_layers(task, largest.settings, files, cache, cache_dtype=cache_dtype, quiet=quiet)
+        summaries = _side_by_side(trainings, workers, quiet)
+    return [
+        Outcome(system, training.run, summary)
+        for system, training, summary in zip(systems, trainings, summaries, strict=True)
+    ]
+
+
+def _cells(systems: Sequence[System], seeds: Sequence[int]) -> list[tuple[System, int]]:
+    return [(system, seed) for system in systems for seed in seeds]
+
+
+def _one_by_one(systems: Sequence[System], trainings: Sequence[Training], progress: _Progress) -> list[dict[str, Any]]:
+    """What `train` gave for each."""
+    summaries = []
+    for system, training in zip(systems, trainings, strict=True):
+        tell = partial(progress.begin, system)
+        summaries.append(training.with_options(quiet=progress.quiet, tell=tell).do())
         progress.end()
-        outcomes.append(Outcome(system, run, summary))
-    return outcomes
+    return summaries
+
+
+def _side_by_side(trainings: Sequence[Training], workers: int, quiet: bool) -> list[dict[str, Any]]:
+    """The same, with a bar of trainings in the place of each one's own."""
+    files = [outcome_file(training.run, seed) for training in trainings for seed in training.options["seeds"]]
+    done = sum(file.is_file() for file in files)
+    with (
+        stop_flag() as flag,
+        tqdm(total=len(files), initial=done, desc="trainings", unit="training", disable=quiet, file=sys.stderr) as bar,
+    ):
+
+        def look() -> None:
+            bar.update(sum(file.is_file() for file in files) - bar.n)
+            if flag.signal is not None:
+                raise Interrupted(
+                    f"stopped by signal {flag.signal} with {bar.n} of {len(files)} trainings done; what was under way "
+                    "is saved too. Go on with the same command and --resume."
+                )
+
+        train_side_by_side([training.with_options(quiet=True) for training in trainings], workers, look)
+        bar.update(len(files) - bar.n)
+    return [json.loads((training.run / "scores.json").read_text(encoding="utf-8")) for training in trainings]
 
 
 def _weight(system: System) -> float:
