@@ -12,7 +12,7 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 # One lambda for all, table 2's smaller one, so that the experiments share trainings.
 for experiment in table2 table3 figure2 figure1; do
     resume=$([ -f "$work/$experiment.run.json" ] && echo --resume || true)
-    shares=$([ "$experiment" = figure1 ] && echo --shares 1 5 10 20 50 100 || true)
+    shares=$([ "$experiment" = figure1 ] && echo --shares 1 5 10 20 100 || true)
     elmo reproduce "$experiment" ner "$here/configs/tasks/ner.toml" --train "$data/train.conll.xz" \
         --dev "$data/dev.conll" --test "$data/test.conll" --static "$work.word2vec.txt" -o "$work" \
         --mix-penalty 0.001 --workers "${WORKERS:-1}" $shares $resume
