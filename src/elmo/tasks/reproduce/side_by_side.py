@@ -149,20 +149,25 @@ def _ended(threads: int) -> Iterator[tuple[list[_Process], Callable[[Training], 
 
 def work() -> None:
     """The life of such a process."""
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what anybody prints must not get between the answers
-    training = pickle.load(sys.stdin.buffer)
+    try:
+        training = pickle.load(sys.stdin.buffer)
+    except (EOFError, pickle.UnpicklingError):  # whoever started this process was killed
+        return
     with stop_flag() as flag:
         # Ctrl-C reaches all processes of a terminal; the one that started this one decides.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         threading.Thread(target=_listen, args=(flag,), daemon=True).start()
-        pickle.dump(_error_of(training), answers)
-    answers.flush()
+        error = _error_of(training)
+    with contextlib.suppress(BrokenPipeError):  # here too
+        answers.write(pickle.dumps(error))
 
 
 def _listen(flag: StopFlag) -> None:
     """Raises the flag when the input ends, if no signal has done so."""
-    sys.stdin.buffer.read()
+    while os.read(sys.stdin.fileno(), 1):  # not the buffer, whose lock Python wants when it ends
+        pass
     flag.signal = flag.signal or signal.SIGTERM
 
 
