@@ -34,7 +34,13 @@ def _run(command: list[str], place: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False, timeout=300)
 
 
-def test_every_command_runs_in_the_order_of_the_page(place: Path) -> None:
+def test_the_page_works_from_top_to_bottom(place: Path) -> None:
+    """In one test, because the Python blocks use what the commands have made."""
+    _run_every_command(place)
+    _run_every_python_block(place)
+
+
+def _run_every_command(place: Path) -> None:
     lines = [line for block in _blocks("sh") for line in block.splitlines() if line.startswith("elmo ")]
     assert len(lines) >= 9
     for line in lines:
@@ -45,7 +51,8 @@ def test_every_command_runs_in_the_order_of_the_page(place: Path) -> None:
         assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
 
 
-def test_every_python_block_runs_and_prints_what_its_comments_say(place: Path) -> None:
+def _run_every_python_block(place: Path) -> None:
+    """Each prints what its comments say."""
     blocks = _blocks("python")
     assert len(blocks) >= 3
     for block in blocks:
