@@ -45,8 +45,7 @@ class Arguments(Generic[Settings]):
     keep_models: tyro.conf.FlagCreatePairsOff[bool] = False
     """Save every trained model too."""
     workers: int = 1
-    """Systems that are trained at a time, each in a process with its part of the threads: about as many as there are
-    cores is fastest for models as small as these."""
+    """Systems that are trained at a time, each in a process with its part of the threads."""
     resume: tyro.conf.FlagCreatePairsOff[bool] = False
     """Go on in the output folder, with its own settings unless a file of settings is given; what is trained isn't
     trained again."""
