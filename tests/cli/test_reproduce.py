@@ -141,11 +141,11 @@ def kill_after_the_first_training(command: list[str], folder: Path) -> None:
     assert not (folder / "table3.json").exists()
 
 
-def ended_by(number: int, command: list[str], folder: Path) -> int:
-    """The exit code of a command that gets a signal when its first training is done."""
+def ended_by(number: int, command: list[str], folder: Path, begun: int = 1) -> int:
+    """The exit code of a command that gets a signal when its first training is done and so many runs have begun."""
     environment = {**os.environ, "PYTHONPATH": str(Path(elmo.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
     with subprocess.Popen([sys.executable, "-m", "elmo", *command], env=environment) as process:
-        while not list(folder.rglob("seed-1/scores.json")):
+        while not list(folder.rglob("seed-1/scores.json")) or len(list(folder.glob("runs/*/run.json"))) < begun:
             assert process.poll() is None
             time.sleep(0.005)
         process.send_signal(number)
@@ -156,7 +156,7 @@ def test_side_by_side_killed_and_stopped_it_goes_on_and_ends_the_same(arguments,
     seeds = ["--seeds", "1", "2", "3"]
     assert main(arguments("table3", "whole", *seeds, "--quiet")) == 0
     beside = [*arguments("table3", "cut", *seeds), "--workers", "2"]
-    assert ended_by(signal.SIGTERM, beside, tmp_path / "cut") == 75
+    assert ended_by(signal.SIGTERM, beside, tmp_path / "cut", begun=2) == 75
     begun = [path.parent for path in (tmp_path / "cut" / "runs").glob("*/run.json")]
     assert len(begun) == 2
     assert not (tmp_path / "cut" / "table3.json").exists()

@@ -195,7 +195,7 @@ def remember_layers(
     with stop_flag() as flag:
         task = find(task_name)
         frozen = _frozen(settings, cache, cache_dtype)
-        if frozen is not None and not settings.tokens.train_bilm:
+        if frozen is not None:
             _remember(frozen, task, _read(task, settings, files, quiet), quiet, flag)
 
 
@@ -280,7 +280,7 @@ def _note(run: Path, task: Task, settings: Any, files: Files, frozen: FrozenLaye
 def _fill_tokens(experiment: _Experiment) -> None:
     """Gets ready what all seeds share: the biLM's layers and the static vectors."""
     task, data, tokens = experiment.task, experiment.data, experiment.settings.tokens
-    if experiment.frozen is not None and not tokens.train_bilm:
+    if experiment.frozen is not None:
         _remember(experiment.frozen, task, data, experiment.quiet, experiment.flag)
     if tokens.static:
         # Here, because few runs need it.
@@ -294,6 +294,7 @@ def _fill_tokens(experiment: _Experiment) -> None:
 
 
 def _remember(frozen: FrozenLayers, task: Task, data: _Data, quiet: bool, flag: StopFlag) -> None:
+    """All layers of the data go to the store, if there is one: a biLM that is trained has none."""
     examples = (*data.train, *data.dev, *data.test)
     sentences = (sentence for example in examples for sentence in task.sentences(example))
     frozen.remember(sentences, quiet=quiet, poll=_poll(flag))

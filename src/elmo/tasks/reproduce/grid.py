@@ -107,7 +107,8 @@ def run_grid(
     options = {"seeds": seeds, "cache": cache, "cache_dtype": cache_dtype, "keep_models": keep_models}
     trainings = [Training(task, system.settings, files, runs / system.folder, options) for system in systems]
     if workers == 1:
-        summaries = _one_by_one(systems, trainings, _Progress(_cells(systems, seeds), runs, quiet))
+        cells = [(system, seed) for system in systems for seed in seeds]
+        summaries = _one_by_one(systems, trainings, _Progress(cells, runs, quiet))
     else:
         largest = max(systems, key=lambda system: (system.settings.tokens.encoder == "elmo", system.share))
         remember_layers(task, largest.settings, files, cache, cache_dtype=cache_dtype, quiet=quiet)
@@ -116,10 +117,6 @@ def run_grid(
         Outcome(system, training.run, summary)
         for system, training, summary in zip(systems, trainings, summaries, strict=True)
     ]
-
-
-def _cells(systems: Sequence[System], seeds: Sequence[int]) -> list[tuple[System, int]]:
-    return [(system, seed) for system in systems for seed in seeds]
 
 
 def _one_by_one(systems: Sequence[System], trainings: Sequence[Training], progress: _Progress) -> list[dict[str, Any]]:
