@@ -1,8 +1,7 @@
 """Workers: other processes that make parts, so that all cores are used.
 
 A worker gets blocks through its standard input and answers, when the part is written, on its standard output. It ends
-at once when its input ends: even after kill -9 of the process that started it. (Processes of Python's multiprocessing
-would run the caller's script once more.)
+at once when its input ends: even after kill -9 of the process that started it.
 """
 
 import contextlib
@@ -10,7 +9,6 @@ import os
 import pickle
 import signal
 import struct
-import subprocess
 import sys
 import threading
 from collections import deque
@@ -21,11 +19,11 @@ from queue import SimpleQueue
 from typing import Any, BinaryIO
 
 from elmo.errors import ConfigError, ElmoError
+from elmo.pretrain.answering_process import answers, portable, started
 from elmo.pretrain.block_reader import Recipe, tokenizer_name
 from elmo.pretrain.blocks import Block
 from elmo.pretrain.parts import number_block
 
-_START = "import sys; sys.path[:] = {path!r}; from elmo.pretrain.part_workers import work; work()"
 _SECONDS_BETWEEN_LOOKS = 0.2
 _LENGTH = struct.Struct("<Q")
 
@@ -137,12 +135,7 @@ class _Process:
     """A worker, as the one sees it that asks."""
 
     def __init__(self, held_files: Sequence[int]) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _START.format(path=sys.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            pass_fds=held_files,
-        )
+        self._process = started(__name__, held_files=held_files)
 
     def ask(self, block: Block, recipe: Recipe, path: Path) -> None:
         assert self._process.stdin is not None
@@ -173,13 +166,11 @@ def work() -> None:
     # Ctrl-C reaches all processes of a terminal, a scheduler's SIGTERM all of a job; the one that asks decides.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # What a tokenizer prints must not get between the answers.
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    stream = answers()
     tasks: SimpleQueue[tuple[Block, Recipe, Path]] = SimpleQueue()
     threading.Thread(target=_listen, args=(tasks,), daemon=True).start()
     while True:
-        _send(answers, _error_of(*tasks.get()))
+        _send(stream, _error_of(*tasks.get()))
 
 
 def _listen(tasks: "SimpleQueue[tuple[Block, Recipe, Path]]") -> None:
@@ -194,13 +185,10 @@ def _listen(tasks: "SimpleQueue[tuple[Block, Recipe, Path]]") -> None:
 def _error_of(block: Block, recipe: Recipe, path: Path) -> Exception | None:
     try:
         number_block(block, recipe).save(path)
-    except Exception as error:
-        try:
-            # An error of a tokenizer's own may not survive the way.
-            pickle.loads(pickle.dumps(error))
-        except Exception:
-            return ElmoError(f"{block.name}, line {block.first_line} on: {error!r}. See with --workers 1 where it is.")
-        return error
+    except Exception as error:  # perhaps one of a tokenizer's own
+        return portable(
+            error, f"{block.name}, line {block.first_line} on: {error!r}. See with --workers 1 where it is."
+        )
     return None
 
 

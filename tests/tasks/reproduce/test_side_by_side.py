@@ -2,7 +2,7 @@
 
 import pytest
 
-from elmo.tasks.reproduce import side_by_side
+from elmo.pretrain import answering_process
 from elmo.tasks.reproduce.side_by_side import TrainerDied, Training, train_side_by_side
 from elmo.tasks.task import default_settings
 from elmo.tasks.train import Files
@@ -14,14 +14,14 @@ def trainings(tmp_path, count: int = 3) -> list[Training]:
 
 
 def test_a_process_that_dies_is_told_with_its_training(tmp_path, monkeypatch):
-    monkeypatch.setattr(side_by_side, "_START", "import os; os._exit(3)")
+    monkeypatch.setattr(answering_process, "_START", "import os; os._exit(3)")
     with pytest.raises(TrainerDied, match=r"run-0: the process of this training ended with code 3 .* --workers"):
         train_side_by_side(trainings(tmp_path), 1, lambda: None)
 
 
 def test_what_looking_raises_ends_all_of_them(tmp_path, monkeypatch):
     start = "import sys; sys.stdin.buffer.read(); open('{path[0]}/ended', 'a').write('.')"
-    monkeypatch.setattr(side_by_side, "_START", start)
+    monkeypatch.setattr(answering_process, "_START", start)
     monkeypatch.setattr("sys.path", [str(tmp_path)])
     looks = iter(range(2))
     with pytest.raises(StopIteration):

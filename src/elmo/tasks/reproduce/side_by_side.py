@@ -8,7 +8,6 @@ import contextlib
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -20,10 +19,10 @@ from typing import Any
 import torch
 
 from elmo.errors import ElmoError
+from elmo.pretrain.answering_process import answers, portable, started
 from elmo.pretrain.stop_flag import StopFlag, stop_flag
 from elmo.tasks.train import Files, train
 
-_START = "import sys; sys.path[:] = {path!r}; from elmo.tasks.reproduce.side_by_side import work; work()"
 _SECONDS_BETWEEN_LOOKS = 0.2
 
 
@@ -75,12 +74,7 @@ class _Process:
 
     def __init__(self, training: Training, threads: int) -> None:
         self._training = training
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _START.format(path=sys.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=os.environ | {"OMP_NUM_THREADS": str(threads)},
-        )
+        self._process = started(__name__, environment={"OMP_NUM_THREADS": str(threads)})
         with contextlib.suppress(BrokenPipeError):  # it has died already, which is told below
             pickle.dump(training, self._stdin)
             self._stdin.flush()
@@ -149,8 +143,7 @@ def _ended(threads: int) -> Iterator[tuple[list[_Process], Callable[[Training], 
 
 def work() -> None:
     """The life of such a process."""
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what anybody prints must not get between the answers
+    stream = answers()
     try:
         training = pickle.load(sys.stdin.buffer)
     except (EOFError, pickle.UnpicklingError):  # whoever started this process was killed
@@ -161,7 +154,7 @@ def work() -> None:
         threading.Thread(target=_listen, args=(flag,), daemon=True).start()
         error = _error_of(training)
     with contextlib.suppress(BrokenPipeError):  # here too
-        answers.write(pickle.dumps(error))
+        stream.write(pickle.dumps(error))
 
 
 def _listen(flag: StopFlag) -> None:
@@ -175,9 +168,5 @@ def _error_of(training: Training) -> Exception | None:
     try:
         training.do()
     except Exception as error:
-        try:
-            pickle.loads(pickle.dumps(error))  # not every error survives the way
-        except Exception:
-            return ElmoError(f"{training.run}: {error!r}. See without --workers where it comes from.")
-        return error
+        return portable(error, f"{training.run}: {error!r}. See without --workers where it comes from.")
     return None
