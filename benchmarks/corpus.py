@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from record import ROOT, Record, Table, parser, peak_memory
 
-from elmo.embed.corpus import embed_corpus
+from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.embedder import Embedder
 from elmo.embed.speed import random_bilm
 

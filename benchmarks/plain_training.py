@@ -12,13 +12,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from elmo.corpus.shards import TrainingData
 from elmo.ops.char_cnn import char_cnn_reference
 from elmo.ops.projected_lstm.reference import projected_lstm_reference
 from elmo.ops.sampled_softmax import SoftmaxRows, sampled_softmax_reference
-from elmo.pretrain.config import PretrainConfig
-from elmo.pretrain.schedule import make_optimizer
-from elmo.pretrain.shards import TrainingData
-from elmo.pretrain.trainer import Trainer
+from elmo.pretrain.settings.config import PretrainConfig
+from elmo.pretrain.step.schedule import make_optimizer
+from elmo.pretrain.step.trainer import Trainer
 
 
 class ReferenceLSTM(nn.Module):

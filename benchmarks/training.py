@@ -30,9 +30,9 @@ from plain_training import PlainStep
 from record import Record, Table, parser
 
 from elmo.config import BiLMConfig
-from elmo.pretrain.config import PretrainConfig
-from elmo.pretrain.shards import TrainingData
-from elmo.pretrain.trainer import Trainer
+from elmo.corpus.shards import TrainingData
+from elmo.pretrain.settings.config import PretrainConfig
+from elmo.pretrain.step.trainer import Trainer
 
 SMALL_FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
 OURS, NARROW, PLAIN, STOCK, STOCK_WORDS = "ours, float32", "ours, bfloat16", "plain", "torch LSTM", "torch LSTM, words"

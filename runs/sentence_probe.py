@@ -18,9 +18,9 @@ from sklearn.preprocessing import StandardScaler
 
 from elmo import Embedder
 from elmo.errors import ElmoError
+from elmo.static.for_words import read_static_vectors
 from elmo.tasks.sst.data import LabelledSentence, read_labelled
 from elmo.tasks.sst.settings import ClassifierSettings
-from elmo.tasks.static_vectors import read_static_vectors
 
 STRENGTHS = (0.0003, 0.001, 0.003, 0.01, 0.03)
 PARTS = ("train", "dev", "test")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from elmo import Embedder
+from elmo.lm.perplexity import evaluate
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
-from elmo.pretrain.perplexity import evaluate
 from elmo.weights import hub
-from elmo.weights.checkpoint import Checkpoint, read
+from elmo.weights.native.checkpoint import Checkpoint, read
 
 NAMES = ("small-en", "small-ko")
 SENTENCES = [

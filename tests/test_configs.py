@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from elmo.config import PUBLISHED_SIZES
-from elmo.pretrain.config import PretrainConfig
+from elmo.pretrain.settings.config import PretrainConfig
 from elmo.tasks.settings import to_table, with_table
 from elmo.tasks.task import default_settings
 

@@ -26,15 +26,15 @@ import tiny_run
 import torch
 from record import Record, Table, parser
 
-import elmo.embed.corpus
-import elmo.pretrain.prepare
-import elmo.weights.atomic
+import elmo.corpus.prepare
+import elmo.disk.atomic
+import elmo.embed.corpus.embed_corpus
 from elmo.cli.main import main as elmo_command
+from elmo.corpus.shards import TrainingData
 from elmo.model.bilm import BiLM
-from elmo.pretrain.loop import Loop
-from elmo.pretrain.run_folder import RunFolder
-from elmo.pretrain.shards import TrainingData
-from elmo.pretrain.trainer import Trainer
+from elmo.pretrain.run.loop import Loop
+from elmo.pretrain.run.run_folder import RunFolder
+from elmo.pretrain.step.trainer import Trainer
 
 DISK_BYTES = 64 << 20
 _CHANGING = ("balloon", "metrics.jsonl", "log.txt", "stderr.txt", "latest")
@@ -132,12 +132,12 @@ def _fill(disk: Path, leave: int) -> None:
 @contextlib.contextmanager
 def _unasked() -> Iterator[None]:
     """The room that was there when a program asked is gone when it writes."""
-    plain = elmo.weights.atomic._require_space
-    elmo.weights.atomic._require_space = lambda *_: None
+    plain = elmo.disk.atomic._require_space
+    elmo.disk.atomic._require_space = lambda *_: None
     try:
         yield
     finally:
-        elmo.weights.atomic._require_space = plain
+        elmo.disk.atomic._require_space = plain
 
 
 @contextlib.contextmanager
@@ -173,17 +173,17 @@ def _prepare_parts(folder: Path, disk: Path) -> Outcome:
 
 
 def _prepare_shards(folder: Path, disk: Path) -> Outcome:
-    plain = elmo.pretrain.prepare.write_shards
+    plain = elmo.corpus.prepare.write_shards
 
     def filling(*arguments: Any, **settings: Any) -> Any:
         _fill(disk, 100_000)
         return plain(*arguments, **settings)
 
-    elmo.pretrain.prepare.write_shards = filling
+    elmo.corpus.prepare.write_shards = filling
     try:
         code = elmo_command(["prepare", str(folder / "text.txt"), "-o", str(disk / "new"), "--quiet"])
     finally:
-        elmo.pretrain.prepare.write_shards = plain
+        elmo.corpus.prepare.write_shards = plain
     return code, disk / "new"
 
 
@@ -262,12 +262,12 @@ def _embed_asked(folder: Path, disk: Path) -> Outcome:
 
 
 def _embed_unasked(folder: Path, disk: Path) -> Outcome:
-    plain = elmo.embed.corpus.require_space
-    elmo.embed.corpus.require_space = lambda *_, **__: None
+    plain = elmo.embed.corpus.embed_corpus.require_space
+    elmo.embed.corpus.embed_corpus.require_space = lambda *_, **__: None
     try:
         return _embed(folder, disk, "vectors.h5", 5 << 20)
     finally:
-        elmo.embed.corpus.require_space = plain
+        elmo.embed.corpus.embed_corpus.require_space = plain
 
 
 PLACES: dict[str, Callable[[Path, Path], Outcome]] = {

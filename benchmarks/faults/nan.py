@@ -30,12 +30,12 @@ import tiny_run
 import torch
 from record import Record, Table, parser
 
-import elmo.pretrain.direction
+import elmo.pretrain.step.direction
 from elmo.cli.main import main as elmo_command
-from elmo.pretrain.run_folder import restore_from
-from elmo.pretrain.shards import TrainingData
-from elmo.pretrain.trainer import Trainer
-from elmo.weights.checkpoint import read
+from elmo.corpus.shards import TrainingData
+from elmo.pretrain.run.run_folder import restore_from
+from elmo.pretrain.step.trainer import Trainer
+from elmo.weights.native.checkpoint import read
 
 KINDS = ("loss", "gradient", "data")
 STEPS = 40
@@ -133,7 +133,7 @@ def _counting(step: int, changed: Callable[[Any], contextlib.AbstractContextMana
 @contextlib.contextmanager
 def _loss_is(change: Callable[[Any], Any], direction: str, trainer: Trainer) -> Iterator[None]:
     """One direction's sampled loss is changed; the other's is not."""
-    plain, seed = elmo.pretrain.direction.learn, elmo.pretrain.direction.sampled_loss
+    plain, seed = elmo.pretrain.step.direction.learn, elmo.pretrain.step.direction.sampled_loss
     own = getattr(trainer.bilm, f"{direction}_lstm")
     state: dict[int, bool] = {}
 
@@ -149,13 +149,13 @@ def _loss_is(change: Callable[[Any], Any], direction: str, trainer: Trainer) -> 
         loss, leaves = seed(*arguments)
         return (change(loss) if state[threading.get_ident()] else loss), leaves
 
-    import elmo.pretrain.trainer as place
+    import elmo.pretrain.step.trainer as place
 
-    elmo.pretrain.direction.sampled_loss, place.learn = losing, learning
+    elmo.pretrain.step.direction.sampled_loss, place.learn = losing, learning
     try:
         yield
     finally:
-        elmo.pretrain.direction.sampled_loss, place.learn = seed, plain
+        elmo.pretrain.step.direction.sampled_loss, place.learn = seed, plain
 
 
 class _BadWayBack(torch.autograd.Function):

@@ -30,9 +30,9 @@ import tiny_run
 from record import Record, Table, parser
 
 import elmo.cli.prepare
-from elmo.pretrain.loop import Loop
-from elmo.pretrain.run_folder import RunFolder
-from elmo.pretrain.trainer import Trainer
+from elmo.pretrain.run.loop import Loop
+from elmo.pretrain.run.run_folder import RunFolder
+from elmo.pretrain.step.trainer import Trainer
 
 STAGES = ("data build", "warm-up", "training", "evaluation", "final save")
 BEGIN, END = b"b", b"e"

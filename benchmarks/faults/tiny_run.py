@@ -15,11 +15,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # record.py
 
-import elmo.pretrain.loop  # noqa: F401 - once, for all the runs that are forked from here
+import elmo.pretrain.run.loop  # noqa: F401 - once, for all the runs that are forked from here
 from elmo.cli.main import main as elmo_command
-from elmo.pretrain.config import PretrainConfig
-from elmo.pretrain.prepare import prepare
-from elmo.weights.checkpoint import content_hash, read
+from elmo.corpus.prepare import prepare
+from elmo.pretrain.settings.config import PretrainConfig
+from elmo.weights.native.checkpoint import content_hash, read
 
 WORDS = ("the", "cat", "dog", "bank", "river", "money", "sat", "on", "of", "and", "went", "to", "café", "밥", ".")
 RECIPE = {

@@ -11,14 +11,14 @@ ScalarMix   the learned weighted sum of layers
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from elmo.version import __version__
+
 if TYPE_CHECKING:
     from elmo.config import BiLMConfig
     from elmo.embed.embedder import Embedder
     from elmo.model.bilm import BiLM
     from elmo.model.elmo import ELMo
     from elmo.model.scalar_mix import ScalarMix
-
-__version__ = "0.1.0"
 
 __all__ = ["BiLM", "BiLMConfig", "ELMo", "Embedder", "ScalarMix", "__version__"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo.pretrain.prepare import prepare
+from elmo.corpus.prepare import prepare
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks"

@@ -8,7 +8,7 @@ import pytest
 from elmo.config import BiLMConfig
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
-from elmo.weights.checkpoint import Checkpoint, expected_shapes, write
+from elmo.weights.native.checkpoint import Checkpoint, expected_shapes, write
 
 WORDS = ["<S>", "</S>", "<UNK>", "the", "bank", "was", "steep", "."]
 

@@ -9,8 +9,9 @@ from safetensors import safe_open
 
 from elmo.cli.convert import main
 from elmo.errors import ConfigError, OutputError
-from elmo.weights import allennlp, formats
-from elmo.weights.checkpoint import content_hash
+from elmo.weights import formats
+from elmo.weights.allennlp import files as allennlp
+from elmo.weights.native.checkpoint import content_hash
 
 
 def test_there_and_back_again_nothing_changes(tmp_path, model_folder, language_model, capsys):

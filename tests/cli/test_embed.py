@@ -16,7 +16,7 @@ import pytest
 
 from elmo.cli.embed import main
 from elmo.embed.embedder import Embedder
-from elmo.embed.writers import read_vectors
+from elmo.embed.storage.writers import read_vectors
 from elmo.errors import ConfigError, Interrupted, OutputError, TextError, WeightFileError
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from elmo.cli.finetune import main
+from elmo.corpus.prepare import prepare
 from elmo.errors import ConfigError
-from elmo.pretrain.prepare import prepare
-from elmo.weights import checkpoint
+from elmo.weights.native import checkpoint
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 
 from elmo.cli.inspect import main
 from elmo.errors import ConfigError, WeightFileError
-from elmo.weights import allennlp
-from elmo.weights.checkpoint import content_hash
+from elmo.weights.allennlp import files as allennlp
+from elmo.weights.native.checkpoint import content_hash
 
 
 def test_json_has_the_facts_and_the_shapes(model_folder, language_model, capsys):

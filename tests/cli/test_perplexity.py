@@ -9,11 +9,11 @@ import pytest
 
 from elmo.cli.perplexity import main
 from elmo.errors import ConfigError, OutputError, TextError, WeightFileError
+from elmo.lm.bilm_tf_protocol import evaluate_like_bilm_tf
+from elmo.lm.perplexity import evaluate
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
-from elmo.pretrain.bilm_tf_protocol import evaluate_like_bilm_tf
-from elmo.pretrain.perplexity import evaluate
-from elmo.weights import checkpoint
+from elmo.weights.native import checkpoint
 
 SENTENCES = ["the bank was steep .", "", "the zebra", "bank"]
 

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from elmo.cli.prepare import main
+from elmo.corpus.shards import TrainingData
 from elmo.errors import TextError
-from elmo.pretrain.shards import TrainingData
 from elmo.weights.catalogue import bundled_folders
 
 

@@ -11,12 +11,12 @@ import torch
 
 from elmo.cli.main import main as elmo_command
 from elmo.cli.pretrain import main
+from elmo.corpus.prepare import prepare
+from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, OutputError
-from elmo.pretrain.config import PretrainConfig
-from elmo.pretrain.prepare import prepare
-from elmo.pretrain.run_folder import RunFolder
-from elmo.pretrain.shards import TrainingData
-from elmo.weights import checkpoint
+from elmo.pretrain.run.run_folder import RunFolder
+from elmo.pretrain.settings.config import PretrainConfig
+from elmo.weights.native import checkpoint
 
 TOML = """
 cell_size = 12
@@ -169,7 +169,7 @@ def test_a_signal_while_the_finished_model_is_written_changes_nothing(arguments,
 def test_a_device_that_is_not_there_is_refused(arguments, tmp_path):
     if torch.cuda.is_available():
         pytest.skip("there is a GPU here")
-    with pytest.raises(ConfigError, match="device is cuda, but torch .* finds no GPU"):
+    with pytest.raises(ConfigError, match="device is 'cuda', but torch .* finds no GPU"):
         main([*arguments, "--device", "cuda"])
     with pytest.raises(ConfigError, match="--peer-timeout is 0"):
         main([*arguments, "--peer-timeout", "0"])

@@ -15,9 +15,9 @@ import pytest
 
 import elmo
 from elmo.cli.main import main
-from elmo.pretrain.stop_flag import stop_flag
-from elmo.tasks import train as train_module
-from elmo.weights.folder_lock import locked
+from elmo.disk.folder_lock import locked
+from elmo.process.stop_flag import stop_flag
+from elmo.tasks.train.train import train as train_module
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from elmo.analysis.sentence_scores import sentence_scores
 from elmo.cli.scores import main
 from elmo.errors import TextError
+from elmo.lm.sentence_scores import sentence_scores
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
 

@@ -6,7 +6,7 @@ import pytest
 
 from elmo.cli.static import main
 from elmo.errors import OutputError, TextError
-from elmo.text.static_vectors import read_static_vectors
+from elmo.static.vectors import read_static_vectors
 
 
 @pytest.fixture

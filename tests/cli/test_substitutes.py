@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from elmo.analysis.substitutes import substitutes
 from elmo.cli.substitutes import main
 from elmo.errors import ConfigError
+from elmo.lm.substitutes import substitutes
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
 

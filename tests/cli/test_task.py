@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from elmo.cli.main import main
-from elmo.pretrain.stop_flag import stop_flag
-from elmo.tasks import train as train_module
-from elmo.weights import folder_lock
+from elmo.disk import folder_lock
+from elmo.process.stop_flag import stop_flag
+from elmo.tasks.train.train import train as train_module
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -10,7 +10,7 @@ from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 from elmo.ops import native
-from elmo.weights import checkpoint
+from elmo.weights.native import checkpoint
 
 DTYPES = ("float32", "bfloat16", "int8")
 # Lowest mean cosine of a layer with float32's, on random weights, which are harder on rounding than trained ones.

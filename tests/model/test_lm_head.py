@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from elmo.errors import WeightFileError
 from elmo.model.lm_head import LMHead
-from elmo.weights import checkpoint
+from elmo.weights.native import checkpoint
 
 WORDS = ["<S>", "</S>", "<UNK>", "the", "cat", "sat", "mat"]
 

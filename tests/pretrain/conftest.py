@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from elmo.pretrain.config import PretrainConfig
-from elmo.pretrain.prepare import prepare
-from elmo.pretrain.shards import TrainingData
+from elmo.corpus.prepare import prepare
+from elmo.corpus.shards import TrainingData
+from elmo.pretrain.settings.config import PretrainConfig
 
 TEXT = """the cat sat on the mat
 the dog sat on the log

@@ -11,14 +11,14 @@ import torch
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError, WeightFileError
 from elmo.model.bilm import BiLM
-from elmo.tasks.frozen_layers import FrozenLayers
+from elmo.static.vectors import StaticVectors
 from elmo.tasks.ner.settings import TaggerSettings
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.task import default_settings
 from elmo.tasks.task_model import SavedTaskModel, load, save
-from elmo.tasks.token_representation import TokenRepresentation
-from elmo.text.static_vectors import StaticVectors
+from elmo.tasks.tokens.frozen_layers import FrozenLayers
+from elmo.tasks.tokens.representation import TokenRepresentation
 
 STATIC = StaticVectors(("Rome", "saw", "unseen"), np.arange(6, dtype=np.float32).reshape(3, 2))
 
@@ -115,9 +115,9 @@ def test_a_folder_of_other_files_is_never_replaced(tmp_path, train_sentences):
 
 def test_a_device_that_isnt_there_is_told(tmp_path, train_sentences):
     if torch.cuda.is_available():
-        pytest.skip("there is a graphics card")
+        pytest.skip("there is a GPU")
     save(saved_model(train_sentences), tmp_path / "model")
-    with pytest.raises(ConfigError, match="finds no graphics card"):
+    with pytest.raises(ConfigError, match="finds no GPU"):
         load(tmp_path / "model", device="cuda")
 
 

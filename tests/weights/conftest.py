@@ -8,7 +8,7 @@ import pytest
 from elmo.config import BiLMConfig
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap, WordMap
-from elmo.weights.checkpoint import Checkpoint, expected_shapes
+from elmo.weights.native.checkpoint import Checkpoint, expected_shapes
 
 SMALL = {"character_dim": 3, "filters": ((1, 2), (2, 3)), "num_highway": 1, "cell_size": 6, "projection_size": 4}
 WORDS = ["<S>", "</S>", "<UNK>", "the", "", "책"]

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from elmo.errors import ElmoError, WeightFileError
-from elmo.weights import allennlp, checkpoint
+from elmo.weights.allennlp import files as allennlp
+from elmo.weights.native import checkpoint
 
 LAYER = "RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell"
 

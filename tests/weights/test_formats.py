@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from elmo.errors import ConfigError, WeightFileError
-from elmo.weights import allennlp, checkpoint
+from elmo.weights.allennlp import files as allennlp
 from elmo.weights.formats import read, recognize
+from elmo.weights.native import checkpoint
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import pytest
 from elmo.errors import ConfigError, WeightFileError
 from elmo.weights import catalogue, hub
 from elmo.weights.catalogue import known_models
-from elmo.weights.checkpoint import MODEL_FILE, write
 from elmo.weights.describe import count_parameters
 from elmo.weights.formats import FORMATS, read
 from elmo.weights.hub import resolve, upload
+from elmo.weights.native.checkpoint import MODEL_FILE, write
 
 
 @pytest.fixture(autouse=True)

@@ -1,1 +1,4 @@
-"""What a model has learned: analyses that give figures."""
+"""What the record of a training run shows.
+
+`curves` draws its loss and perplexity.
+"""

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from elmo.disk.atomic import new_file
 from elmo.errors import ConfigError, MissingExtraError
-from elmo.weights.atomic import new_file
 
 SUFFIXES = (".png", ".svg")
 

@@ -44,9 +44,11 @@ def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     arguments = tyro.cli(Arguments, args=argv, prog="elmo convert", config=(tyro.conf.FlagCreatePairsOff,))
     # Here, so that --help does not wait for the libraries that read weights.
-    from elmo.weights import allennlp, checkpoint, formats
+    from elmo.weights import formats
+    from elmo.weights.allennlp import files as allennlp
     from elmo.weights.describe import describe
     from elmo.weights.hub import resolve
+    from elmo.weights.native import checkpoint
 
     if arguments.to == "allennlp" and arguments.dtype != "float32":
         raise ConfigError(

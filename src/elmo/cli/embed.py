@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 from tqdm import tqdm
 
-from elmo.cli.language_model import Device
 from elmo.errors import ConfigError
+from elmo.process.device import Device
 from elmo.text.sentences import STDIN, read_sentences
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 
@@ -91,9 +91,9 @@ def main(argv: list[str]) -> int:
 
 def _file_to_file(arguments: Arguments, output: Path) -> int:
     # Here and below, so that --help does not wait for torch.
-    from elmo.embed.corpus import embed_corpus
+    from elmo.embed.corpus.embed_corpus import embed_corpus
     from elmo.embed.layer_choice import parse_layers
-    from elmo.embed.vector_layout import format_of
+    from elmo.embed.storage.layout import format_of
     from elmo.text.sentences import check_is_text_file
 
     # Before the model is read, which can take a while.

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from elmo.cli.language_model import Device
 from elmo.cli.ranks import joined
 from elmo.errors import ConfigError
-from elmo.pretrain.finetune_config import FinetuneConfig
-from elmo.pretrain.stop_flag import stop_flag
+from elmo.pretrain.settings.finetune_config import FinetuneConfig
+from elmo.process.device import Device
+from elmo.process.stop_flag import stop_flag
 
 if TYPE_CHECKING:
-    from elmo.pretrain.distributed import Ranks
-    from elmo.pretrain.finetune import Finetuned
+    from elmo.pretrain.ranks.distributed import Ranks
+    from elmo.pretrain.run.finetune import Finetuned
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ def main(argv: list[str]) -> int:
 
 def _run(arguments: Arguments, ranks: "Ranks") -> "Finetuned":
     # Here, so that --help does not wait for torch.
-    from elmo.pretrain.finetune import finetune, resume_finetuning
-    from elmo.pretrain.shards import TrainingData
+    from elmo.corpus.shards import TrainingData
+    from elmo.pretrain.run.finetune import finetune, resume_finetuning
 
     data = TrainingData.open(arguments.data)
     watching: dict[str, Any] = {"ranks": ranks, "quiet": arguments.quiet, "log_to": arguments.log}

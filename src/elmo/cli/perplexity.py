@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 import tyro
 from tqdm import tqdm
 
-from elmo.cli.language_model import Device, load
+from elmo.cli.language_model import load
 from elmo.errors import ConfigError
+from elmo.process.device import Device
 from elmo.text.sentences import STDIN, read_sentences, text_name
 
 if TYPE_CHECKING:
+    from elmo.lm.perplexity import SentenceScore
     from elmo.model.bilm import BiLM
     from elmo.model.lm_head import LMHead
-    from elmo.pretrain.perplexity import SentenceScore
 
 
 @dataclass(frozen=True)
@@ -109,14 +110,14 @@ def _lines(arguments: Arguments, bad_lines: list[str]) -> Iterator[list[str]]:
 
 def _like_bilm_tf(bilm: "BiLM", head: "LMHead", arguments: Arguments, bad_lines: list[str]) -> dict[str, Any]:
     # Here, so that --help does not wait for torch.
-    from elmo.pretrain.bilm_tf_protocol import BATCH_SIZE, evaluate_like_bilm_tf
+    from elmo.lm.bilm_tf_protocol import BATCH_SIZE, evaluate_like_bilm_tf
 
     rows = BATCH_SIZE if arguments.batch_size is None else arguments.batch_size
     return evaluate_like_bilm_tf(bilm, head, _lines(arguments, bad_lines), batch_size=rows).to_dict()
 
 
 def _exact(bilm: "BiLM", head: "LMHead", arguments: Arguments, bad_lines: list[str], bar: tqdm) -> dict[str, Any]:
-    from elmo.pretrain.perplexity import scores, total
+    from elmo.lm.perplexity import scores, total
 
     numbers: deque[int] = deque()
     rows = 16 if arguments.batch_size is None else arguments.batch_size
@@ -138,7 +139,7 @@ def _told(
     found: "Iterable[SentenceScore]", numbers: deque[int], each: list[dict[str, Any]] | None, file: TextIO | None
 ) -> "Iterator[SentenceScore]":
     """Passes the scores on, and leaves each sentence's figures in `each`, each token's in `file`."""
-    from elmo.pretrain.perplexity import total
+    from elmo.lm.perplexity import total
 
     for score in found:
         line = numbers.popleft()
@@ -155,7 +156,7 @@ def _token_file(arguments: Arguments) -> Iterator[TextIO | None]:
         yield None
         return
     # Here, so that --help does not wait for torch.
-    from elmo.weights.atomic import new_file
+    from elmo.disk.atomic import new_file
 
     with (
         new_file(arguments.per_token, size=0, force=arguments.force) as unfinished,

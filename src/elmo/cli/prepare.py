@@ -9,15 +9,15 @@ from typing import Annotated, Any, Literal
 import tyro
 from tqdm import tqdm
 
+from elmo.corpus.block_reader import Sentences
+from elmo.corpus.documents import Documents
+from elmo.corpus.prepare import OnProgress, prepare
 from elmo.errors import TextError
-from elmo.pretrain.block_reader import Sentences
-from elmo.pretrain.documents import Documents
-from elmo.pretrain.prepare import OnProgress, prepare
-from elmo.pretrain.stop_flag import stop_flag
+from elmo.process.stop_flag import stop_flag
 from elmo.text.text_file import FormatChoice
 from elmo.weights.catalogue import bundled_folders
-from elmo.weights.checkpoint import VOCABULARY_FILE
 from elmo.weights.hub import resolve
+from elmo.weights.native.checkpoint import VOCABULARY_FILE
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from elmo.cli.language_model import Device
 from elmo.cli.ranks import joined
 from elmo.errors import ConfigError
-from elmo.pretrain.config import PretrainConfig
-from elmo.pretrain.stop_flag import stop_flag
+from elmo.pretrain.settings.config import PretrainConfig
+from elmo.process.device import Device
+from elmo.process.stop_flag import stop_flag
 
 if TYPE_CHECKING:
-    from elmo.pretrain.distributed import Ranks
-    from elmo.pretrain.run_folder import RunFolder
+    from elmo.pretrain.ranks.distributed import Ranks
+    from elmo.pretrain.run.run_folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ def main(argv: list[str]) -> int:
 
 def _run(argv: list[str], arguments: Arguments, ranks: "Ranks") -> int:
     # Here, so that --help does not wait for torch.
-    from elmo.pretrain import loop
-    from elmo.pretrain.run_folder import RunFolder
-    from elmo.pretrain.shards import TrainingData
+    from elmo.corpus.shards import TrainingData
+    from elmo.pretrain.run import loop
+    from elmo.pretrain.run.run_folder import RunFolder
 
     run = RunFolder(arguments.output)
     # The first rank looks for all: another one could already see what it begins.

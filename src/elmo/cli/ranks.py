@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 from elmo.errors import ElmoError, Interrupted
 
 if TYPE_CHECKING:
-    from elmo.pretrain.distributed import Device, Ranks
+    from elmo.pretrain.ranks.distributed import Ranks
+    from elmo.process.device import Device
 
 
 @contextmanager
 def joined(device: "Device", deterministic: bool, peer_timeout: float) -> "Iterator[Ranks]":
     """`distributed.joined`. What all ranks find is told by the first one alone, what one finds with its rank."""
     # Here, so that the --help of a verb does not wait for torch.
-    from elmo.pretrain import distributed
-    from elmo.pretrain.trainer import TrainingDiverged
+    from elmo.pretrain.ranks import distributed
+    from elmo.pretrain.step.trainer import TrainingDiverged
 
     with distributed.joined(device, deterministic=deterministic, timeout=peer_timeout) as ranks:
         try:

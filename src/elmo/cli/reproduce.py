@@ -9,7 +9,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 import tyro
 
 from elmo.cli.task_settings import settings_beneath
-from elmo.tasks.reproduce.systems import EXPERIMENTS, require_experiment
+from elmo.reproduce.systems import EXPERIMENTS, require_experiment
 from elmo.tasks.task import TASKS, default_settings, require_known
 
 Settings = TypeVar("Settings")
@@ -94,8 +94,8 @@ def _reproduce(experiment: str, task: str, argv: list[str]) -> int:
     # The files whose settings are the defaults of the flags are themselves named by flags: so twice.
     arguments = _arguments(experiment, task, argv, settings_beneath(task, arguments.config, begun))
     # Here, so that --help does not wait for torch.
-    from elmo.tasks.reproduce.experiment import reproduce
-    from elmo.tasks.train import Files
+    from elmo.reproduce.experiment import reproduce
+    from elmo.tasks.train.train import Files
 
     found = reproduce(
         experiment,

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 import tyro
 from tqdm import tqdm
 
-from elmo.cli.language_model import Device, load
+from elmo.cli.language_model import load
+from elmo.process.device import Device
 from elmo.text.sentences import read_sentences
 
 
@@ -38,7 +39,7 @@ def main(argv: list[str]) -> int:
     arguments = tyro.cli(Arguments, args=argv, prog="elmo scores", config=(tyro.conf.FlagCreatePairsOff,))
     bilm, head = load(arguments.model, arguments.device)
     # Here, so that --help does not wait for torch.
-    from elmo.analysis.sentence_scores import sentence_scores
+    from elmo.lm.sentence_scores import sentence_scores
 
     bad_lines: list[str] = []
     sentences = read_sentences(

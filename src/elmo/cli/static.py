@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import tyro
 from tqdm import tqdm
 
-from elmo.pretrain.static_vectors.settings import StaticSettings
+from elmo.static.training.settings import StaticSettings
 from elmo.text.text_file import FormatChoice
 
 
@@ -49,11 +49,11 @@ def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = tyro.cli(Arguments, args=argv, prog="elmo static", config=(tyro.conf.OmitArgPrefixes,))
     # Here, so that --help does not wait for torch.
-    from elmo.pretrain.static_vectors.corpus import Corpus
-    from elmo.pretrain.static_vectors.train import train_static_vectors
-    from elmo.text.static_vectors import write_static_vectors
+    from elmo.disk.atomic import new_file
+    from elmo.static.training.corpus import Corpus
+    from elmo.static.training.train import train_static_vectors
+    from elmo.static.vectors import write_static_vectors
     from elmo.text.tokenizer import tokenizer
-    from elmo.weights.atomic import new_file
 
     corpus = Corpus(
         arguments.texts,

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from elmo.cli.language_model import Device, load
+from elmo.cli.language_model import load
+from elmo.process.device import Device
 
 if TYPE_CHECKING:
-    from elmo.analysis.substitutes import Prediction
+    from elmo.lm.substitutes import Prediction
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     arguments = tyro.cli(Arguments, args=argv, prog="elmo substitutes", config=(tyro.conf.FlagCreatePairsOff,))
     # Here, so that --help does not wait for torch.
-    from elmo.analysis.substitutes import marked, substitutes
+    from elmo.lm.substitutes import marked, substitutes
 
     sentence, place = marked(arguments.sentence)
     bilm, head = load(arguments.model, arguments.device)

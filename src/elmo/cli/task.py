@@ -11,9 +11,9 @@ from typing import Annotated, Any, Generic, Literal, TextIO, TypeVar
 
 import tyro
 
-from elmo.cli.language_model import Device
 from elmo.cli.task_settings import settings_beneath
 from elmo.errors import ConfigError
+from elmo.process.device import Device
 from elmo.tasks.task import TASKS, default_settings, require_known
 
 Settings = TypeVar("Settings")
@@ -140,7 +140,7 @@ def _train(task: str, argv: list[str]) -> int:
     begun = arguments.output / "run.json" if arguments.resume else None
     arguments = _train_arguments(task, argv, settings_beneath(task, arguments.config, begun))
     # Here and below, so that --help does not wait for torch.
-    from elmo.tasks.train import Files, train
+    from elmo.tasks.train.train import Files, train
 
     summary = train(
         task,
@@ -189,7 +189,7 @@ def _summary(summary: dict[str, Any], run: Path) -> str:
 
 def _evaluate(task: str, argv: list[str]) -> int:
     arguments = tyro.cli(Evaluate, args=argv, prog=f"elmo task evaluate {task}", config=(tyro.conf.FlagCreatePairsOff,))
-    from elmo.tasks.apply import evaluate
+    from elmo.tasks.train.apply import evaluate
 
     saved = _loaded(task, arguments)
     scores, lines = evaluate(saved, arguments.data)
@@ -224,7 +224,7 @@ def _parts(key: str, value: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 
 def _predict(task: str, argv: list[str]) -> int:
     arguments = tyro.cli(Predict, args=argv, prog=f"elmo task predict {task}", config=(tyro.conf.FlagCreatePairsOff,))
-    from elmo.tasks.apply import predict
+    from elmo.tasks.train.apply import predict
     from elmo.text.sentences import check_is_text_file, read_sentences
     from elmo.text.tokenizer import tokenizer
 
@@ -270,7 +270,7 @@ def _result_file(path: Path | None, force: bool) -> Iterator[TextIO]:
     if path is None:
         yield sys.stdout
         return
-    from elmo.weights.atomic import new_file
+    from elmo.disk.atomic import new_file
 
     with new_file(path, size=0, force=force) as unfinished, unfinished.open("w", encoding="utf-8") as file:
         yield file

@@ -15,23 +15,24 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from elmo.disk.atomic import new_file
 from elmo.embed.compute import chosen_type, products_by
 from elmo.embed.layer_choice import LayerChoice, Layers
 from elmo.embed.pieces import contextualize_in_pieces
 from elmo.embed.row_states import RowStates, checked_state
 from elmo.embed.sentence_checks import checked_sentence, checked_sentences
-from elmo.embed.token_cache import DEFAULT_BYTES
-from elmo.embed.token_table import TokenTable
+from elmo.embed.tokens.cache import DEFAULT_BYTES
+from elmo.embed.tokens.table import TokenTable
 from elmo.embed.windows import windows
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
+from elmo.process.device import chosen_device
 from elmo.text.batches import Batch, bucket, number_tokens, pad
-from elmo.weights import checkpoint as native
 from elmo.weights import formats, hub
-from elmo.weights.atomic import new_file
-from elmo.weights.checkpoint import content_hash
 from elmo.weights.fingerprint import fingerprint
-from elmo.weights.tensor_file import write_tensors
+from elmo.weights.native import checkpoint as native
+from elmo.weights.native.checkpoint import content_hash
+from elmo.weights.native.tensor_file import write_tensors
 
 StatePolicy = Literal["zero", "warm", "carry"]
 Sentences = Iterable[str | Sequence[str]]
@@ -41,7 +42,7 @@ WINDOW_SENTENCES = 512
 CARRY_ROWS = 64
 """Rows of a batch in carry mode: the batch size of AllenNLP's `elmo` command."""
 
-# Tokens of a batch, padding counted. On a processor more brings nothing; a graphics card wants more rows at once.
+# Tokens of a batch, padding counted. On a processor more brings nothing; a GPU wants more rows at once.
 _MAX_TOKENS = {"cpu": 2048}
 _MAX_TOKENS_ELSEWHERE = 16_384
 _WINDOW_BATCHES = 8
@@ -110,11 +111,11 @@ class Embedder:
         """Load a model: a name, folder, file or hub id, or a pair (options.json, weights.hdf5).
 
         None: the model named by the environment variable ELMO_MODEL, else the bundled one.
-        `device`: "auto" takes a graphics card if there is one; or any torch device. `warm_state`: default: the one
+        `device`: "auto" takes a GPU if there is one; or any torch device. `warm_state`: default: the one
         stored with the model. `dtype`, `settings`: see the class.
         Raises WeightFileError if there is no sound model, ConfigError for impossible settings.
         """
-        place = _checked_device(device)
+        place = chosen_device(device)
         chosen_type(dtype, place)  # before a large model is read
         checkpoint = formats.read(hub.resolve(model))
         warm_state = checkpoint.warm_state if warm_state is None else warm_state
@@ -319,15 +320,3 @@ _NO_WARM_STATE = (
     "Embedder.from_pretrained(MODEL); embedder.warm_up(sentences); embedder.save_warm_state(MODEL_FOLDER) - or pass "
     "what warm_up gives as warm_state."
 )
-
-
-def _checked_device(name: str) -> torch.device:
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        reason = str(error).splitlines()[0]
-        raise ConfigError(f"device is {name!r}, which can't be used here: {reason} Use 'auto' or 'cpu'.") from None
-    return device

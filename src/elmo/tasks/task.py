@@ -21,7 +21,7 @@ from elmo.errors import ConfigError
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from elmo.tasks.token_representation import TokenRepresentation
+    from elmo.tasks.tokens.representation import TokenRepresentation
 
 TASKS = {
     "ner": "named entities, in CoNLL columns",

@@ -15,18 +15,19 @@ from typing import Any
 import torch
 from torch import nn
 
+from elmo.disk.atomic import new_folder
+from elmo.disk.json_file import read_json, write_json
 from elmo.embed.embedder import Embedder
-from elmo.errors import ConfigError, WeightFileError
+from elmo.errors import WeightFileError
 from elmo.model.bilm import BiLM
-from elmo.tasks.frozen_layers import FrozenLayers
+from elmo.process.device import chosen_device
+from elmo.static.vectors import StaticVectors
 from elmo.tasks.settings import to_table, with_table
 from elmo.tasks.task import Task, default_settings, find
-from elmo.tasks.token_representation import TokenRepresentation, load_learned_state
-from elmo.text.static_vectors import StaticVectors
+from elmo.tasks.tokens.frozen_layers import FrozenLayers
+from elmo.tasks.tokens.representation import TokenRepresentation, load_learned_state
 from elmo.weights import hub
-from elmo.weights.atomic import new_folder
-from elmo.weights.json_file import read_json, write_json
-from elmo.weights.tensor_file import read_tensors, write_tensors
+from elmo.weights.native.tensor_file import read_tensors, write_tensors
 
 FORMAT_VERSION = 1
 
@@ -108,7 +109,7 @@ def load(
     own = {name: tuple(tensor.shape) for name, tensor in _own_state(network).items()}
     tensors = read_tensors(folder / _WEIGHTS, lambda _: own.items(), asked_by=_CONFIG)
     load_learned_state(network, {name: torch.from_numpy(array) for name, array in tensors.items()})
-    network.to(device_named(device)).eval()
+    network.to(chosen_device(device)).eval()
     return SavedTaskModel(task, settings, config["vocabulary"], network, config["metadata"], (folder / _BILM).is_dir())
 
 
@@ -117,15 +118,6 @@ def bilm_name(model: str) -> str:
     name = model or os.environ.get(hub.MODEL_VARIABLE) or hub.DEFAULT_MODEL
     found = hub.resolve(name)
     return str(Path(name).expanduser().resolve()) if found == Path(name).expanduser() else name
-
-
-def device_named(name: str) -> torch.device:
-    """The device that "auto", "cpu" or "cuda" means here."""
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if name == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("device is 'cuda', but torch finds no graphics card here. Use auto or cpu.")
-    return torch.device(name)
 
 
 def _own_state(model: nn.Module) -> dict[str, torch.Tensor]:

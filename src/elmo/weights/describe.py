@@ -5,7 +5,7 @@ from math import prod
 from typing import Any
 
 from elmo.config import BiLMConfig
-from elmo.weights.checkpoint import Checkpoint, content_hash, native_shapes
+from elmo.weights.native.checkpoint import Checkpoint, content_hash, native_shapes
 
 # The part of the network each tensor belongs to, by how its name begins.
 _PARTS = {

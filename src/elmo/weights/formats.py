@@ -11,8 +11,9 @@ from importlib import import_module
 from pathlib import Path
 
 from elmo.errors import ConfigError, WeightFileError
-from elmo.weights import allennlp, checkpoint
-from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.allennlp import files as allennlp
+from elmo.weights.native import checkpoint
+from elmo.weights.native.checkpoint import Checkpoint
 
 FORMATS = ("native", "allennlp", "many_langs", "tensorflow")
 
@@ -40,7 +41,7 @@ def recognize(path: str | Path) -> str:
         if _looks_like_allennlp(path):
             return "allennlp"
         for name in ("many_langs", "tensorflow"):
-            if import_module(f"elmo.weights.{name}").recognizes(path):
+            if import_module(f"elmo.weights.{name}.read").recognizes(path):
                 return name
         raise WeightFileError(_no_model(path))
     except OSError as error:
@@ -78,7 +79,7 @@ def read(
         )
     if found == "native":
         return checkpoint.read(_native_folder(path) or path)
-    return import_module(f"elmo.weights.{found}").read(path, **given)
+    return import_module(f"elmo.weights.{found}.read").read(path, **given)
 
 
 def _pair(model: tuple | list) -> tuple[Path, Path]:

@@ -19,7 +19,7 @@ import numpy as np
 from elmo.errors import ElmoError, WeightFileError
 from elmo.weights.agreement import Shape
 from elmo.weights.fingerprint import combine, digest, fingerprint
-from elmo.weights.tensor_file import damaged_values, require_finite
+from elmo.weights.native.tensor_file import damaged_values, require_finite
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 

@@ -6,14 +6,14 @@ import pytest
 import torch
 
 from elmo.errors import ConfigError
-from elmo.tasks.frozen_layers import FrozenLayers
 from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.settings import TaggerSettings
 from elmo.tasks.ner.tags import spans_of
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.task import default_settings
-from elmo.tasks.token_representation import TokenRepresentation
+from elmo.tasks.tokens.frozen_layers import FrozenLayers
+from elmo.tasks.tokens.representation import TokenRepresentation
 
 VOCABULARY = {"labels": ["LOC", "PER"], "characters": list("ABabcdefghijklmnopqrstuvwxyz")}
 EXAMPLES = [

@@ -1,1 +1,1 @@
-"""Layers that task models share."""
+"""Layers that several task models share: recurrent, convolutional, attention, CRF. Each file is one layer."""

@@ -18,7 +18,7 @@ from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.settings import TaggerSettings
 from elmo.tasks.ner.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
 from elmo.tasks.task import TaskModel
-from elmo.tasks.token_representation import TokenRepresentation, TokenVectors
+from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
 
 
 class Tagger(nn.Module, TaskModel):

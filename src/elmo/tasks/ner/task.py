@@ -12,7 +12,7 @@ from elmo.tasks.ner.score import entity_scores
 from elmo.tasks.ner.settings import Settings
 from elmo.tasks.ner.tags import Span, tags_of
 from elmo.tasks.task import Scores, Task
-from elmo.tasks.token_representation import TokenRepresentation
+from elmo.tasks.tokens.representation import TokenRepresentation
 
 
 class NamedEntities(Task):

@@ -22,7 +22,7 @@ from elmo.tasks.sst.data import LabelledSentence
 from elmo.tasks.sst.score import Prediction
 from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.task import TaskModel
-from elmo.tasks.token_representation import TokenRepresentation
+from elmo.tasks.tokens.representation import TokenRepresentation
 
 
 class Classifier(nn.Module, TaskModel):

@@ -10,7 +10,7 @@ from elmo.tasks.sst.model import Classifier
 from elmo.tasks.sst.score import Prediction, classification_scores
 from elmo.tasks.sst.settings import Settings
 from elmo.tasks.task import Scores, Task
-from elmo.tasks.token_representation import TokenRepresentation
+from elmo.tasks.tokens.representation import TokenRepresentation
 
 
 class Sentiment(Task):

@@ -1,0 +1,206 @@
+"""BlockReader: a block of text -> its sentences, what was left out, and where documents begin."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from elmo.corpus.blocks import Block, Border
+from elmo.corpus.documents import DocumentMarks, Documents
+from elmo.errors import ElmoError, TextError
+from elmo.process.stop_flag import StopRequested
+from elmo.text.decoding import BadLine, decoded_block
+from elmo.text.sentences import OnBadText, Tokenize, bad_line_of, rows_of
+from elmo.text.text_file import Format
+from elmo.text.token_form import why_no_token
+from elmo.text.tokenizer import split_sentences
+from elmo.text.tokenizer import tokenizer as named_tokenizer
+
+Sentences = Literal["lines", "within-lines", "across-lines"]
+
+# Bad lines whose message is kept; all are counted.
+BAD_LINES_LISTED = 1000
+_LINES_BETWEEN_LOOKS = 1024
+_TEXT_SHOWN = 80
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How bytes become sentences."""
+
+    format: Format
+    tokenizer: str | Tokenize
+    encoding: str
+    errors: OnBadText
+    sentences: Sentences
+    field: str
+    documents: Documents | None
+    """Where documents are noted; None: not at all"""
+
+    @property
+    def border(self) -> Border:
+        """Where a text of this kind may be cut."""
+        crosses_lines = self.format == "conllu" or (self.format == "text" and self.sentences == "across-lines")
+        return "blank line" if crosses_lines else "line"
+
+
+class BlockReader:
+    """Goes through a block, and counts what is left out."""
+
+    def __init__(self, block: Block, recipe: Recipe, look: Callable[[], None]) -> None:
+        self.block = block
+        self.recipe = recipe
+        self.look = look
+        tokenize = named_tokenizer(recipe.tokenizer) if isinstance(recipe.tokenizer, str) else recipe.tokenizer
+        self.tokenize: Tokenize = tokenize if recipe.tokenizer == "whitespace" else _checked(tokenize)
+        self.marks = DocumentMarks()
+        self.blank_lines = 0
+        self.num_bad_lines = 0
+        self.bad_lines: list[str] = []
+        self._num_sentences = 0
+        # A bad line comes as an empty one, but separates nothing.
+        self._is_bad = False
+
+    def sentences(self) -> Iterator[list[str]]:
+        """All sentences with tokens."""
+        if self.recipe.documents in ("block", "row"):
+            return self._marked(self._units())
+        if self.recipe.format == "text" and self.recipe.sentences == "lines":
+            return self._lines()
+        return (sentence for unit in self._units() for sentence in self._tokenized(unit))
+
+    def _lines(self) -> Iterator[list[str]]:
+        """What the general way below gives for plain lines, in half the time."""
+        row, tokenize = "", self.tokenize
+        try:
+            for count, row in enumerate(self._rows()):
+                if count % _LINES_BETWEEN_LOOKS == 0:
+                    self.look()
+                if sentence := tokenize(row):
+                    yield sentence
+                else:
+                    self._leave_out(ends_document=False)
+        except (ElmoError, StopRequested):
+            raise
+        except Exception as error:
+            raise self._failed(row, error) from error
+
+    def _marked(self, units: Iterable[str | list[str]]) -> Iterator[list[str]]:
+        by_row = self.recipe.documents == "row"
+        for unit in units:
+            if by_row:
+                self.marks.end()
+            # Line by line: a paragraph that had to be cut has the sum of its lines.
+            for row in unit.split("\n") if isinstance(unit, str) else [unit]:
+                if isinstance(row, list) or row.strip():
+                    self.marks.row(row, self._num_sentences)
+            for sentence in self._tokenized(unit):
+                self._num_sentences += 1
+                yield sentence
+
+    def _units(self) -> Iterator[str | list[str]]:
+        """What becomes sentences by itself: a line, a paragraph, or a list of tokens."""
+        rows = self._rows()
+        if self.recipe.format == "text" and self.recipe.sentences == "across-lines":
+            yield from self._paragraphs(rows)
+            return
+        ends_document = self.recipe.format == "text"
+        for count, row in enumerate(rows):
+            if count % _LINES_BETWEEN_LOOKS == 0:
+                self.look()
+            if not row or not (isinstance(row, list) or row.strip()):
+                self._leave_out(ends_document)
+            else:
+                yield row
+
+    def _paragraphs(self, rows: Iterable[str | list[str]]) -> Iterator[str]:
+        lines: list[str] = []
+        for row in rows:
+            assert isinstance(row, str)  # the format is text
+            self.look()
+            if row.strip():
+                lines.append(row)
+                continue
+            # A bad line in it must not end a paragraph.
+            if lines and not self._is_bad:
+                yield "\n".join(lines)
+                lines = []
+            self._leave_out(ends_document=True)
+        if lines:
+            yield "\n".join(lines)
+
+    def _rows(self) -> Iterable[str | list[str]]:
+        on_bad_line: BadLine | None = None if self.recipe.errors == "strict" else self._note_bad_line
+        block, recipe = self.block, self.recipe
+        instead = bad_line_of(recipe.format)
+        lines = decoded_block(block.content, block.name, recipe.encoding, on_bad_line, block.first_line, instead)
+        on_new_document = self.marks.end if recipe.documents == "block" else None
+        return rows_of(lines, recipe.format, block.name, recipe.field, on_bad_line, block.first_line, on_new_document)
+
+    def _note_bad_line(self, _: int, message: str) -> None:
+        self._is_bad = True
+        self.num_bad_lines += 1
+        if len(self.bad_lines) < BAD_LINES_LISTED:
+            self.bad_lines.append(message)
+
+    def _leave_out(self, ends_document: bool) -> None:
+        if self._is_bad:
+            self._is_bad = False
+            return
+        self.blank_lines += 1
+        if ends_document:
+            self.marks.end()
+
+    def _tokenized(self, unit: str | list[str]) -> Iterable[list[str]]:
+        if isinstance(unit, list):
+            return [unit]
+        try:
+            found = [sentence for text in self._texts(unit) if (sentence := self.tokenize(text))]
+        except Exception as error:
+            raise self._failed(unit, error) from error
+        if not found:
+            self.blank_lines += 1
+        return found
+
+    def _failed(self, text: str, error: Exception) -> TextError:
+        return TextError(
+            f"{self.block.name}: the tokenizer {tokenizer_name(self.recipe.tokenizer)} failed at "
+            f"{text[:_TEXT_SHOWN]!r}: {error!r}. Mend it, or use another with --tokenizer."
+        )
+
+    def _texts(self, unit: str) -> list[str]:
+        """A text -> its sentences."""
+        if self.recipe.sentences == "across-lines":
+            return split_sentences(unit)
+        lines = unit.split("\n")
+        if self.recipe.sentences == "lines":
+            return lines
+        return [sentence for line in lines for sentence in split_sentences(line)]
+
+    def check_words(self, words: Iterable[str]) -> None:
+        """TextError if a tokenizer gave what no vocabulary can hold."""
+        for word in words:
+            why = why_no_token(word) if isinstance(word, str) else f"is no string but {type(word).__name__}"
+            if why:
+                block, name = self.block, tokenizer_name(self.recipe.tokenizer)
+                raise TextError(
+                    f"{block.name}, lines {block.first_line} to {block.last_line}: the tokenizer {name} gave the token "
+                    f"{word!r}, which {why}. Tokens are strings without whitespace at their ends: mend the tokenizer, "
+                    "or use another with --tokenizer."
+                )
+
+
+def _checked(tokenize: Tokenize) -> Tokenize:
+    """A string, given by mistake, would pass for the list of its letters."""
+
+    def checked(text: str) -> list[str]:
+        tokens = tokenize(text)
+        if not isinstance(tokens, list | tuple):
+            raise TypeError(f"it gave {type(tokens).__name__}, not a list of strings")
+        return list(tokens)
+
+    return checked
+
+
+def tokenizer_name(tokenizer: str | Tokenize) -> str:
+    """As it is written into the report."""
+    return tokenizer if isinstance(tokenizer, str) else getattr(tokenizer, "__qualname__", repr(tokenizer))

@@ -1,0 +1,166 @@
+"""Parts -> one table of words with their counts -> shards, numbered by frequency.
+
+Two walks over the parts: the first counts, the second writes. Both hold one part at a time, and the words.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from elmo.corpus.block_reader import BAD_LINES_LISTED
+from elmo.corpus.parts import Part
+from elmo.corpus.shards import BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE, offsets_path, tokens_path
+from elmo.corpus.splitting import PartedText, Piece, TextFile
+from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
+
+
+@dataclass
+class NumberedSplit:
+    """What is known of one split once it is read."""
+
+    name: str
+    shards: int = 0
+    sentences: int = 0
+    tokens: int = 0
+    documents: int = 0
+    blank_lines: int = 0
+    bad_lines: int = 0
+    file_tokens: Counter[int] = field(default_factory=Counter)
+    """Tokens by number of the file"""
+    _counts: np.ndarray = field(default_factory=lambda: np.zeros(2, np.int64))
+
+    def counts(self, num_types: int) -> np.ndarray:
+        """(num_types,) int64: occurrences by type number."""
+        return np.pad(self._counts, (0, max(0, num_types - len(self._counts))))[:num_types]
+
+    @property
+    def boundary_counts(self) -> list[int]:
+        """How often `<S>` and `</S>` occur as words of the text."""
+        return self._counts[[BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE]].tolist()
+
+    def count(self, file: TextFile, piece: Piece, numbers: np.ndarray, num_types: int) -> None:
+        """Counts a piece; `numbers` (words of its part,): their numbers in the corpus, which has `num_types` so far."""
+        if len(self._counts) < num_types:
+            # Room for more, so that it isn't copied for every part.
+            self._counts = self.counts(num_types + num_types // 4)
+        self._counts[numbers] += np.bincount(piece.tokens, minlength=len(numbers))
+        self.sentences += len(piece.lengths)
+        self.tokens += len(piece.tokens)
+        self.documents += piece.num_documents
+        self.file_tokens[file.number] += len(piece.tokens)
+
+
+@dataclass(frozen=True)
+class NumberedCorpus:
+    """All splits, and the words with their numbers, which count from 0; the boundaries have the first two."""
+
+    splits: dict[str, NumberedSplit]
+    numbers: dict[str, int] = field(repr=False)
+    bad_lines: list[str] = field(repr=False)
+    """Messages of the first `BAD_LINES_LISTED` lines that couldn't be read."""
+
+    def by_frequency(self, split: str) -> np.ndarray:
+        """(types,) int64: numbers by descending count in `split`, ties by the words, the boundaries first."""
+        words = list(self.numbers)
+        counts = self.splits[split].counts(len(words))
+        boundaries = [BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE]
+        rest = np.array(sorted(range(len(boundaries), len(words)), key=words.__getitem__), dtype=np.int64)
+        return np.concatenate([np.array(boundaries), rest[np.argsort(-counts[rest], kind="stable")]])
+
+
+def count_corpus(text: PartedText, names: Sequence[str], look: Callable[[], None]) -> NumberedCorpus:
+    """Numbers and counts all words of `text`, whose splits are called `names`. `look` may raise to stop."""
+    numbers = _Numbers({BEGIN_SENTENCE: BEGIN_SENTENCE_TYPE, END_SENTENCE: END_SENTENCE_TYPE})
+    corpus = NumberedCorpus({name: NumberedSplit(name) for name in names}, numbers, [])
+    for file, part, pieces in text:
+        look()
+        given_for = corpus.splits[file.split]
+        given_for.blank_lines += part.blank_lines
+        given_for.bad_lines += part.num_bad_lines
+        corpus.bad_lines.extend(part.bad_lines[: BAD_LINES_LISTED - len(corpus.bad_lines)])
+        of_words = _of_words(part, numbers)
+        for piece in pieces:
+            corpus.splits[piece.split].count(file, piece, of_words, len(numbers))
+    return corpus
+
+
+def write_shards(
+    text: PartedText,
+    corpus: NumberedCorpus,
+    order: np.ndarray,
+    folder: Path,
+    tokens_per_shard: int,
+    look: Callable[[], None],
+) -> None:
+    """Writes the shards of all splits to `folder`, in the order of the text; words are numbered by `order` (types,).
+
+    A shard is closed at the end of the sentence that fills it.
+    """
+    place = np.empty(len(order), dtype=np.uint32)
+    place[order] = np.arange(len(order), dtype=np.uint32)
+    writers = {name: _ShardWriter(folder, split, tokens_per_shard) for name, split in corpus.splits.items()}
+    for _, part, pieces in text:
+        look()
+        of_words = place[_of_words(part, corpus.numbers)]
+        for piece in pieces:
+            writers[piece.split].add(of_words[piece.tokens], piece.lengths)
+    for writer in writers.values():
+        writer.close()
+
+
+class _Numbers(dict[str, int]):
+    """Word -> number; asking for a new word numbers it."""
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
+        return number
+
+
+def _of_words(part: Part, numbers: dict[str, int]) -> np.ndarray:
+    """(words of the part,) int64: their numbers in the corpus."""
+    return np.fromiter(map(numbers.__getitem__, part.words), np.int64, len(part.words))
+
+
+class _ShardWriter:
+    """Cuts one split's sentences into shards."""
+
+    def __init__(self, folder: Path, split: NumberedSplit, tokens_per_shard: int) -> None:
+        self._folder = folder
+        self._split = split
+        self._limit = tokens_per_shard
+        self._tokens: list[np.ndarray] = []
+        self._lengths: list[np.ndarray] = []
+        self._held = 0
+
+    def add(self, tokens: np.ndarray, lengths: np.ndarray) -> None:
+        """Sentences, which follow those before."""
+        ends = np.cumsum(lengths, dtype=np.int64)
+        first = first_token = 0
+        # The sentence that fills the shard is the last of it.
+        while (last := int(np.searchsorted(ends, self._limit - self._held + first_token))) < len(ends):
+            end = int(ends[last])
+            self._hold(tokens[first_token:end], lengths[first : last + 1])
+            self._write()
+            first, first_token = last + 1, end
+        self._hold(tokens[first_token:], lengths[first:])
+
+    def close(self) -> None:
+        """Writes what is left."""
+        if self._held:
+            self._write()
+
+    def _hold(self, tokens: np.ndarray, lengths: np.ndarray) -> None:
+        self._tokens.append(tokens)
+        self._lengths.append(lengths)
+        self._held += len(tokens)
+
+    def _write(self) -> None:
+        name, index = self._split.name, self._split.shards
+        np.save(tokens_path(self._folder, name, index), np.concatenate(self._tokens))
+        offsets = np.concatenate([[0], np.cumsum(np.concatenate(self._lengths), dtype=np.int64)])
+        np.save(offsets_path(self._folder, name, index), offsets.astype(np.int64))
+        self._split.shards += 1
+        self._tokens, self._lengths, self._held = [], [], 0

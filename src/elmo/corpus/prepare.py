@@ -1,0 +1,354 @@
+"""A corpus -> prepared data (the folder that `shards.py` describes).
+
+    text files -> blocks -> parts            in several processes; each part is kept in `DATA.partial/` when it is made
+    parts -> words and counts -> vocabulary  one walk over the parts
+    parts -> shards                          another, which numbers the words by frequency
+
+What comes out depends on the text and the settings alone: not on the number of processes, nor on interruptions.
+"""
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from elmo.corpus.block_reader import Sentences
+from elmo.corpus.blocks import BLOCK_BYTES, read_blocks
+from elmo.corpus.documents import Documents, is_held_out
+from elmo.corpus.numbering import NumberedCorpus, NumberedSplit, count_corpus, write_shards
+from elmo.corpus.part_workers import part_makers
+from elmo.corpus.report import split_report, text_warnings, vocabulary_warnings
+from elmo.corpus.settings import CorpusSettings, Splits
+from elmo.corpus.shards import (
+    FORMAT_VERSION,
+    REPORT_FILE,
+    TYPE_CHARACTERS_FILE,
+    TYPE_COUNTS_FILE,
+    TYPE_WORDS_FILE,
+    TYPES_FILE,
+    VOCABULARY_FILE,
+    is_file_of_data,
+)
+from elmo.corpus.splitting import TEST, TRAIN, VALID, PartedText, TextFile
+from elmo.corpus.work_folder import WorkFolder
+from elmo.disk.atomic import new_folder
+from elmo.errors import ConfigError, ElmoError, Interrupted, OutputError, TextError
+from elmo.process.stop_flag import StopFlag, StopRequested
+from elmo.text.characters import CharacterMap
+from elmo.text.sentences import OnBadText, Tokenize
+from elmo.text.text_file import STDIN, FormatChoice, is_packed, text_name
+from elmo.text.vocabulary import Vocabulary
+from elmo.version import __version__
+
+TOKENS_PER_SHARD = 20_000_000
+
+# Bytes of text in a byte of packed text, about.
+_PACKED_RATIO = 4
+_ROWS_AT_ONCE = 65_536
+_FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
+
+OnProgress = Callable[[int, int], None]
+
+
+def prepare(
+    texts: Sequence[Path | str],
+    folder: Path | str,
+    *,
+    vocabulary_size: int | None = None,
+    min_count: int = 1,
+    vocabulary: Path | str | None = None,
+    valid: Sequence[Path | str] = (),
+    test: Sequence[Path | str] = (),
+    valid_share: float | None = None,
+    documents: Documents | None = None,
+    max_characters_per_token: int = 50,
+    format: FormatChoice = "auto",
+    field: str = "text",
+    sentences: Sentences = "lines",
+    tokenizer: str | Tokenize = "whitespace",
+    encoding: str = "utf-8",
+    errors: OnBadText = "strict",
+    tokens_per_shard: int = TOKENS_PER_SHARD,
+    workers: int = 1,
+    resume: bool = False,
+    force: bool = False,
+    progress: OnProgress | None = None,
+    stop_flag: StopFlag | None = None,
+) -> dict[str, Any]:
+    """Makes prepared data in `folder` from text files; gives the report, as in data.json.
+
+    The vocabulary is that of the training text (`texts`): its `vocabulary_size` most frequent words (the three special
+    ones included; None: all) that occur `min_count` times; or the file `vocabulary`, taken as it is.
+    `valid` and `test` are prepared beside it, by the same vocabulary; or `valid_share` (over 0, below 1) of the
+    training text's documents become "valid", the same ones each time: equal documents are never on both sides.
+    `documents`: what a document is. "file"; "block" (text: what blank lines separate; CoNLL-U: what `# newdoc`
+    begins); "row" (a line of text, an object of JSON lines, a sentence of CoNLL-U); None: "row" for JSON lines, else
+    "block".
+    `format`, `field`, `encoding`, `errors`: see `read_sentences`. Blank and skipped lines are left out and counted.
+    `sentences`: where sentences end in text. "lines": each line is one; "within-lines": a line can hold several;
+    "across-lines": they go on over line ends, only blank lines end a paragraph. Lists of tokens are one each.
+    `tokenizer`: a name known to `elmo.text.tokenizer`, or a function from a text to its tokens.
+    `workers`: processes; what is made doesn't depend on it. `resume`: go on with what a killed run left in
+    `FOLDER.partial/`. `force`: replace prepared data in `folder`, begin anew if a run was killed.
+    `progress(done, total)` is told the bytes of all files now and then.
+    Memory: one shard of about `tokens_per_shard` tokens (8 bytes each), a few megabytes for each worker, the longest
+    line, and the distinct words.
+    Raises ConfigError for impossible settings, TextError for texts that can't be read or have no token, OutputError if
+    `folder` may not be replaced or the disk is full, Interrupted if `stop_flag` was raised (resumable). In all cases
+    `folder` is left as it was.
+    """
+    splits = {TRAIN: list(texts), VALID: list(valid), TEST: list(test)}
+    settings = CorpusSettings(
+        vocabulary_size=vocabulary_size,
+        min_count=min_count,
+        vocabulary=None if vocabulary is None else str(vocabulary),
+        valid_share=valid_share,
+        documents=documents,
+        max_characters_per_token=max_characters_per_token,
+        format=format,
+        field=field,
+        sentences=sentences,
+        tokenizer=tokenizer,
+        encoding=encoding,
+        errors=errors,
+        tokens_per_shard=tokens_per_shard,
+    )
+    settings.check(splits, workers)
+    run = _Run({name: files for name, files in splits.items() if files}, settings, workers, stop_flag, progress)
+    return run.make(Path(os.path.abspath(folder)), resume=resume, force=force)  # noqa: PTH100 - as in atomic.py
+
+
+@dataclass
+class _Run:
+    """One call, when all is checked."""
+
+    splits: Splits
+    settings: CorpusSettings
+    workers: int
+    stop_flag: StopFlag | None
+    progress: OnProgress | None
+
+    def make(self, folder: Path, *, resume: bool, force: bool) -> dict[str, Any]:
+        """Does it all."""
+        given = None if self.settings.vocabulary is None else Vocabulary.read(self.settings.vocabulary)
+        work = WorkFolder(folder)
+        resumed = resume and work.is_begun
+        replaceable = frozenset(path.name for path in _entries(folder) if is_file_of_data(path.name))
+        # Parts and shards both have 4 bytes a token, whose word and space are seldom fewer.
+        size = 2 * _expected_bytes(self.splits)
+        # A run that could begin may go on: whatever stands in `folder` was there with leave, or is its own.
+        force_folder = force or resumed
+        with work.held(self._plan(), resume=resume, force=force), _kept_or_removed(work, resumed):
+            with new_folder(folder, size=size, force=force_folder, replaceable=replaceable) as unfinished:
+                report = self._fill(unfinished, work, given)
+            work.remove()
+        return report
+
+    def _fill(self, folder: Path, work: WorkFolder, given: Vocabulary | None) -> dict[str, Any]:
+        with _explained(work, folder):
+            files, num_parts = self._make_parts(work)
+            text = PartedText(files, num_parts, work.load, self.settings.valid_share or 0.0)
+            corpus = count_corpus(text, self._names(), self._look)
+            if self.settings.documents == "file":
+                for name, split in corpus.splits.items():
+                    split.documents = sum(file.split == name for file in files)
+            self._check_has_tokens(corpus, files)
+            report = {
+                "format_version": FORMAT_VERSION,
+                "settings": self.settings.to_dict(),
+                **self._finish(folder, text, corpus, given),
+            }
+            (folder / REPORT_FILE).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+        return report
+
+    def _plan(self) -> dict[str, Any]:
+        """All that the parts depend on, and what else the user would expect to stay."""
+        files = {name: [str(file) for file in files] for name, files in self.splits.items()}
+        return {"version": __version__, "block_bytes": BLOCK_BYTES, "texts": files, **self.settings.to_dict()}
+
+    def _names(self) -> list[str]:
+        held_out = [VALID] if self.settings.valid_share is not None else []
+        return [name for name in (TRAIN, VALID, TEST) if name in [*self.splits, *held_out]]
+
+    def _look(self) -> None:
+        if self.stop_flag is not None:
+            self.stop_flag.look()
+
+    def _make_parts(self, work: WorkFolder) -> tuple[list[TextFile], int]:
+        """Has all parts in `work`; the files, and the number of parts."""
+        told = _Progress(self.splits, self.progress)
+        files: list[TextFile] = []
+        index = 0
+        with part_makers(self.workers, self._look, work.held_files) as maker:
+            for split, paths in self.splits.items():
+                for path in paths:
+                    recipe = self.settings.recipe(path, for_training=split == TRAIN)
+                    files.append(self._text_file(len(files), path, split, index))
+                    for block in read_blocks(path, recipe.border, size=BLOCK_BYTES, on_progress=told):
+                        self._look()
+                        if not work.has(index, block):
+                            maker.submit(block, recipe, work.part_path(index))
+                        index += 1
+            maker.finish()
+        return files, index
+
+    def _text_file(self, number: int, path: Path | str, split: str, first_part: int) -> TextFile:
+        share = self.settings.valid_share if split == TRAIN else None
+        whole = self.settings.documents_of(path) == "file"
+        if share is not None and whole:
+            digest = _sha256(path)
+            assert digest is not None  # settings.check refuses standard input
+            if is_held_out(np.array([int(digest[:16], 16)], dtype=np.uint64), share)[0]:
+                split = VALID
+        return TextFile(number, str(path), split, first_part, shares=share is not None and not whole)
+
+    def _check_has_tokens(self, corpus: NumberedCorpus, files: Sequence[TextFile]) -> None:
+        for split in corpus.splits.values():
+            if split.tokens:
+                continue
+            share = self.settings.valid_share
+            if share is not None and split.name in (TRAIN, VALID) and sum(s.tokens for s in corpus.splits.values()):
+                documents = sum(corpus.splits[name].documents for name in (TRAIN, VALID))
+                raise TextError(_without_documents(split.name, share, documents))
+            names = ", ".join(text_name(file.path) for file in files if file.split == split.name)
+            raise TextError(
+                f"{names}: the {split.name} text has no token ({split.blank_lines} blank lines, {split.bad_lines} bad "
+                "ones), so there is nothing to learn from. Check the step that should have made it."
+            )
+
+    def _finish(
+        self, folder: Path, text: PartedText, corpus: NumberedCorpus, given: Vocabulary | None
+    ) -> dict[str, Any]:
+        """Writes all files but the report, and gives the figures for it."""
+        order = corpus.by_frequency(TRAIN)
+        write_shards(text, corpus, order, folder, self.settings.tokens_per_shard, self._look)
+        words = list(corpus.numbers)
+        words = [words[number] for number in order.tolist()]
+        counts = {name: split.counts(len(words))[order] for name, split in corpus.splits.items()}
+        word_counts = dict(zip(words, counts[TRAIN].tolist(), strict=True))
+        size, min_count = self.settings.vocabulary_size, self.settings.min_count
+        vocabulary = given or Vocabulary.from_counts(word_counts, max_size=size, min_count=min_count)
+        characters = CharacterMap.for_bytes(self.settings.max_characters_per_token)
+        _write_types(folder, words, counts[TRAIN], vocabulary, characters)
+        hashes = {file.path: _sha256(file.path) for file in text.files}
+        files = {name: _files_of(split, text.files, hashes, corpus) for name, split in corpus.splits.items()}
+        reports = {
+            name: split_report(split, files[name], counts[name], words, vocabulary, characters)
+            for name, split in corpus.splits.items()
+        }
+        return {
+            "vocabulary_size": len(vocabulary),
+            "types": len(words),
+            "splits": reports,
+            "bad_lines": corpus.bad_lines,
+            "warnings": text_warnings(corpus.splits, files, is_shared=self.settings.valid_share is not None)
+            + vocabulary_warnings(vocabulary, word_counts, size, given is not None),
+        }
+
+
+def _entries(folder: Path) -> list[Path]:
+    return list(folder.iterdir()) if folder.is_dir() else []
+
+
+def _expected_bytes(splits: Splits) -> int:
+    """About as many as the unpacked text has."""
+    files = [Path(file) for files in splits.values() for file in files if str(file) != STDIN]
+    return sum(file.stat().st_size * (_PACKED_RATIO if is_packed(file) else 1) for file in files)
+
+
+class _Progress:
+    """Bytes read of all files."""
+
+    def __init__(self, splits: Splits, tell: OnProgress | None) -> None:
+        files = [Path(file) for files in splits.values() for file in files if str(file) != STDIN]
+        self.total = sum(file.stat().st_size for file in files)
+        self.done = 0
+        self.tell = tell
+
+    def __call__(self, more: int) -> None:
+        self.done += more
+        if self.tell is not None:
+            self.tell(self.done, self.total)
+
+
+@contextlib.contextmanager
+def _kept_or_removed(work: WorkFolder, resumed: bool) -> Iterator[None]:
+    """Parts that are good for another try are kept; after an error of text or settings there is none."""
+    try:
+        yield
+    except StopRequested:
+        raise Interrupted(
+            f"{work.data}: interrupted before it was finished. What is done is kept in {work.path}. Go on with the "
+            "same command and --resume."
+        ) from None
+    except ElmoError as error:
+        if not resumed and (isinstance(error, TextError | ConfigError) or not work.has_parts):
+            work.remove()
+        raise
+
+
+@contextlib.contextmanager
+def _explained(work: WorkFolder, folder: Path) -> Iterator[None]:
+    """A full disk, said with figures and with what to do."""
+    try:
+        yield
+    except OSError as error:
+        # numpy's `tofile` gives no number when the disk takes only a part.
+        if error.errno is not None and error.errno not in _FULL_DISK:
+            raise
+        written = sum(path.stat().st_size for path in [*work.path.iterdir(), *folder.iterdir()])
+        raise OutputError(
+            f"{error.filename or work.path}: can't be written: {error.strerror or error}; {written:,} bytes were "
+            f"written, {shutil.disk_usage(work.path).free:,} are free, and about 8 are needed for each token. What "
+            f"is done is kept in {work.path}: free some space, and go on with the same command and --resume."
+        ) from error
+
+
+def _sha256(file: Path | str) -> str | None:
+    """Of the file as it lies on the disk; None for standard input, which is gone."""
+    if str(file) == STDIN:
+        return None
+    with Path(file).open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def _files_of(
+    split: NumberedSplit, files: Sequence[TextFile], hashes: Mapping[str, str | None], corpus: NumberedCorpus
+) -> list[dict[str, Any]]:
+    """The files with tokens in a split, and those given for it that have none at all."""
+    return [
+        {"path": file.path, "sha256": hashes[file.path], "tokens": split.file_tokens[file.number]}
+        for file in files
+        if split.file_tokens[file.number]
+        or (file.split == split.name and not any(other.file_tokens[file.number] for other in corpus.splits.values()))
+    ]
+
+
+def _without_documents(split: str, share: float, documents: int) -> str:
+    return (
+        f"of {documents} documents none with a token belongs to the {split} text, though the share held out is "
+        f"{share}: they are too few or too large. Say with --documents what a document is (file, block or row), choose "
+        "another --valid-share, or name held-out files with --valid."
+    )
+
+
+def _write_types(
+    folder: Path, words: Sequence[str], counts: np.ndarray, vocabulary: Vocabulary, character_map: CharacterMap
+) -> None:
+    vocabulary.write(folder / VOCABULARY_FILE)
+    (folder / TYPES_FILE).write_text(json.dumps(words), encoding="utf-8")
+    np.save(folder / TYPE_WORDS_FILE, vocabulary.ids(words).astype(np.int32))
+    np.save(folder / TYPE_COUNTS_FILE, counts)
+    shape = (len(words), character_map.max_characters_per_token)
+    rows = np.lib.format.open_memmap(folder / TYPE_CHARACTERS_FILE, mode="w+", dtype=np.int16, shape=shape)
+    for start in range(0, len(words), _ROWS_AT_ONCE):
+        rows[start : start + _ROWS_AT_ONCE] = character_map.ids(words[start : start + _ROWS_AT_ONCE])
+    rows.flush()

@@ -1,0 +1,153 @@
+"""WorkFolder: `DATA.partial/` beside the data that is made, where finished parts wait and a killed run goes on.
+
+plan.json        the texts and settings: parts of other plans would not fit
+part-N.npz       see `parts.py`
+
+A part is only taken again if it is whole and made of the same bytes that are there now.
+"""
+
+import contextlib
+import json
+import re
+import shutil
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from elmo.corpus.blocks import Block
+from elmo.corpus.parts import Part
+from elmo.disk.folder_lock import locked
+from elmo.errors import ConfigError, OutputError, TextError
+
+_PLAN_FILE = "plan.json"
+# "lock" is a leaving of versions that locked a file and not the folder itself.
+_OURS = re.compile(r"plan\.json(?:\.unfinished)?|lock|part-\d+\.(?:npz|unfinished)")
+_DAMAGED = (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)
+
+
+class WorkFolder:
+    """The folder of work beside `data`, which needs not be there yet."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        self.path = data.with_name(data.name + ".partial")
+        self._lock: int | None = None
+
+    @property
+    def held_files(self) -> list[int]:
+        """Descriptors to hand to all processes at work: as long as one of them lives, the folder is locked."""
+        return [] if self._lock is None else [self._lock]
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether there is something to go on with."""
+        return (self.path / _PLAN_FILE).is_file()
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether some work is done."""
+        return any(self.path.glob("part-*.npz"))
+
+    @contextlib.contextmanager
+    def held(self, plan: Mapping[str, Any], *, resume: bool, force: bool) -> Iterator[None]:
+        """Opens the folder for a run of `plan`.
+
+        `resume`: go on with what is there; `force`: begin anew. OutputError if something is there and neither is
+        wanted, or if another process is at work; ConfigError if `plan` is another than the one that was begun.
+        """
+        self._check_is_free(resume=resume, force=force)
+        self.path.mkdir(parents=True, exist_ok=True)
+        with locked(self.path, "'elmo prepare'") as self._lock:
+            if not (resume and self.is_begun):
+                self._clear()
+            self._remove_leavings()
+            self._begin(plan)
+            yield
+
+    def part_path(self, index: int) -> Path:
+        """The file of a part."""
+        return self.path / f"part-{index:06}.npz"
+
+    def has(self, index: int, block: Block) -> bool:
+        """Whether part `index` is there and whole. TextError if it was made of anything but `block`."""
+        path = self.part_path(index)
+        if not path.is_file():
+            return False
+        try:
+            part = Part.load(path)
+        except _DAMAGED:
+            # The machine may have stopped before it was on the disk.
+            return False
+        if part.digest != block.digest:
+            raise TextError(
+                f"{block.name}, lines {block.first_line} to {block.last_line}: the text has changed since "
+                f"{self.path} was begun. Bring the old text back, or begin anew with --force instead of --resume."
+            )
+        return True
+
+    def load(self, index: int) -> Part:
+        """Part `index`; OutputError if it is damaged."""
+        path = self.part_path(index)
+        try:
+            return Part.load(path)
+        except _DAMAGED as error:
+            raise OutputError(
+                f"{path}: can't be read back ({error}): the disk or another program has damaged it. Check the disk; "
+                "then go on with --resume, which makes it again."
+            ) from None
+
+    def remove(self) -> None:
+        """Removes the folder; what isn't ours stays."""
+        # First, so that a half removed folder is never gone on with.
+        (self.path / _PLAN_FILE).unlink(missing_ok=True)
+        self._clear()
+        with contextlib.suppress(OSError):
+            self.path.rmdir()
+
+    def _check_is_free(self, *, resume: bool, force: bool) -> None:
+        if not (self.path.exists() or self.path.is_symlink()):
+            return
+        plain = self.path.is_dir() and not self.path.is_symlink()
+        names = sorted(entry.name for entry in self.path.iterdir()) if plain else [self.path.name]
+        foreign = [name for name in names if not _OURS.fullmatch(name)]
+        if foreign or not plain:
+            raise OutputError(
+                f"{self.path}: holds {(foreign or names)[0]!r}, which no run of elmo made, so it is not removed. Move "
+                "it away, or choose another output."
+            )
+        if self.is_begun and not (resume or force):
+            raise OutputError(
+                f"{self.path}: exists already: an earlier run did not come to its end. Go on with --resume, or begin "
+                "anew with --force."
+            )
+
+    def _clear(self) -> None:
+        for entry in self.path.iterdir():
+            if _OURS.fullmatch(entry.name):
+                entry.unlink()
+
+    def _remove_leavings(self) -> None:
+        """A run that was killed at its very end leaves its folder of data, half filled, under a hidden name."""
+        hidden = re.compile(rf"\.{re.escape(self.data.name)}\.[0-9a-f]{{12}}\.unfinished")
+        for entry in self.data.parent.iterdir():
+            if hidden.fullmatch(entry.name) and entry.is_dir():
+                shutil.rmtree(entry, ignore_errors=True)
+
+    def _begin(self, plan: Mapping[str, Any]) -> None:
+        plan = json.loads(json.dumps(plan))
+        path = self.path / _PLAN_FILE
+        if path.is_file():
+            begun = json.loads(path.read_text(encoding="utf-8"))
+            for name in sorted({*begun, *plan}):
+                if begun.get(name) != plan.get(name):
+                    raise ConfigError(
+                        f"{self.path}: was begun with {name} {begun.get(name)!r}, now it is {plan.get(name)!r}: its "
+                        "parts would not fit. Resume with what it was begun with, or begin anew with --force and "
+                        "without --resume."
+                    )
+            return
+        unfinished = path.with_suffix(".json.unfinished")
+        unfinished.write_text(json.dumps(plan, indent=2) + "\n", encoding="utf-8")
+        unfinished.replace(path)

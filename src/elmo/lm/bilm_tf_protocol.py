@@ -1,0 +1,107 @@
+"""Perplexity as bilm-tf's `bin/run_test.py` measures it, to stand beside numbers of that program.
+
+The text goes through `batch_size` rows, one token of each row a step. A row whose sentence is used up pulls the next
+one of the text; the state is carried on. It ends at the first step in which a row finds no sentence: what the rows hold
+then is not measured. The forward and the backward language model pull the same sentences at the same steps.
+A blank line is a sentence of no words, with one prediction. Source: specification, 6.2 and 6.7; bilm-tf `bilm/data.py`.
+"""
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from elmo.errors import ConfigError, TextError
+from elmo.lm.carried import Poll, carried_nats
+from elmo.lm.perplexity import Perplexity
+from elmo.model.bilm import BiLM
+from elmo.model.lm_head import LMHead
+
+BATCH_SIZE = 256
+
+
+@dataclass(frozen=True)
+class BilmTfPerplexity:
+    """What was measured, and what was left out."""
+
+    measured: Perplexity
+    """Its sentences are those of which every token was predicted; its unknown words those that the forward direction
+    came to."""
+    num_steps: int
+    """Every row made one prediction in each of them, in each direction."""
+    dropped_sentences: int
+    """Sentences that were not predicted to their end."""
+    dropped_predictions: int
+    """Tokens and boundaries that were not predicted, in each direction."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For people and programs."""
+        values = self.measured.to_dict()
+        dropped = {"dropped_sentences": self.dropped_sentences, "dropped_predictions": self.dropped_predictions}
+        return {**values, "protocol": "bilm-tf", "steps": self.num_steps, **dropped}
+
+
+def evaluate_like_bilm_tf(
+    bilm: BiLM,
+    head: LMHead,
+    sentences: Iterable[Sequence[str]],
+    *,
+    batch_size: int = BATCH_SIZE,
+    max_tokens: int = 4096,
+    poll: Poll = lambda: None,
+) -> BilmTfPerplexity:
+    """bilm-tf's perplexity: exp of the mean over steps of the mean over rows and directions.
+
+    `batch_size`: rows, each with its own carried state. `poll` is called every few seconds and may raise to end it.
+    Raises TextError if the text has not even one sentence for each row, for which bilm-tf has no number either.
+    """
+    if batch_size < 1:
+        raise ConfigError(f"batch_size is {batch_size}, but must be 1 or more: it is how many rows read side by side.")
+    text = list(sentences)
+    rows, steps = fill_rows([len(sentence) + 1 for sentence in text], batch_size)
+    if steps == 0:
+        raise TextError(
+            f"the text has {len(text)} sentences, but {batch_size} rows need one each at the first step, so "
+            f"bilm-tf's protocol measures nothing. Use --batch-size {max(1, len(text) // 2)} or less, or a longer text."
+        )
+    nats = {
+        direction: sum(
+            float(values.sum(dtype="float64"))
+            for values in carried_nats(
+                bilm, head, direction, [[text[i] for i in row] for row in rows], steps=steps, max_tokens=max_tokens,
+                poll=poll,
+            )
+        )
+        for direction in bilm.config.directions
+    }  # fmt: skip
+    return _result(text, rows, steps, nats, set(head.vocabulary))
+
+
+def fill_rows(lengths: Sequence[int], batch_size: int) -> tuple[list[list[int]], int]:
+    """Which sentences each row pulls, by their number, and after how many steps a row finds none.
+
+    `lengths`: predictions of each sentence, its tokens and a boundary.
+    """
+    rows: list[list[int]] = [[] for _ in range(batch_size)]
+    free = [(0, row) for row in range(batch_size)]  # the step at which a row needs a sentence; the rows pull in turn
+    for sentence, length in enumerate(lengths):
+        step, row = heapq.heappop(free)
+        rows[row].append(sentence)
+        heapq.heappush(free, (step + length, row))
+    return rows, free[0][0]
+
+
+def _result(
+    text: list[Sequence[str]], rows: list[list[int]], steps: int, nats: dict[str, float], known: set[str]
+) -> BilmTfPerplexity:
+    whole, unknown = 0, 0
+    for row in rows:
+        used = 0
+        for sentence in row:
+            unknown += sum(word not in known for word in text[sentence][: max(0, steps - used)])
+            used += len(text[sentence]) + 1
+            whole += used <= steps
+    predictions = steps * len(rows)
+    measured = Perplexity(nats, predictions, whole, unknown)
+    possible = sum(len(sentence) + 1 for sentence in text)
+    return BilmTfPerplexity(measured, steps, len(text) - whole, possible - predictions)

@@ -1,0 +1,230 @@
+"""Perplexity: how well each direction predicts held-out text. Exact: full softmax, every token counts once.
+
+The forward language model predicts w1..wn, </S> and the backward one wn..w1, <S>. A word outside the vocabulary counts
+as <UNK>. No dropout. Nothing is dropped at the end. The mean is over nats per token of both directions, so its
+perplexity is the geometric mean of the two.
+
+state "zero": every sentence starts from a zero state, so its score depends on nothing else.
+state "carry": the text is cut into `rows` contiguous parts, and within a part the state is carried from sentence to
+sentence: the forward language model reads a part from its beginning, the backward one from its end.
+
+`bilm_tf_protocol.py` repeats bilm-tf's own numbers, which differ. Source: specification, 6.7.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from elmo.errors import ConfigError, TextError
+from elmo.lm.carried import Poll, carried_nats, target_nats, token_vectors
+from elmo.model.bilm import BiLM
+from elmo.model.lm_head import LMHead
+from elmo.text.batches import bucket, number_tokens, pad
+from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
+from elmo.text.vocabulary import UNKNOWN
+
+State = Literal["zero", "carry"]
+
+_FIRST_WINDOW = 128  # sentences; small, so that a person soon sees progress and how long it will take
+
+
+@dataclass(frozen=True)
+class SentenceScore:
+    """Nats of each prediction of a sentence."""
+
+    sentence: Sequence[str]
+    nats: dict[str, np.ndarray]
+    """Per direction len(sentence) + 1 float32 numbers in its reading order; the last one is that of the boundary."""
+    unknown: list[int]
+    """Places, from 0, of the tokens outside the vocabulary."""
+
+    @property
+    def num_unknown(self) -> int:
+        """Tokens outside the vocabulary."""
+        return len(self.unknown)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For programs: each direction's nats of the tokens in the order of the text, and of its boundary."""
+        values: dict[str, Any] = {"tokens": list(self.sentence), "unknown": self.unknown}
+        for direction, nats in self.nats.items():
+            rounded = [round(float(value), 5) for value in nats]
+            values[direction] = rounded[:-1] if direction == "forward" else rounded[-2::-1]
+            values[f"{direction}_boundary"] = rounded[-1]
+        return values
+
+
+@dataclass(frozen=True)
+class Perplexity:
+    """The sums over a text."""
+
+    nats: dict[str, float]
+    """Per direction, over all predictions."""
+    num_predictions: int
+    """Per direction: every token, and one boundary for each sentence."""
+    num_sentences: int
+    num_unknown: int
+    """Tokens outside the vocabulary."""
+
+    def of(self, direction: str) -> float:
+        """Perplexity of "forward", "backward", or of their "mean"."""
+        nats = sum(self.nats.values()) / len(self.nats) if direction == "mean" else self.nats[direction]
+        return math.exp(nats / self.num_predictions)
+
+    def to_dict(self) -> dict[str, float]:
+        """For people and programs."""
+        tokens = self.num_predictions - self.num_sentences
+        return {
+            **{f"{name}_perplexity": self.of(name) for name in (*self.nats, "mean")},
+            "nats_per_token": sum(self.nats.values()) / len(self.nats) / self.num_predictions,
+            "predictions": self.num_predictions,
+            "sentences": self.num_sentences,
+            "tokens": tokens,
+            "unknown_share": self.num_unknown / max(1, tokens),
+        }
+
+
+def evaluate(
+    bilm: BiLM,
+    head: LMHead,
+    sentences: Iterable[Sequence[str]],
+    *,
+    state: State = "zero",
+    rows: int = 16,
+    max_tokens: int = 4096,
+    on_progress: Callable[[int], object] = lambda _: None,
+    poll: Poll = lambda: None,
+) -> Perplexity:
+    """Perplexity of a text; empty sentences are left out. Raises TextError if there is no other.
+
+    `on_progress` gets the number of sentences just done. `poll` is called every few seconds and may raise to end it.
+    The other arguments are those of `scores`.
+    """
+    some = (sentence for sentence in sentences if len(sentence))
+    found = scores(bilm, head, some, state=state, rows=rows, max_tokens=max_tokens, poll=poll)
+    return total(found, on_progress=on_progress)
+
+
+def total(scores: Iterable[SentenceScore], on_progress: Callable[[int], object] = lambda _: None) -> Perplexity:
+    """The sums over sentences. Raises TextError if there is none."""
+    nats: dict[str, float] = {}
+    predictions = count = unknown = 0
+    for score in scores:
+        for direction, values in score.nats.items():
+            nats[direction] = nats.get(direction, 0.0) + float(values.sum(dtype=np.float64))
+        predictions += len(next(iter(score.nats.values())))
+        count += 1
+        unknown += score.num_unknown
+        on_progress(1)
+    if count == 0:
+        raise TextError("there is no sentence to evaluate: the text is empty. Pass a text with one sentence a line.")
+    return Perplexity(nats, predictions, count, unknown)
+
+
+def scores(
+    bilm: BiLM,
+    head: LMHead,
+    sentences: Iterable[Sequence[str]],
+    *,
+    state: State = "zero",
+    rows: int = 16,
+    max_tokens: int = 4096,
+    window: int = 2048,
+    poll: Poll = lambda: None,
+) -> Iterator[SentenceScore]:
+    """Each sentence's nats, in order.
+
+    state "zero": `window` sentences at a time are sorted by length and batched, `max_tokens` with padding in a batch.
+    state "carry": the whole text is held in memory, and read as `rows` contiguous parts, or fewer for a short text.
+    Memory: a batch's vectors, and at most 2 ** 26 logits, whatever the vocabulary's size.
+    """
+    ids = {word: index for index, word in enumerate(head.vocabulary)}
+    iterator = iter(sentences)
+    if state == "carry":
+        yield from _carried_scores(bilm, head, ids, list(iterator), rows, max_tokens, poll)
+        return
+    size = min(window, _FIRST_WINDOW)
+    while some := list(itertools.islice(iterator, size)):
+        yield from _score_window(bilm, head, ids, some, max_tokens, poll)
+        size = min(window, 2 * size)
+
+
+@torch.no_grad()
+def _score_window(
+    bilm: BiLM, head: LMHead, ids: dict[str, int], sentences: list[Sequence[str]], max_tokens: int, poll: Poll
+) -> list[SentenceScore]:
+    tokens, places = number_tokens(sentences, bilm.token_map.boundary_tokens)
+    vectors = token_vectors(bilm, tokens)
+    words = [BEGIN_SENTENCE, END_SENTENCE, *tokens[2:]]
+    targets = torch.tensor([ids.get(word, ids[UNKNOWN]) for word in words], device=bilm.device)
+    result: list[SentenceScore | None] = [None] * len(sentences)
+    for rows in bucket([len(line) for line in places], max_tokens):
+        poll()
+        batch = pad(places, rows)
+        at = torch.from_numpy(batch.places).to(bilm.device)
+        output = bilm.contextualize(vectors[at], torch.from_numpy(batch.lengths).to(bilm.device))
+        nats = _nats(bilm, head, output.layers[-1], targets[at], poll)
+        for i, row in enumerate(rows):
+            length = int(batch.lengths[i])
+            by_direction = {"forward": slice(0, length - 1), "backward": slice(1, length)}
+            found = {name: nats[name][i, by_direction[name]].numpy() for name in nats}
+            if "backward" in found:
+                found["backward"] = found["backward"][::-1]
+            result[row] = SentenceScore(sentences[row], found, _unknown(sentences[row], ids))
+    return [score for score in result if score is not None]
+
+
+def _carried_scores(
+    bilm: BiLM,
+    head: LMHead,
+    ids: dict[str, int],
+    sentences: list[Sequence[str]],
+    rows: int,
+    max_tokens: int,
+    poll: Poll,
+) -> Iterator[SentenceScore]:
+    """In the order of the text."""
+    parts = contiguous_parts(sentences, rows)
+    nats: dict[str, list[np.ndarray]] = {}
+    for direction in bilm.config.directions:
+        order = parts if direction == "forward" else [part[::-1] for part in parts]
+        read = carried_nats(bilm, head, direction, order, max_tokens=max_tokens, poll=poll)
+        split = [_split(numbers, part) for numbers, part in zip(read, order, strict=True)]
+        nats[direction] = list(
+            itertools.chain.from_iterable(part if direction == "forward" else part[::-1] for part in split)
+        )
+    for index, sentence in enumerate(sentences):
+        yield SentenceScore(sentence, {name: nats[name][index] for name in nats}, _unknown(sentence, ids))
+
+
+def contiguous_parts(sentences: Sequence[Sequence[str]], rows: int) -> list[list[Sequence[str]]]:
+    """The text cut into at most `rows` parts of about the same number of tokens; sentences stay whole."""
+    if rows < 1:
+        raise ConfigError(f"rows is {rows}, but must be 1 or more: it is how many parts are read side by side.")
+    ends = np.cumsum([len(sentence) + 1 for sentence in sentences])
+    cuts = np.searchsorted(ends, np.arange(1, rows) * (ends[-1] / rows)) + 1 if len(ends) else []
+    bounds = sorted({0, len(sentences), *(int(cut) for cut in cuts)})
+    return [list(sentences[start:end]) for start, end in itertools.pairwise(bounds)]
+
+
+def _split(numbers: np.ndarray, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
+    return np.split(numbers, np.cumsum([len(sentence) + 1 for sentence in sentences])[:-1])
+
+
+def _unknown(sentence: Sequence[str], ids: dict[str, int]) -> list[int]:
+    return [place for place, word in enumerate(sentence) if word not in ids]
+
+
+def _nats(bilm: BiLM, head: LMHead, top: Tensor, targets: Tensor, poll: Poll) -> dict[str, Tensor]:
+    """(batch, tokens) per direction: at position t the loss of the next token in reading order."""
+    result = {}
+    for direction, outputs in zip(bilm.config.directions, top.chunk(len(bilm.lstms), dim=2), strict=True):
+        shifted = targets.roll(-1 if direction == "forward" else 1, dims=1)
+        nats = target_nats(head, outputs.flatten(0, 1), shifted.flatten(), poll)
+        result[direction] = nats.view(targets.shape).cpu()
+    return result

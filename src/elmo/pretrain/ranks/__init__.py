@@ -1,0 +1,4 @@
+"""Between the processes of one training: meeting, reducing gradients, evaluating together.
+
+Each process has a rank; with one process everything here is free of communication. Read `distributed` first.
+"""

@@ -1,0 +1,233 @@
+"""Ranks: the processes that train one model together, launched by torchrun, on one machine or many.
+
+Every rank holds the whole model and a contiguous block of the streams' rows. In each step the ranks add up their
+gradients, so that all make the same update; the first rank alone writes files. What the ranks say to each other beside
+gradients goes through gloo on the CPU, also where the gradients go through NCCL. NCCL has not been tried so far.
+
+Source: design/scale.md 4.2; design/reliability.md R3, R4.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from elmo.errors import ConfigError, ElmoError
+from elmo.pretrain.ranks.rendezvous import meet, nothing_to_save
+from elmo.process.device import Device, chosen_device
+
+T = TypeVar("T")
+
+_CPU = torch.device("cpu")
+_CUBLAS = "CUBLAS_WORKSPACE_CONFIG"
+
+
+class PeerLost(ElmoError):  # noqa: N818 - what happened
+    """Another process of the run ended, hangs or can't be reached."""
+
+    exit_code = 1
+
+
+class FirstFailed(ElmoError):  # noqa: N818 - what happened
+    """The first rank could not do what it does for all; it has told why, so the others say nothing."""
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """This process's place among those of the run. `Ranks()` is the only one: nothing is sent anywhere."""
+
+    rank: int = 0
+    size: int = 1
+    device: torch.device = _CPU
+    """Where this process computes."""
+    timeout: float = 600.0
+    """Seconds after which another rank that gives no answer counts as lost."""
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this rank writes files and talks."""
+        return self.rank == 0
+
+    def rows(self, total: int) -> slice:
+        """This rank's block of `total` rows; blocks differ by one row at most. ConfigError if there are too few."""
+        if self.size > total:
+            raise ConfigError(
+                f"batch_size is {total}, but {self.size} processes were started: batch_size counts the rows of all of "
+                f"them, and each needs one or more. Start {total} at most, or use a larger --batch-size."
+            )
+        return slice(self.rank * total // self.size, (self.rank + 1) * total // self.size)
+
+    def add_up_(self, values: Tensor) -> Tensor:
+        """The sum of all ranks' `values`, in place: bit for bit the same on all."""
+        if self.size > 1:
+            with self._others():
+                dist.all_reduce(values)
+        return values
+
+    def gather(self, values: list[float]) -> Float[Tensor, "ranks values"]:
+        """A few numbers of each rank, float64, in the order of the ranks."""
+        own = torch.tensor(values, dtype=torch.float64)
+        if self.size == 1:
+            return own[None]
+        found = [torch.empty_like(own) for _ in range(self.size)]
+        with self._others():
+            dist.all_gather(found, own)
+        return torch.stack(found)
+
+    def largest(self, value: int) -> int:
+        """The largest of the ranks' numbers."""
+        return value if self.size == 1 else int(self.gather([value]).max())
+
+    def union(self, rows: Int[Tensor, " own"], counts: list[int]) -> Int[Tensor, " union"]:
+        """The distinct numbers that any rank has, ascending; `counts` says how many each rank has."""
+        if self.size == 1:
+            return rows
+        own = rows.new_zeros(max(counts))
+        own[: len(rows)] = rows
+        found = [torch.empty_like(own) for _ in counts]
+        with self._others():
+            dist.all_gather(found, own)
+        return torch.cat([some[:count] for some, count in zip(found, counts, strict=True)]).unique()
+
+    def gather_rows(self, own: Float[Tensor, "layers rows width"], total: int) -> Float[Tensor, "layers total width"]:
+        """On the first rank the rows of all ranks, on the CPU; elsewhere this rank's own."""
+        if self.size == 1:
+            return own
+        sizes = [_block(rank, self.size, total) for rank in range(self.size)]
+        padded = own.new_zeros(own.shape[0], max(sizes), own.shape[2], device=_CPU)
+        padded[:, : own.shape[1]] = own
+        found = [torch.empty_like(padded) for _ in sizes] if self.is_first else None
+        with self._others():
+            dist.gather(padded, found)
+        if found is None:
+            return own
+        return torch.cat([some[:, :size] for some, size in zip(found, sizes, strict=True)], dim=1)
+
+    def on_first(self, work: Callable[[], T]) -> T:
+        """What `work` gives on the first rank, on all of them. FirstFailed on the others if it failed there."""
+        if self.size == 1:
+            return work()
+        error, outcome = None, [None, "", 0]
+        if self.is_first:
+            try:
+                outcome[0] = work()
+            except Exception as found:  # the others must hear of it before it goes on
+                error, outcome = found, [None, str(found), getattr(found, "exit_code", 1)]
+        with self._others():
+            dist.broadcast_object_list(outcome, device=_CPU)
+        if error is not None:
+            raise error
+        if outcome[2]:
+            failed = FirstFailed(outcome[1])
+            failed.exit_code = outcome[2]
+            raise failed
+        return outcome[0]
+
+    def texts(self, text: str) -> list[str]:
+        """A text of each rank, in their order."""
+        if self.size == 1:
+            return [text]
+        found: list[Any] = [None] * self.size
+        with self._others():
+            dist.all_gather_object(found, text)
+        return found
+
+    @contextmanager
+    def _others(self) -> Iterator[None]:
+        try:
+            yield
+        except RuntimeError as error:
+            raise PeerLost(
+                f"the other processes can't be reached any more: {str(error).splitlines()[0]} One of them ended, or "
+                f"hung for more than {self.timeout:g} seconds (--peer-timeout). torchrun --max-restarts starts all of "
+                "them again; with --resume-if-begun they go on from the last checkpoint."
+            ) from error
+
+
+def _block(rank: int, size: int, total: int) -> int:
+    return (rank + 1) * total // size - rank * total // size
+
+
+@contextmanager
+def joined(device: Device = "auto", *, deterministic: bool = False, timeout: float = 600.0) -> Iterator[Ranks]:
+    """This process's place among those that torchrun started, or the only one.
+
+    `device`: auto is a GPU where there is one; LOCAL_RANK says which. `deterministic`: on a GPU, operations whose
+    results repeat bit for bit, or an error where there is none; a CPU's always do. Raises ConfigError if the device
+    isn't there or torchrun's variables are not whole, PeerLost if the others don't come within `timeout` seconds.
+    """
+    size, local = _number("WORLD_SIZE", 1), _number("LOCAL_RANK", 0)
+    if deterministic:
+        os.environ.setdefault(_CUBLAS, ":4096:8")  # before CUDA starts, which reads it once
+    place = _place(device, local)
+    if deterministic and place.type == "cuda":
+        torch.use_deterministic_algorithms(True)
+    if size == 1:
+        yield Ranks(device=place, timeout=timeout)
+        return
+    if place.type == "cuda":
+        torch.cuda.set_device(place)
+    else:
+        _share_cores(_number("LOCAL_WORLD_SIZE", 1))
+    ranks = Ranks(_number("RANK", 0), size, place, timeout)
+    _join(ranks)
+    yield ranks
+    # Not after an error: the others may hang, and the end of this process is what tells them.
+    dist.destroy_process_group()
+
+
+def _join(ranks: Ranks) -> None:
+    # A name for each kind of tensor: small messages then need no GPU.
+    backend = "gloo" if ranks.device.type == "cpu" else "cpu:gloo,cuda:nccl"
+    timeout = timedelta(seconds=ranks.timeout)
+    try:
+        with nothing_to_save():
+            store = meet(ranks.rank, ranks.size, ranks.timeout)
+            dist.init_process_group(backend, store=store, rank=ranks.rank, world_size=ranks.size, timeout=timeout)
+    except ValueError as error:
+        raise ConfigError(
+            f"WORLD_SIZE is {ranks.size}, but the processes can't find each other: {error}. Launch them by torchrun, "
+            "which sets all the variables: torchrun --nproc-per-node=2 -m elmo pretrain ..."
+        ) from None
+    except (RuntimeError, TimeoutError) as error:
+        raise PeerLost(
+            f"rank {ranks.rank} of {ranks.size}: not all processes came together within {ranks.timeout:g} seconds "
+            f"(--peer-timeout): {str(error).splitlines()[0]}. Look why the others did not start and whether machines "
+            "reach each other."
+        ) from error
+
+
+def _place(device: Device, local_rank: int) -> torch.device:
+    place = chosen_device(device)
+    if place.type != "cuda":
+        return place
+    if local_rank >= torch.cuda.device_count():
+        raise ConfigError(
+            f"LOCAL_RANK is {local_rank}, but this machine shows {torch.cuda.device_count()} GPUs: each process needs "
+            f"one of its own. Start torchrun with --nproc-per-node={torch.cuda.device_count()}, or use --device cpu."
+        )
+    return torch.device("cuda", local_rank)
+
+
+def _share_cores(processes: int) -> None:
+    """Each process of a machine gets its share of the cores; torchrun's own choice is one thread, whatever there is."""
+    if os.environ.get("OMP_NUM_THREADS", "1") == "1":
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        torch.set_num_threads(max(1, cores // processes))
+
+
+def _number(name: str, default: int) -> int:
+    value = os.environ.get(name, str(default))
+    if not value.isdecimal():
+        raise ConfigError(
+            f"{name} is {value!r} in the environment, but must be a whole number: torchrun sets it. Launch the "
+            "processes by torchrun, or unset it."
+        )
+    return int(value)

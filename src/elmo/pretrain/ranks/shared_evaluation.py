@@ -1,0 +1,58 @@
+"""Perplexity of a held-out text whose sentences the ranks share out among themselves.
+
+Sentences are scored one by one from a zero state, so who scores them changes nothing but the order of a float64 sum.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+
+import torch
+
+from elmo.lm.carried import Poll
+from elmo.lm.perplexity import Perplexity, evaluate, scores, total
+from elmo.model.bilm import BiLM
+from elmo.model.lm_head import LMHead
+from elmo.pretrain.ranks.distributed import Ranks
+from elmo.process.stop_flag import StopRequested
+
+# After so many sentences each, the ranks tell each other whether one was asked to stop.
+_SENTENCES_A_ROUND = 256
+
+
+def evaluate_together(
+    bilm: BiLM,
+    head: LMHead,
+    sentences: Iterable[Sequence[str]],
+    count: int,
+    ranks: Ranks,
+    *,
+    on_progress: Callable[[int], object] = lambda _: None,
+    poll: Poll = lambda: None,
+) -> Perplexity:
+    """`evaluate` by all ranks of a run, which call it together; `count`: how many sentences there are, none empty.
+
+    `poll` may raise StopRequested on any rank: after at most 256 more sentences it is then raised on all of them.
+    """
+    if ranks.size == 1:
+        return evaluate(bilm, head, sentences, on_progress=on_progress, poll=poll)
+    own = itertools.islice(sentences, ranks.rank, None, ranks.size)
+    directions = bilm.config.directions
+    sums = torch.zeros(len(directions) + 3, dtype=torch.float64)
+    for _ in range(-(-count // (ranks.size * _SENTENCES_A_ROUND))):
+        some = list(itertools.islice(own, _SENTENCES_A_ROUND))
+        stopped = False
+        try:
+            if some:
+                sums += _sums(total(scores(bilm, head, some, poll=poll)), directions)
+        except StopRequested:
+            stopped = True
+        if ranks.largest(int(stopped)):
+            raise StopRequested
+        on_progress(len(some) * ranks.size)
+    *nats, predictions, number, unknown = ranks.add_up_(sums).tolist()
+    return Perplexity(dict(zip(directions, nats, strict=True)), int(predictions), int(number), int(unknown))
+
+
+def _sums(found: Perplexity, directions: Sequence[str]) -> torch.Tensor:
+    counts = (found.num_predictions, found.num_sentences, found.num_unknown)
+    return torch.tensor([*(found.nats[name] for name in directions), *counts], dtype=torch.float64)

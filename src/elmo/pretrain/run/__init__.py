@@ -1,0 +1,4 @@
+"""Around the steps: the loop, the run folder and its checkpoints, evaluation, divergence, fine-tuning.
+
+A run can be killed at any moment and resumes bit for bit from its last checkpoint. Read `loop` first.
+"""

@@ -1,0 +1,70 @@
+"""What to do when a loss or a gradient is no number: keep the state before the step, and say where it happened."""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from elmo.errors import OutputError, WeightFileError
+from elmo.pretrain.ranks.distributed import FirstFailed
+from elmo.pretrain.run.run_folder import RunFolder
+from elmo.pretrain.step.stream import Window
+from elmo.pretrain.step.trainer import Trainer, TrainingDiverged
+
+
+def stop_before(
+    run: RunFolder, trainer: Trainer, progress: dict[str, Any], error: TrainingDiverged
+) -> TrainingDiverged:
+    """Saves the state before the bad step; the error that says so, with the stream rows where it began.
+
+    `progress` is `trainer.progress_state()` as it was before the step; the trainer's weights still are. All ranks call
+    it together.
+    """
+    where = bad_rows(trainer, progress)
+    try:
+        folder = run.save_before_nan(trainer, progress)
+        kept = f"The state before the step is in {folder}"
+    except FirstFailed:
+        kept = "What was kept is told by the first process"
+    except WeightFileError:
+        kept = "The weights before the step hold no numbers either, so they were not saved"
+    except OutputError as full:
+        kept = f"The state before the step could not be saved ({full})"
+    return TrainingDiverged(
+        f"{error} {kept}; the last checkpoint is {run.latest or 'not there yet'}. Rows of the streams: {where}. Look "
+        "at that text, resume with a lower --learning-rate, or pass over such steps with --on-nan skip."
+    )
+
+
+@torch.no_grad()
+def bad_rows(trainer: Trainer, progress: dict[str, Any]) -> str:
+    """Which rows of which direction's window give no numbers without dropout; "progress" as before the step.
+
+    All ranks call it together, and each looks at its own rows.
+    """
+    found = []
+    for direction, stream in trainer.streams.items():
+        now = stream.state_dict()
+        stream.load_state_dict(progress["streams"][direction])
+        window = stream.next()
+        stream.load_state_dict(now)
+        own = np.flatnonzero(~np.isfinite(_losses(trainer, direction, window))) + trainer.rows.start
+        rows = " ".join(trainer.ranks.texts(" ".join(map(str, own)))).split()
+        if rows:
+            shown = ", ".join(rows[:8]) + (f" and {len(rows) - 8} more" if len(rows) > 8 else "")
+            found.append(f"{direction} {shown}")
+    return "; ".join(found) or "none, every row's full loss is a number, so it was the gradient or the sampled loss"
+
+
+def _losses(trainer: Trainer, direction: str, window: Window) -> np.ndarray:
+    """(batch,) each row's loss over the window, by the full softmax."""
+    bilm, data = trainer.bilm, trainer.data
+    types, places = np.unique(window.inputs.T, return_inverse=True)
+    words = data.types()
+    distinct = bilm.vectors_of([words[number] for number in types])
+    vectors = distinct[torch.from_numpy(places.reshape(window.inputs.T.shape)).to(bilm.device)]
+    targets = torch.from_numpy(np.asarray(data.type_words)[window.targets.T].astype(np.int64)).to(bilm.device)
+    lengths = torch.full((len(vectors),), vectors.shape[1], device=bilm.device)
+    outputs, _, _ = getattr(bilm, f"{direction}_lstm")(vectors, lengths, *trainer.states[direction])
+    nats = trainer.head.nats(outputs[-1].flatten(0, 1), targets.flatten())
+    return nats.view(targets.shape).sum(dim=1).cpu().numpy()

@@ -1,0 +1,198 @@
+"""Fine-tuning: a model's language modelling continued on another domain's text, and what that did to both domains.
+
+Source: paper section 3.4 and its supplement A.1; the specification, 6.8. Beside what `run_folder.py` describes, the run
+folder has
+
+    finetune.json       which model was continued, which old text is compared, and the settings
+    perplexities.json   before and after, on the validation text of the new domain ("valid") and on the old text ("old")
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from elmo.corpus.shards import TrainingData
+from elmo.errors import ConfigError
+from elmo.model.lm_head import LMHead
+from elmo.pretrain.ranks.distributed import Ranks
+from elmo.pretrain.run.held_out import HeldOut, text_file, validation
+from elmo.pretrain.run.loop import Loop, facts_of, stop_before_beginning
+from elmo.pretrain.run.run_folder import RunFolder, weights_of
+from elmo.pretrain.run.watch import LogTo, Watch
+from elmo.pretrain.settings.finetune_config import FinetuneConfig
+from elmo.pretrain.step.trainer import Trainer
+from elmo.process.stop_flag import stop_flag
+from elmo.weights import formats, hub
+from elmo.weights.native.checkpoint import VOCABULARY_FILE, Checkpoint, content_hash
+
+FACTS_FILE = "finetune.json"
+RESULT_FILE = "perplexities.json"
+
+
+@dataclass(frozen=True)
+class Finetuned:
+    """A finished fine-tuning."""
+
+    model: Path
+    """The new model's folder."""
+    before: dict[str, dict[str, float]]
+    """What `Perplexity.to_dict` gave for the model as it came, by the text's name: "valid", "old"."""
+    after: dict[str, dict[str, float]]
+    """The same for the new model."""
+
+
+def finetune(
+    model: hub.Model,
+    data: TrainingData,
+    path: Path,
+    *,
+    config: FinetuneConfig | None = None,
+    old_text: Path | None = None,
+    ranks: Ranks | None = None,
+    quiet: bool = False,
+    log_to: LogTo = "files",
+) -> Finetuned:
+    """Continue a model on prepared data; the run is left in `path`, the new model in `path`/model.
+
+    `model`: as for `BiLM.from_pretrained`; it needs its softmax, and the data its vocabulary. `old_text`: a held-out
+    text of the domain that the model came from, one tokenized sentence a line. `ranks`: as for `pretrain`. Raises
+    WeightFileError for a model without softmax, ConfigError if data or architecture don't fit, OutputError if `path` is
+    not empty, Interrupted when stopped, with all saved.
+    """
+    config, ranks = config or FinetuneConfig(), ranks or Ranks()
+    with stop_flag() as flag:
+        files = hub.resolve(model)
+        checkpoint = formats.read(files)
+        trainer = _trainer_of(checkpoint, data, config, files, ranks)
+        recipe = trainer.config
+        texts = held_out_texts(data, old_text)
+        stop_before_beginning(ranks, flag)
+        run = RunFolder.create(path, recipe, {"data": data.report}, ranks)
+        facts = {"model": str(files), "model_hash": content_hash(checkpoint), "metadata": checkpoint.metadata}
+        old = None if old_text is None else str(Path(old_text).absolute())
+        with run.held():
+            run.write_json(FACTS_FILE, {**facts, "old_text": old, "settings": asdict(config)})
+            run.save(trainer, recipe.keep_checkpoints)  # from here on the run needs the model no more
+            with Watch(run, trainer, quiet=quiet, log_to=log_to) as watch:
+                return _train(Loop(run, trainer, watch, flag, _of_name(texts, "valid")), texts, config)
+
+
+def resume_finetuning(
+    data: TrainingData, path: Path, *, ranks: Ranks | None = None, quiet: bool = False, log_to: LogTo = "files"
+) -> Finetuned:
+    """Go on from the newest checkpoint, as `loop.resume` does, with the run's own settings and old text."""
+    ranks = ranks or Ranks()
+    with stop_flag() as flag:
+        stop_before_beginning(ranks, flag)
+        run = RunFolder.existing(path, ranks)
+        with run.held():
+            facts = _facts(run)
+            texts = held_out_texts(data, None if facts["old_text"] is None else Path(facts["old_text"]))
+            trainer = Trainer(run.config(), data, ranks=ranks)
+            run.restore(trainer)
+            with Watch(run, trainer, quiet=quiet, log_to=log_to) as watch:
+                loop = Loop(run, trainer, watch, flag, _of_name(texts, "valid"))
+                return _train(loop, texts, FinetuneConfig(**facts["settings"]))
+
+
+def held_out_texts(data: TrainingData, old_text: Path | None) -> list[HeldOut]:
+    """What is compared before and after: the data's validation text, and the old domain's."""
+    valid = validation(data)
+    found = [] if valid is None else [valid]
+    return found if old_text is None else [*found, text_file("old", old_text)]
+
+
+def _train(loop: Loop, texts: list[HeldOut], config: FinetuneConfig) -> Finetuned:
+    run, trainer, limit = loop.run, loop.trainer, config.comparison_sentences
+    result = run.ranks.on_first(lambda: _read(run.path / RESULT_FILE))
+    if "before" not in result:
+        result = {"before": {text.name: loop.evaluate(text, limit) for text in texts}}
+        run.write_json(RESULT_FILE, result)
+    loop.train()
+    result["after"] = {text.name: loop.evaluate(text, limit) for text in texts}
+    run.write_json(RESULT_FILE, result)
+    facts = _read(run.path / FACTS_FILE)
+    metadata = {
+        **facts["metadata"],
+        "finetuned_from": facts["model"],
+        **facts_of(trainer, result["after"].get("valid", {})),
+    }
+    model = run.finish(trainer, {**metadata, **_comparison(result)})
+    loop.watch.say(f"finished at step {trainer.step_number}: {model}")
+    return Finetuned(model, result["before"], result["after"])
+
+
+def _trainer_of(
+    checkpoint: Checkpoint, data: TrainingData, config: FinetuneConfig, files: hub.Files, ranks: Ranks
+) -> Trainer:
+    """A trainer before its first step, with the model's weights."""
+    head = LMHead.from_checkpoint(checkpoint, str(files))  # refuses a model without softmax
+    _require_fitting(data, checkpoint, files)
+    clusters = [tuple(cluster.weight.shape) for cluster in head.clusters]
+    words = checkpoint.tensors.get("token_encoder.word_embedding")
+    tied = words is not None and not checkpoint.config.has_characters and _same(words[1:], head.weight)
+    recipe = config.pretraining(checkpoint.config, len(data.vocabulary), clusters, tied=tied)
+    trainer = Trainer(recipe, data, ranks=ranks)
+    if trainer.bilm.token_map != checkpoint.token_map:
+        raise ConfigError(
+            f"{files}: the model has a dictionary of characters or words, and training would make another one from "
+            f"{data.folder}, whose ids mean other characters. Fine-tune a model that reads bytes, or pretrain one on "
+            "your text."
+        )
+    trainer.load_weights(weights_of(checkpoint))
+    return trainer
+
+
+def _same(one: np.ndarray, other: Tensor) -> bool:
+    return np.array_equal(one, other.detach().numpy())
+
+
+def _comparison(result: dict[str, dict[str, dict[str, float]]]) -> dict[str, str]:
+    return {
+        f"{name}_mean_perplexity{suffix}": f"{values['mean_perplexity']:.4g}"
+        for moment, suffix in (("before", "_before"), ("after", ""))
+        for name, values in result[moment].items()
+    }
+
+
+def _require_fitting(data: TrainingData, checkpoint: Checkpoint, files: hub.Files) -> None:
+    limit = checkpoint.config.max_characters_per_token
+    if list(data.vocabulary.words) == checkpoint.vocabulary and data.max_characters_per_token == limit:
+        return
+    folder = files[1].parent if isinstance(files, tuple) else files if files.is_dir() else files.parent
+    command = f"elmo prepare TEXT --vocabulary {folder / VOCABULARY_FILE} --max-characters-per-token {limit} -o DATA"
+    if not (folder / VOCABULARY_FILE).is_file():
+        command = f"elmo convert {files} MODEL --to native; {command.replace(str(folder), 'MODEL')}"
+    if data.max_characters_per_token != limit:
+        what = f"keeps {data.max_characters_per_token} characters of a token, but the model {files} reads {limit}"
+    else:
+        what = (
+            f"has another vocabulary ({len(data.vocabulary)} words) than the model {files} "
+            f"({len(checkpoint.vocabulary or ())} words), whose softmax predicts its own words only"
+        )
+    raise ConfigError(f"{data.folder}: {what}. Prepare the text for this model: {command}")
+
+
+def _of_name(texts: list[HeldOut], name: str) -> HeldOut | None:
+    return next((text for text in texts if text.name == name), None)
+
+
+def _facts(run: RunFolder) -> dict[str, Any]:
+    facts = _read(run.path / FACTS_FILE)
+    if not facts:
+        raise ConfigError(
+            f"{run.path}: has no {FACTS_FILE}, so it is no run of 'elmo finetune'. Try: elmo pretrain --resume"
+        )
+    if run.latest is None:
+        raise ConfigError(
+            f"{run.path}: the run was stopped before its first checkpoint. Remove the folder and start it again."
+        )
+    return facts
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}

@@ -1,0 +1,272 @@
+"""The loop around the steps: logging, evaluating, saving, and stopping when asked.
+
+All ranks of a run go through it together: what one of them alone could know (a signal, what is on the disk) is agreed
+upon before anything depends on it.
+"""
+
+import math
+from pathlib import Path
+from typing import Any, NoReturn
+
+from elmo.corpus.shards import TrainingData
+from elmo.errors import ConfigError, ElmoError, Interrupted
+from elmo.pretrain.ranks.distributed import Ranks
+from elmo.pretrain.ranks.shared_evaluation import evaluate_together
+from elmo.pretrain.run.divergence import stop_before
+from elmo.pretrain.run.held_out import HeldOut, validation
+from elmo.pretrain.run.run_folder import RunFolder, weights_of
+from elmo.pretrain.run.watch import LogTo, Watch
+from elmo.pretrain.settings.config import PretrainConfig
+from elmo.pretrain.step.trainer import StepResult, Trainer, TrainingDiverged
+from elmo.process.stop_flag import StopFlag, StopRequested, stop_flag
+from elmo.weights.native.checkpoint import read as read_checkpoint
+
+_PLACE_OF_LINE = ("step", "epoch", "evaluation")
+
+
+def pretrain(
+    config: PretrainConfig,
+    data: TrainingData,
+    path: Path,
+    *,
+    ranks: Ranks | None = None,
+    quiet: bool = False,
+    log_to: LogTo = "files",
+) -> Path:
+    """Train from the beginning; the finished model's folder.
+
+    `path`: the run folder to make, see `run_folder.py`. `ranks`: this process's place among those of the run, as
+    `distributed.joined` gives it; None: the only one, on a CPU. `quiet`: nothing on stderr. `log_to="tensorboard"`:
+    curves too. Raises Interrupted when stopped by SIGTERM or Ctrl-C, with all saved; TrainingDiverged when the loss is
+    no number; PeerLost when another rank is gone.
+    """
+    ranks = ranks or Ranks()
+    with stop_flag() as flag:
+        ranks.rows(config.batch_size)  # before there is a folder: enough rows?
+        _check_patience(config, data)
+        stop_before_beginning(ranks, flag)
+        run = RunFolder.create(path, config, {"data": data.report}, ranks)
+        with run.held():
+            return _train(run, Trainer(config, data, ranks=ranks), flag, quiet, log_to)
+
+
+def resume(
+    data: TrainingData,
+    path: Path,
+    *,
+    config: PretrainConfig | None = None,
+    ranks: Ranks | None = None,
+    quiet: bool = False,
+    log_to: LogTo = "files",
+) -> Path:
+    """Go on from the newest checkpoint; `config` replaces the recipe (the architecture must be equal).
+
+    Bit for bit with as many ranks as before; with others up to rounding, and no token is read twice or left out.
+    """
+    ranks = ranks or Ranks()
+    with stop_flag() as flag:
+        stop_before_beginning(ranks, flag)
+        run = RunFolder.existing(path, ranks)
+        with run.held():
+            trainer = Trainer(config or run.config(), data, ranks=ranks)
+            run.restore(trainer)
+            return _train(run, trainer, flag, quiet, log_to)
+
+
+def _check_patience(config: PretrainConfig, data: TrainingData) -> None:
+    if config.patience and validation(data) is None:
+        raise ConfigError(
+            f"patience is {config.patience}, but the data has no validation text whose perplexity could stop falling. "
+            "Prepare it again with --valid or --valid-share, or set patience to 0."
+        )
+
+
+def stop_before_beginning(ranks: Ranks, flag: StopFlag) -> None:
+    """Raises Interrupted on all ranks if one was asked to stop while data were opened."""
+    if signal := ranks.largest(flag.signal or 0):
+        raise Interrupted(
+            f"stopped by signal {signal} before anything was begun, so there was nothing to save. Run the same command "
+            "again."
+        )
+
+
+def _train(run: RunFolder, trainer: Trainer, flag: StopFlag, quiet: bool, log_to: LogTo) -> Path:
+    valid = validation(trainer.data)
+    with Watch(run, trainer, quiet=quiet, log_to=log_to) as watch:
+        loop = Loop(run, trainer, watch, flag, valid)
+        loop.train()
+        figures = loop.take_best() if loop.out_of_patience else loop.evaluate(valid) if valid is not None else {}
+        model = run.finish(trainer, facts_of(trainer, figures))
+        watch.say(f"finished at step {trainer.step_number}: {model}")
+        return model
+
+
+class Loop:
+    """Takes a trainer's steps to the last; evaluates, saves and stops in between."""
+
+    def __init__(
+        self, run: RunFolder, trainer: Trainer, watch: Watch, flag: StopFlag, held_out: HeldOut | None
+    ) -> None:
+        self.run = run
+        self.trainer = trainer
+        self.watch = watch
+        self.flag = flag
+        self.held_out = held_out
+        self.num_skipped = 0
+        """Steps skipped in a row."""
+        lines = [line for line in run.metrics() if "evaluation" in line]
+        self._recorded = {(line["evaluation"], line["step"], line["sentences"]): line for line in lines}
+        self._perplexities = self._perplexities_recorded()
+
+    def train(self) -> None:
+        """All steps from where the trainer stands; a checkpoint is left at the end."""
+        trainer, config = self.trainer, self.trainer.config
+        self._tell_begin()
+        self._stop_if_asked()  # while the model was built
+        self._evaluate_if_due()  # a run stopped in an evaluation comes back to it
+        while trainer.step_number < trainer.last_step and not self.out_of_patience:
+            self.watch.step(self._step())
+            self._evaluate_if_due()
+            self._stop_if_asked()
+            if trainer.step_number % config.save_every == 0:
+                self.save()
+        self.save()
+
+    def evaluate(self, text: HeldOut, limit: int = 0) -> dict[str, float]:
+        """`Perplexity.to_dict` on a held-out text (about `limit` of its sentences; 0: all), told and recorded.
+
+        What metrics.jsonl has for this step already is taken from there.
+        """
+        key = (text.name, self.trainer.step_number, text.count(limit))
+        if key not in self._recorded:
+            self._recorded[key] = self._evaluate(text, limit)
+        return _figures(self._recorded[key])
+
+    def _evaluate(self, text: HeldOut, limit: int) -> dict[str, float]:
+        bilm, head = self.trainer.bilm, self.trainer.head
+        try:
+            with self.watch.not_training(f"evaluating on {text.name}", text.count(limit)) as bar:
+                found = evaluate_together(
+                    bilm,
+                    head,
+                    text.pick(limit),
+                    text.count(limit),
+                    self.trainer.ranks,
+                    on_progress=bar.update,
+                    poll=self.flag.look,
+                )
+        except StopRequested:
+            self._stop_if_asked()
+            raise
+        self.watch.evaluated(text.name, found)
+        return found.to_dict()
+
+    def save(self) -> None:
+        """Leave a checkpoint."""
+        with self.watch.not_training():
+            self.run.save(self.trainer, self.trainer.config.keep_checkpoints)
+
+    def _stop_if_asked(self) -> None:
+        """All ranks stop at the same step, whichever got the signal."""
+        if signal := self.trainer.ranks.largest(self.flag.signal or 0):
+            self._stop(signal)
+
+    def _stop(self, signal: int) -> NoReturn:
+        """Save, and leave with Interrupted."""
+        self.save()
+        message = (
+            f"stopped at step {self.trainer.step_number} of {self.trainer.last_step} by signal {signal}; "
+            f"everything is saved in {self.run.path}. Go on with --resume."
+        )
+        self.run.log(message)
+        raise Interrupted(message)
+
+    def _step(self) -> StepResult | None:
+        """One step; None: it found no numbers and was skipped."""
+        trainer = self.trainer
+        before = trainer.progress_state()
+        try:
+            result = trainer.step()
+        except TrainingDiverged as error:
+            if trainer.config.on_nan == "stop":
+                raise self._logged(stop_before(self.run, trainer, before, error)) from None
+            self._skip(error, before)
+            return None
+        self.num_skipped = 0
+        return result
+
+    def _skip(self, error: TrainingDiverged, before: dict[str, Any]) -> None:
+        """Pass over a window: the step counts, the weights stay."""
+        trainer = self.trainer
+        if self.num_skipped + 1 > trainer.config.max_skipped_steps:
+            raise self._logged(stop_before(self.run, trainer, before, error)) from None
+        self.num_skipped += 1
+        trainer.step_number += 1
+        self.run.record(step=trainer.step_number, epoch=round(trainer.epoch, 5), skipped=str(error))
+        self.watch.say(f"step {trainer.step_number}: skipped, {self.num_skipped} in a row. {error}")
+
+    def _evaluate_if_due(self) -> None:
+        trainer, config = self.trainer, self.trainer.config
+        step = trainer.step_number
+        if self.held_out is None or not config.evaluate_every or not step or step % config.evaluate_every:
+            return
+        before = min((found for at, found in self._perplexities.items() if at < step), default=math.inf)
+        found = self.evaluate(self.held_out, config.evaluation_sentences)["mean_perplexity"]
+        self._perplexities[step] = found
+        if config.keep_best and found < before:
+            with self.watch.not_training():
+                self.run.save_best(trainer, config.keep_checkpoints)
+
+    @property
+    def out_of_patience(self) -> bool:
+        """Whether the last `patience` evaluations in a row found no lower perplexity than one before them."""
+        patience = self.trainer.config.patience
+        found = [self._perplexities[step] for step in sorted(self._perplexities)]
+        return 0 < patience < len(found) and min(found[:-patience]) <= min(found[-patience:])
+
+    def take_best(self) -> dict[str, float]:
+        """Out of patience: back to the weights of the best checkpoint; what was found of it."""
+        best, limit = self.run.best, self.trainer.config.evaluation_sentences
+        step = min(self._perplexities, key=lambda step: (self._perplexities[step], step))
+        self.trainer.load_weights(weights_of(read_checkpoint(best / "model")))
+        self.watch.say(
+            f"ended at step {self.trainer.step_number}: {self.trainer.config.patience} evaluations in a row brought no "
+            f"lower perplexity. The finished model is that of step {step}."
+        )
+        return _figures(self._recorded[self.held_out.name, step, self.held_out.count(limit)])
+
+    def _perplexities_recorded(self) -> dict[int, float]:
+        """By step; the evaluation at a run's end takes more sentences and is none of them."""
+        if self.held_out is None:
+            return {}
+        count = self.held_out.count(self.trainer.config.evaluation_sentences)
+        return {
+            step: line["mean_perplexity"]
+            for (name, step, sentences), line in self._recorded.items()
+            if name == self.held_out.name and step > 0 and sentences == count
+        }
+
+    def _tell_begin(self) -> None:
+        trainer = self.trainer
+        begun = f"resumed at step {trainer.step_number}" if trainer.step_number else "begun"
+        if trainer.ranks.size > 1:
+            begun += f" by {trainer.ranks.size} processes"
+        self.watch.say(
+            f"{begun}: {trainer.last_step:,} steps of {trainer.tokens_per_step:,} tokens a direction, "
+            f"{trainer.last_step * trainer.tokens_per_step / trainer.tokens_per_epoch:.2f} epochs of "
+            f"{trainer.tokens_per_epoch:,}"
+        )
+
+    def _logged(self, error: ElmoError) -> ElmoError:
+        self.run.log(str(error))
+        return error
+
+
+def _figures(line: dict[str, Any]) -> dict[str, float]:
+    return {name: value for name, value in line.items() if name not in _PLACE_OF_LINE}
+
+
+def facts_of(trainer: Trainer, figures: dict[str, float]) -> dict[str, str]:
+    """What the finished model's metadata says of its training; `figures` of the validation text, or none."""
+    facts = {"training_tokens": str(trainer.data.num_tokens("train")), "epochs": f"{trainer.epoch:.3f}"}
+    return facts | {f"valid_{key}": f"{value:.4g}" for key, value in figures.items() if "perplex" in key}

@@ -1,0 +1,316 @@
+"""RunFolder: what a pretraining run leaves on disk, and how it goes on from there.
+
+    config.json               the recipe
+    env.json                  versions, machine, the data's report
+    metrics.jsonl             one object a logged step, one an evaluation
+    log.txt                   what a person was told
+    checkpoints/step-00001250/
+        model/                a model folder like any other: embed with it, convert it, evaluate it
+        training.safetensors  the optimizer's tensors and the LSTMs' states
+        progress.json         step and streams
+    checkpoints/latest        the name of the newest checkpoint
+    checkpoints/best          the name of the checkpoint with the lowest validation perplexity
+    model/                    the finished model
+
+A checkpoint is written under a hidden name, brought to disk and renamed; then `latest` is replaced the same way.
+Killed at any moment, the run has a whole checkpoint, or none yet.
+
+Of several ranks the first one alone writes; the others take part where states are gathered, and read what it left.
+"""
+
+import json
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from elmo.disk.atomic import new_file, new_folder
+from elmo.disk.folder_lock import locked
+from elmo.errors import ConfigError, OutputError, WeightFileError
+from elmo.pretrain.ranks.distributed import Ranks
+from elmo.pretrain.settings.config import PretrainConfig
+from elmo.pretrain.step.trainer import Trainer
+from elmo.process.environment import environment
+from elmo.weights.native.checkpoint import Checkpoint
+from elmo.weights.native.checkpoint import read as read_checkpoint
+from elmo.weights.native.checkpoint import write as write_checkpoint
+
+_PARTS = frozenset({"model", "training.safetensors", "progress.json"})
+_CHECKPOINT = re.compile(r"step-(\d+)")
+_BEGUN = re.compile(r"env\.json|\.(env|config)\.json\.[0-9a-f]{12}\.unfinished")
+_REPLACED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.old")
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """One run's folder. What is called on one rank must be called on all, unless it only reads, records or logs."""
+
+    path: Path
+    ranks: Ranks = Ranks()
+
+    @classmethod
+    def create(
+        cls, path: Path, config: PretrainConfig, facts: dict[str, Any], ranks: Ranks | None = None
+    ) -> "RunFolder":
+        """A new run; an existing folder with anything in it is an OutputError."""
+        run = cls(path, ranks or Ranks())
+        run.ranks.on_first(lambda: run._create(config, facts))
+        return run
+
+    def _create(self, config: PretrainConfig, facts: dict[str, Any]) -> None:
+        path = self.path
+        if path.exists() and not _only_begun(path):
+            raise OutputError(
+                f"{path}: exists already and is not empty. Use --resume to go on with the run in it, or name another."
+            )
+        path.mkdir(parents=True, exist_ok=True)
+        self.write_json("env.json", {**environment(), "processes": self.ranks.size, **facts})
+        self.write_json("config.json", config.to_dict())
+
+    @classmethod
+    def existing(cls, path: Path, ranks: Ranks | None = None) -> "RunFolder":
+        """The folder of a run that was begun before."""
+        run = cls(path, ranks or Ranks())
+        run.require_begun()
+        return run
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """No other run works in the folder meanwhile; what a killed one left half done is cleared away.
+
+        OutputError if one does.
+        """
+        with ExitStack() as stack:
+
+            def take() -> None:
+                stack.enter_context(locked(self.path, "'elmo pretrain' or 'elmo finetune'"))
+                self._clear_leavings()
+
+            self.ranks.on_first(take)
+            yield
+
+    def require_begun(self) -> None:
+        """ConfigError if there is no run to resume."""
+        if not self.is_begun:
+            raise ConfigError(
+                f"{self.path}: there is no run to resume, config.json is missing. Start it without --resume."
+            )
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether there is a run to resume."""
+        return (self.path / "config.json").is_file()
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of the checkpoints."""
+        return self.path / "checkpoints"
+
+    def config(self) -> PretrainConfig:
+        """The recipe the run was begun with."""
+        source = self.path / "config.json"
+        return PretrainConfig.from_dict(json.loads(source.read_text(encoding="utf-8")), str(source))
+
+    @property
+    def latest(self) -> Path | None:
+        """The newest whole checkpoint."""
+        pointed = self._pointed("latest")
+        if pointed is not None:
+            return pointed
+        whole = self._checkpoints()  # killed between the first checkpoint and its pointer
+        return whole[-1] if whole else None
+
+    @property
+    def best(self) -> Path | None:
+        """The checkpoint of the lowest validation perplexity so far."""
+        return self._pointed("best")
+
+    def save(self, trainer: Trainer, keep: int) -> Path:
+        """Write a checkpoint; older ones beyond `keep` are removed only afterwards, the best one never.
+
+        Raises OutputError with the bytes needed and free; the checkpoints that were there stay whole.
+        """
+        return self._save(trainer, keep, ("latest",))
+
+    def save_best(self, trainer: Trainer, keep: int) -> Path:
+        """Write a checkpoint, and point `best` to it."""
+        return self._save(trainer, keep, ("latest", "best"))
+
+    def save_before_nan(self, trainer: Trainer, progress: dict[str, Any]) -> Path:
+        """The state before a step that found no numbers, beside the checkpoints; `progress` as it was then."""
+        folder = self.checkpoints / f"step-{trainer.step_number:08d}-before-nan"
+        tensors = trainer.tensors()
+        self.ranks.on_first(lambda: self._write(folder, trainer, tensors, progress))
+        return folder
+
+    def _save(self, trainer: Trainer, keep: int, pointers: tuple[str, ...]) -> Path:
+        folder = self.checkpoints / f"step-{trainer.step_number:08d}"
+        tensors = trainer.tensors()
+
+        def write() -> None:
+            if folder != self.latest:  # the same step has the same state: nothing would change
+                self._write(folder, trainer, tensors, trainer.progress_state())
+            for name in pointers:
+                self._point(name, folder)
+                if name == "latest":
+                    self._remove_old(keep)
+
+        self.ranks.on_first(write)
+        return folder
+
+    def _write(
+        self, folder: Path, trainer: Trainer, gathered: dict[str, torch.Tensor], progress: dict[str, Any]
+    ) -> None:
+        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in gathered.items()}
+        weights = sum(parameter.nbytes for parameter in trainer.named_parameters.values())
+        size = weights + sum(tensor.nbytes for tensor in tensors.values())
+        with new_folder(folder, size=size, force=True, replaceable=_PARTS) as unfinished:
+            write_checkpoint(model_of(trainer), unfinished / "model")
+            try:
+                save_file(tensors, unfinished / "training.safetensors")
+            except SafetensorError as error:  # the library's way of saying that the disk is full
+                raise OSError(str(error)) from error
+            (unfinished / "progress.json").write_text(json.dumps(progress), encoding="utf-8")
+
+    def restore(self, trainer: Trainer) -> None:
+        """Bring a fresh trainer to where the newest checkpoint was taken."""
+        folder = self.ranks.on_first(lambda: self.latest)
+        if folder is not None:
+            restore_from(folder, trainer)
+        self.ranks.on_first(lambda: self._forget_metrics_after(trainer.step_number))
+
+    def finish(self, trainer: Trainer, metadata: dict[str, str]) -> Path:
+        """Write the finished model."""
+        folder = self.path / "model"
+        self.ranks.on_first(lambda: write_checkpoint(model_of(trainer, metadata), folder, force=True))
+        return folder
+
+    def record(self, **values: Any) -> None:
+        """Append one object to metrics.jsonl."""
+        self._append("metrics.jsonl", json.dumps(values) + "\n")
+
+    def log(self, text: str) -> None:
+        """Append what a person is told to log.txt, with the time."""
+        self._append("log.txt", f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """The whole objects of metrics.jsonl; a line that a killed process did not finish is left out."""
+        return self.ranks.on_first(lambda: [values for _, values in self._metric_lines()])
+
+    def write_json(self, name: str, values: dict[str, Any]) -> None:
+        """A file of facts beside the metrics; whole or not at all."""
+        if not self.ranks.is_first:
+            return
+        text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+        with new_file(self.path / name, size=len(text), force=True) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
+
+    def _append(self, name: str, text: str) -> None:
+        if not self.ranks.is_first:
+            return
+        path = self.path / name
+        try:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            free = shutil.disk_usage(self.path).free
+            raise OutputError(
+                f"{path}: can't be written: {error.strerror}. {len(text)} bytes are needed, {free} are free. The last "
+                f"checkpoint is whole: {self.latest}. Free some space, then go on with --resume."
+            ) from error
+
+    def _metric_lines(self) -> list[tuple[str, dict[str, Any]]]:
+        path = self.path / "metrics.jsonl"
+        found = []
+        for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
+            try:
+                found.append((line, json.loads(line)))
+            except ValueError:
+                continue
+        return found
+
+    def _forget_metrics_after(self, step: int) -> None:
+        """Steps after the checkpoint will be taken and logged again."""
+        kept = "".join(line + "\n" for line, values in self._metric_lines() if values["step"] <= step)
+        if kept or (self.path / "metrics.jsonl").is_file():
+            with new_file(self.path / "metrics.jsonl", size=len(kept), force=True) as unfinished:
+                unfinished.write_text(kept, encoding="utf-8")
+
+    def _point(self, name: str, folder: Path) -> None:
+        if self._pointed(name) == folder:
+            return
+        with new_file(self.checkpoints / name, size=len(folder.name), force=True) as unfinished:
+            unfinished.write_text(folder.name, encoding="utf-8")
+
+    def _pointed(self, name: str) -> Path | None:
+        pointer = self.checkpoints / name
+        folder = pointer.with_name(pointer.read_text(encoding="utf-8").strip()) if pointer.is_file() else None
+        return folder if folder is not None and folder.is_dir() else None
+
+    def _checkpoints(self) -> list[Path]:
+        """All of them, oldest first: what has such a name is whole."""
+        named = ((_CHECKPOINT.fullmatch(path.name), path) for path in self.checkpoints.glob("step-*"))
+        found = [(int(match[1]), path) for match, path in named if match]
+        return [path for _, path in sorted(found)]
+
+    def _remove_old(self, keep: int) -> None:
+        kept = {self.latest, self.best}
+        for old in self._checkpoints()[:-keep]:
+            if old in kept:
+                continue
+            # Renamed first: a folder of a checkpoint's name is a whole one, also when the run is killed here. What
+            # can't be removed (file servers refuse now and then) doesn't end a run whose newest checkpoint is safe.
+            with suppress(OSError):
+                shutil.rmtree(old.rename(old.with_name(f".{old.name}.unfinished")))
+
+    def _clear_leavings(self) -> None:
+        for replaced in self.checkpoints.glob(".*.old"):  # killed between the two renames of a replacement
+            match = _REPLACED.fullmatch(replaced.name)
+            if match and not replaced.with_name(match["name"]).exists():
+                replaced.rename(replaced.with_name(match["name"]))
+            else:
+                shutil.rmtree(replaced, ignore_errors=True)
+        for folder in (self.path, self.checkpoints):
+            for unfinished in folder.glob(".*.unfinished"):
+                if unfinished.is_dir():
+                    shutil.rmtree(unfinished, ignore_errors=True)
+                else:
+                    unfinished.unlink(missing_ok=True)
+
+
+def _only_begun(path: Path) -> bool:
+    """Whether the folder is empty, or a run was killed in it before its recipe was written."""
+    return path.is_dir() and all(_BEGUN.fullmatch(entry.name) for entry in path.iterdir())
+
+
+def restore_from(folder: Path, trainer: Trainer) -> None:
+    """Bring a fresh trainer to where a checkpoint was taken. Raises WeightFileError if it is another run's."""
+    model = read_checkpoint(folder / "model")
+    if model.softmax is None or model.config != trainer.bilm.config or model.vocabulary != trainer.head.vocabulary:
+        raise WeightFileError(f"{folder}: the model isn't this run's. Resume with the run's own config and data.")
+    trainer.restore(
+        weights_of(model),
+        load_file(folder / "training.safetensors"),
+        json.loads((folder / "progress.json").read_text(encoding="utf-8")),
+    )
+
+
+def weights_of(model: Checkpoint) -> dict[str, torch.Tensor]:
+    """A model's network and softmax under the names that a trainer gives them."""
+    named = {f"bilm.{name}": array for name, array in model.tensors.items()}
+    named |= {f"head.{name}": array for name, array in (model.softmax or {}).items()}
+    return {name: torch.from_numpy(array) for name, array in named.items()}
+
+
+def model_of(trainer: Trainer, metadata: dict[str, str] | None = None) -> Checkpoint:
+    """The trainer's weights as a model."""
+    softmax = {name: tensor.detach().cpu().numpy() for name, tensor in trainer.head.state_dict().items()}
+    return trainer.bilm.to_checkpoint(vocabulary=trainer.head.vocabulary, softmax=softmax, metadata=metadata or {})

@@ -1,0 +1,131 @@
+"""Watch: what a person sees of a run while it goes, and what stays in its files.
+
+On stderr a bar (percent, tokens a second, time left) and the evaluations; in log.txt the same as lines; in
+metrics.jsonl as numbers; with `log_to="tensorboard"` as curves too. The loss of training against a sample is always
+called the sampled loss: it is optimistic, and no perplexity follows from it (bilm-tf prints one; specification, 6.5).
+Of several ranks the first one alone is heard.
+"""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from tqdm import tqdm
+
+from elmo.errors import MissingExtraError
+from elmo.lm.perplexity import Perplexity
+from elmo.pretrain.run.run_folder import RunFolder
+from elmo.pretrain.step.trainer import StepResult, Trainer
+
+LogTo = Literal["files", "tensorboard"]
+
+# A terminal is redrawn often; a file that a scheduler keeps gets a line now and then.
+_SECONDS_BETWEEN_LINES = 30.0
+
+
+class Watch:
+    """Tells how a run goes. `quiet`: the files only. Use it in a `with` block: it closes the bar."""
+
+    def __init__(self, run: RunFolder, trainer: Trainer, *, quiet: bool = False, log_to: LogTo = "files") -> None:
+        self.run = run
+        self.trainer = trainer
+        self.quiet = quiet or not trainer.ranks.is_first
+        self.loss_name = "sampled loss" if trainer.config.softmax == "sampled" else "loss"
+        boards = log_to == "tensorboard" and trainer.ranks.is_first
+        self._board = _board(run, trainer.step_number) if boards else None
+        self._bar = self._new_bar(trainer.last_step, "step", initial=trainer.step_number)
+        self._first_step = trainer.step_number
+        self._begun = self._clock = time.perf_counter()
+        self._counted = 0
+
+    def __enter__(self) -> "Watch":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+        if self._board is not None:
+            self._board.close()
+
+    def step(self, result: StepResult | None) -> None:
+        """A step is done; None: it was skipped."""
+        self._counted += 1
+        self._bar.update()
+        if result is not None and self.trainer.step_number % self.trainer.config.log_every == 0:
+            self._log(result)
+
+    def say(self, text: str) -> None:
+        """A line for the person and for log.txt."""
+        self.run.log(text)
+        if not self.quiet:
+            self._bar.write(text, file=sys.stderr)
+
+    def evaluated(self, name: str, perplexity: Perplexity) -> None:
+        """An evaluation's numbers."""
+        trainer = self.trainer
+        values = perplexity.to_dict()
+        self.run.record(step=trainer.step_number, epoch=round(trainer.epoch, 5), evaluation=name, **values)
+        for direction in (*perplexity.nats, "mean"):
+            self._curve(f"perplexity {name}/{direction}", perplexity.of(direction))
+        figures = ", ".join(f"{direction} {perplexity.of(direction):.2f}" for direction in (*perplexity.nats, "mean"))
+        what = "validation perplexity" if name == "valid" else f"perplexity of the {name} text"
+        self.say(f"step {trainer.step_number}: {what} {figures}")
+
+    @contextmanager
+    def not_training(self, what: str = "", total: int = 0) -> Iterator[tqdm]:
+        """For evaluations and saving: their time is not part of tokens_per_second. Gives a bar of `total` sentences."""
+        begun = time.perf_counter()
+        try:
+            with self._new_bar(total, "sentence", desc=what, leave=False, unseen=not sys.stderr.isatty()) as bar:
+                yield bar
+        finally:
+            spent = time.perf_counter() - begun
+            self._clock += spent
+            self._begun += spent
+
+    def _new_bar(self, total: int, unit: str, *, unseen: bool = False, **settings: Any) -> tqdm:
+        pause = 0.1 if sys.stderr.isatty() else _SECONDS_BETWEEN_LINES
+        return tqdm(
+            total=total, unit=unit, disable=self.quiet or unseen, file=sys.stderr, smoothing=0.05, mininterval=pause,
+            **settings,
+        )  # fmt: skip
+
+    def _log(self, result: StepResult) -> None:
+        trainer, now = self.trainer, time.perf_counter()
+        speed = self._counted * trainer.tokens_per_step / (now - self._clock)
+        self._clock, self._counted = now, 0
+        values = {
+            "loss": result.loss,
+            "losses": result.losses,
+            "gradient_norm": result.gradient_norm,
+            "learning_rate": result.learning_rate,
+            "tokens_per_second": round(speed, 1),
+        }
+        self.run.record(step=trainer.step_number, epoch=round(trainer.epoch, 5), **values)
+        shown = f"{self.loss_name} {result.loss:.3f}, {speed:,.0f} tokens/s"
+        self._bar.set_postfix_str(f"epoch {trainer.epoch:.2f}, {shown}", refresh=False)
+        done = trainer.step_number / trainer.last_step
+        pace = (now - self._begun) / (trainer.step_number - self._first_step)
+        left = pace * (trainer.last_step - trainer.step_number)
+        self.run.log(
+            f"step {trainer.step_number:,} of {trainer.last_step:,} ({done:.1%}), epoch {trainer.epoch:.3f}, {shown}, "
+            f"{tqdm.format_interval(left)} left"
+        )
+        for direction, loss in {**result.losses, "mean": result.loss}.items():
+            self._curve(f"{self.loss_name}/{direction}", loss)
+        for name in ("gradient_norm", "learning_rate", "tokens_per_second"):
+            self._curve(name.replace("_", " "), values[name])
+
+    def _curve(self, name: str, value: float) -> None:
+        if self._board is not None:
+            self._board.add_scalar(name, value, self.trainer.step_number)
+
+
+def _board(run: RunFolder, step: int) -> Any:
+    """TensorBoard's writer; the curves of steps that will be taken again are cut off."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise MissingExtraError("tensorboard", "tensorboard", "--log tensorboard") from None
+    return SummaryWriter(str(run.path / "tensorboard"), purge_step=step + 1)

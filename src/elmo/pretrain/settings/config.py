@@ -1,0 +1,191 @@
+"""Everything a pretraining run is told. The defaults are the paper's recipe for the published "original" model."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
+
+from elmo.config import NUM_BYTE_CHARACTERS, PUBLISHED_FILTERS, Activation, BiLMConfig, Characters, Direction
+from elmo.errors import ConfigError
+from elmo.pretrain.settings.checks import check_settings, checked_clusters, pairs, whole_numbers
+
+_LARGEST = 1_000_000
+
+
+@dataclass(frozen=True)
+class PretrainConfig:
+    """Architecture, recipe and housekeeping of one run; every field is a flag of `elmo pretrain`.
+
+    Settings that came later have the defaults that repeat what runs did before, so that old runs can be resumed.
+    """
+
+    direction: Direction = "both"
+    """Which language models there are."""
+    cell_size: int = 4096
+    """Memory cells of each LSTM layer and direction."""
+    projection_size: int = 512
+    """Width of token vectors and of each direction's output."""
+    num_layers: int = 2
+    """LSTM layers of each direction."""
+    cell_clip: float = 3.0
+    """Bound on a memory cell's absolute value; 0 for no bound."""
+    projection_clip: float = 3.0
+    """Bound on a projected output's absolute value; 0 for no bound."""
+    skip_connections: bool = True
+    """Whether upper LSTM layers add their input to their output."""
+    characters: Characters = "bytes"
+    """What the char CNN reads: the bytes of a token, the characters of a dictionary made from the training text, or
+    none: a model of words."""
+    max_character_dictionary: int = 10_000
+    """characters="dictionary": how many of the most frequent characters get ids of their own."""
+    word_dim: int = 0
+    """Width of the vectors of the vocabulary's words. 0: projection_size for a model of words, none beside
+    characters."""
+    tie_softmax: bool = False
+    """A model of words: whether the softmax's weights are the words' vectors (bilm-tf's share_embedding_softmax)."""
+    character_dim: int = 16
+    """Width of a character's vector."""
+    filters: tuple[tuple[int, int], ...] = PUBLISHED_FILTERS
+    """The char CNN's filters as (width, number)."""
+    num_highway: int = 2
+    """Highway layers above the char CNN."""
+    activation: Activation = "relu"
+    """Non-linearity after the char CNN's maximum."""
+
+    epochs: float = 10.0
+    """Passes over the training data; the run ends at the window that completes them."""
+    max_steps: int = 0
+    """End after this many steps, whatever `epochs` says; 0: no such end."""
+    batch_size: int = 128
+    """Rows of a window, of all processes together; each carries its own LSTM state."""
+    unroll_steps: int = 20
+    """Tokens of a window: backpropagation through time ends at its beginning."""
+    softmax: Literal["sampled", "full", "adaptive"] = "sampled"
+    """sampled: each target against some words; full: against the whole vocabulary; adaptive: against the whole
+    vocabulary, in clusters of frequency with ever narrower vectors (Grave et al. 2017)."""
+    num_negative_samples: int = 8192
+    """Negatives of the sampled softmax, drawn anew for each step and direction."""
+    softmax_cutoffs: tuple[int, ...] = ()
+    """softmax="adaptive": the vocabulary ids at which a new cluster of rarer words begins, for instance 2000 10000."""
+    softmax_divisor: int = 4
+    """softmax="adaptive": how many times narrower each cluster's vectors are than those before."""
+    state_reset: float = 0.0
+    """Chance that a row forgets its state when a new sentence begins. bilm-tf never forgets; 1 trains what
+    `state="zero"` embeds."""
+    dropout: float = 0.1
+    """On every LSTM layer's input and on the top output."""
+    optimizer: Literal["adagrad", "adamw", "sgd"] = "adagrad"
+    """adagrad: bilm-tf's (initial accumulator 1, no epsilon). adamw: betas 0.9, 0.98. sgd: no momentum."""
+    learning_rate: float = 0.2
+    """At its highest."""
+    warmup_steps: int = 0
+    """Steps over which the rate rises from 0."""
+    decay: Literal["none", "linear"] = "none"
+    """none: the rate stays; linear: it falls to 0 at the run's last step."""
+    weight_decay: float = 0.0
+    """adamw only."""
+    lazy_rows: bool = False
+    """adamw only: whether rows of the sampled softmax and of word vectors rest, their momentum and weight decay too,
+    in steps they don't occur in. Rare words then learn more slowly at the same rate, and a step no longer walks over
+    the whole table, which counts from some 50,000 words on. adagrad and sgd never do, with equal results."""
+    clip_norm: float = 10.0
+    """Bound on the norm of all gradients together."""
+    sum_over_window: bool = True
+    """bilm-tf differentiates unroll_steps times the mean loss, which clip_norm and adagrad's accumulator feel."""
+    product_dtype: Literal["float32", "bfloat16"] = "float32"
+    """Type of the factors of the large matrix products; everything else stays float32."""
+    reduce_dtype: Literal["float32", "bfloat16"] = "float32"
+    """Several processes: type of the gradients they send each other; bfloat16 halves the traffic and rounds."""
+
+    seed: int = 0
+    """Of initial weights, shuffling, dropout and negatives."""
+    log_every: int = 100
+    """Steps between two lines of metrics.jsonl."""
+    evaluate_every: int = 5000
+    """Steps between two perplexities on the validation text; 0: only at the end."""
+    evaluation_sentences: int = 2000
+    """How many validation sentences those take; the one at the end takes all. 0: all, always."""
+    save_every: int = 1250
+    """Steps between two checkpoints; one is always kept at the end."""
+    keep_checkpoints: int = 2
+    """How many of the newest checkpoints stay."""
+    keep_best: bool = True
+    """Whether the checkpoint of the lowest validation perplexity stays too, under checkpoints/best."""
+    patience: int = 0
+    """End after this many evaluations in a row without a lower validation perplexity; the finished model is then the
+    best checkpoint's. 0: train to the last step."""
+    on_nan: Literal["stop", "skip"] = "stop"
+    """What a loss or gradient that is no number does: stop the run, with the state before it saved, or skip the
+    step."""
+    max_skipped_steps: int = 10
+    """on_nan="skip" stops after this many skipped steps in a row."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "filters", pairs("filters", self.filters))
+        object.__setattr__(self, "softmax_cutoffs", whole_numbers("softmax_cutoffs", self.softmax_cutoffs))
+        check_settings(self)
+        for field in fields(self):
+            if isinstance(field.default, bool):
+                object.__setattr__(self, field.name, bool(getattr(self, field.name)))
+        try:
+            self.architecture(_LARGEST)
+        except ConfigError as error:
+            raise ConfigError(
+                f"{error} There is no such model. Take the sizes of a recipe in configs/pretrain."
+            ) from None
+
+    @property
+    def word_vector_size(self) -> int:
+        """Width of a word's vector; 0: the model has none."""
+        return self.word_dim or (self.projection_size if self.characters == "none" else 0)
+
+    def softmax_clusters(self, vocabulary_size: int) -> list[tuple[int, int]]:
+        """(words, width) of each cluster of an adaptive softmax, else none. ConfigError if one would be empty."""
+        if self.softmax != "adaptive":
+            return []
+        sizes = checked_clusters(self.softmax_cutoffs, vocabulary_size)
+        widths = [max(1, self.projection_size // self.softmax_divisor**depth) for depth in range(1, len(sizes) + 1)]
+        return list(zip(sizes, widths, strict=True))
+
+    def architecture(
+        self, max_characters_per_token: int, num_characters: int = NUM_BYTE_CHARACTERS, vocabulary_size: int = 1
+    ) -> BiLMConfig:
+        """The biLM's config. The numbers come from the data: those of characters only with a dictionary, of words only
+        if the model reads words."""
+        word_dim = self.word_vector_size
+        return BiLMConfig(
+            characters=self.characters,
+            num_characters=num_characters,
+            max_characters_per_token=max_characters_per_token,
+            character_dim=self.character_dim,
+            filters=self.filters,
+            activation=self.activation,
+            num_highway=self.num_highway,
+            token_projection=self.characters != "none" or word_dim != self.projection_size,
+            num_words=vocabulary_size + 1 if word_dim else 0,
+            word_dim=word_dim,
+            cell_size=self.cell_size,
+            projection_size=self.projection_size,
+            num_layers=self.num_layers,
+            cell_clip=self.cell_clip or None,
+            projection_clip=self.projection_clip or None,
+            skip_connections=self.skip_connections,
+            direction=self.direction,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        lists = {"filters": [list(pair) for pair in self.filters], "softmax_cutoffs": list(self.softmax_cutoffs)}
+        return {**asdict(self), **lists}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any], source: str) -> "PretrainConfig":
+        """From a TOML or JSON table; unknown keys are errors that name `source`."""
+        known = [field.name for field in fields(cls)]
+        if unknown := sorted(set(values) - set(known)):
+            raise ConfigError(
+                f"{source}: unknown setting {unknown[0]!r}, which would change nothing. The settings are: "
+                f"{', '.join(known)}."
+            )
+        try:
+            return cls(**values)
+        except ConfigError as error:
+            raise ConfigError(f"{source}: {error}") from None

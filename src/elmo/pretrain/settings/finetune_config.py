@@ -1,0 +1,132 @@
+"""What fine-tuning is told. The architecture comes from the model, so this is the recipe alone."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from itertools import accumulate
+from typing import Any, Literal
+
+from elmo.config import BiLMConfig
+from elmo.errors import ConfigError
+from elmo.pretrain.settings.config import PretrainConfig
+
+
+@dataclass(frozen=True)
+class FinetuneConfig:
+    """One epoch with a rate of its own; every field is a flag of `elmo finetune`.
+
+    The original continues for one epoch with Adagrad's rate of 0.2 and restored accumulators (specification, 6.8),
+    which published models come without; these defaults were found by the tries in dev/LOG.md.
+    """
+
+    epochs: float = 1.0
+    """Passes over the training data."""
+    max_steps: int = 0
+    """End after this many steps, whatever `epochs` says; 0: no such end."""
+    learning_rate: float = 0.001
+    """At its highest. Lower forgets less of the old domain, and learns less of the new one."""
+    warmup_steps: int = 20
+    """Steps over which the rate rises from 0."""
+    decay: Literal["none", "linear"] = "linear"
+    """none: the rate stays; linear: it falls to 0 at the last step."""
+    optimizer: Literal["adagrad", "adamw"] = "adamw"
+    """As for `elmo pretrain`."""
+    batch_size: int = 32
+    """Rows of a window; each carries its own LSTM state."""
+    unroll_steps: int = 20
+    """Tokens of a window: backpropagation through time ends at its beginning."""
+    num_negative_samples: int = 2048
+    """Negatives of the sampled softmax; half the vocabulary at most."""
+    state_reset: float = 0.9
+    """Chance that a row forgets its state when a new sentence begins; 1 trains what `state="zero"` embeds."""
+    dropout: float = 0.1
+    """On every LSTM layer's input and on the top output."""
+    clip_norm: float = 1.0
+    """Bound on the norm of all gradients together."""
+    product_dtype: Literal["float32", "bfloat16"] = "float32"
+    """Type of the factors of the large matrix products; everything else stays float32."""
+
+    seed: int = 0
+    """Of shuffling, dropout and negatives."""
+    log_every: int = 20
+    """Steps between two lines of metrics.jsonl."""
+    evaluate_every: int = 0
+    """Steps between two perplexities on the validation text; 0: only before and after."""
+    evaluation_sentences: int = 2000
+    """How many validation sentences those take. 0: all."""
+    comparison_sentences: int = 0
+    """How many sentences of each held-out text the comparison before and after takes, evenly picked. 0: all."""
+    save_every: int = 200
+    """Steps between two checkpoints."""
+    keep_checkpoints: int = 2
+    """How many of the newest checkpoints stay."""
+    on_nan: Literal["stop", "skip"] = "stop"
+    """What a loss or gradient that is no number does: stop the run, with the state before it saved, or skip the
+    step."""
+
+    def __post_init__(self) -> None:
+        if self.comparison_sentences < 0:
+            raise ConfigError(
+                f"comparison_sentences is {self.comparison_sentences}, but must be 0 or more. 0 takes all sentences."
+            )
+        # The other settings mean what they mean in pretraining, and are checked there.
+        PretrainConfig(**self._recipe())
+
+    def pretraining(
+        self,
+        architecture: BiLMConfig,
+        vocabulary_size: int,
+        clusters: Sequence[tuple[int, int]] = (),
+        *,
+        tied: bool = False,
+    ) -> PretrainConfig:
+        """The pretraining run that continues a model. ConfigError if pretraining knows no such architecture.
+
+        `clusters`: (words, width) of each cluster of an adaptive softmax; `tied`: whether the softmax's weights are the
+        words' vectors.
+        """
+        known = {field.name for field in fields(PretrainConfig)}
+        # PretrainConfig says "no bound" by 0, BiLMConfig by None.
+        shape = {name: value or 0 for name, value in asdict(architecture).items() if name in known}
+        recipe = self._recipe()
+        recipe["num_negative_samples"] = max(1, min(self.num_negative_samples, vocabulary_size // 2))
+        config = PretrainConfig(**{**recipe, **shape, **self._softmax(architecture, vocabulary_size, clusters, tied)})
+        built = config.architecture(architecture.max_characters_per_token, architecture.num_characters, vocabulary_size)
+        if built != architecture:
+            name = next(field.name for field in fields(BiLMConfig) if _differ(built, architecture, field.name))
+            raise ConfigError(
+                f"the model's {name} is {getattr(architecture, name)!r}, but training builds models with "
+                f"{getattr(built, name)!r} only: it can't go on with this one. Fine-tune a model that 'elmo pretrain' "
+                "made, or pretrain one on your text."
+            )
+        return config
+
+    def _softmax(
+        self, architecture: BiLMConfig, vocabulary_size: int, clusters: Sequence[tuple[int, int]], tied: bool
+    ) -> dict[str, Any]:
+        if not clusters:
+            return {"tie_softmax": tied}
+        first = vocabulary_size - sum(words for words, _ in clusters)
+        cutoffs = list(accumulate((words for words, _ in clusters[:-1]), initial=first))
+        settings = {
+            "softmax": "adaptive",
+            "softmax_cutoffs": cutoffs,
+            "softmax_divisor": max(2, architecture.projection_size // clusters[0][1]),
+        }
+        built = PretrainConfig(projection_size=architecture.projection_size, **settings).softmax_clusters(
+            vocabulary_size
+        )
+        if built != list(clusters):
+            raise ConfigError(
+                f"the model's adaptive softmax has clusters of (words, width) {list(clusters)}, but training builds "
+                f"{built} only. Fine-tune a model that 'elmo pretrain' made."
+            )
+        return settings
+
+    def _recipe(self) -> dict[str, Any]:
+        own = {name: value for name, value in asdict(self).items() if name != "comparison_sentences"}
+        # The mean over the window, not bilm-tf's sum: the rate is that of the mean.
+        return {**own, "sum_over_window": False}
+
+
+def _differ(one: BiLMConfig, other: BiLMConfig, name: str) -> bool:
+    return getattr(one, name) != getattr(other, name)

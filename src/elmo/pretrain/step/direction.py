@@ -1,0 +1,88 @@
+"""One direction's share of a training step, from token vectors to gradients.
+
+The two language models share only the token vectors and the softmax, so each direction runs forward and backward on
+its own (on a CPU: on a core of its own) and hands back gradients for what is shared.
+
+Source: bilm-tf `bilm/training.py`; the specification, 6.3 and 6.4.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn import functional
+
+from elmo.model.lm_head import LMHead
+from elmo.model.projected_lstm import ProjectedLSTM
+from elmo.ops.sampled_softmax import LogUniformSampler, NegativeSample
+from elmo.pretrain.ranks.gradients import Gradient
+from elmo.pretrain.step.dropout import RowDropout
+from elmo.pretrain.step.softmax_loss import exact_loss, sampled_loss
+
+
+@dataclass(frozen=True)
+class DirectionWindow:
+    """What a direction reads in a step."""
+
+    places: Int[Tensor, "tokens batch"]
+    """Place of each input among the step's distinct tokens."""
+    target_ids: Int[Tensor, "tokens batch"]
+    """Vocabulary ids."""
+    negatives: NegativeSample | None
+    """Of the sampled softmax."""
+    keep: Float[Tensor, "tokens batch"] | None
+    """0 where the state is forgotten before a token."""
+    hidden: Float[Tensor, "layers batch projection"]
+    cell: Float[Tensor, "layers batch cell"]
+    drop: RowDropout
+
+
+@dataclass(frozen=True)
+class DirectionResult:
+    """What a direction found; the gradients of its own LSTM are already in the parameters."""
+
+    loss: float
+    """Mean loss in nats per token."""
+    hidden: Float[Tensor, "layers batch projection"]
+    cell: Float[Tensor, "layers batch cell"]
+    vectors_gradient: Float[Tensor, "types projection"]
+    head_gradients: dict[str, Gradient]
+    """Of the softmax's tensors, by their names."""
+
+
+def learn(
+    lstm: ProjectedLSTM,
+    head: LMHead,
+    sampler: LogUniformSampler | None,
+    vectors: Float[Tensor, "types projection"],
+    window: DirectionWindow,
+    *,
+    scale: float,
+    product_dtype: torch.dtype | None = None,
+) -> DirectionResult:
+    """Forward and backward of `scale` times the mean loss: sampled with a sampler, else exact."""
+    vectors = vectors.detach().requires_grad_()
+    inputs = functional.embedding(window.places, vectors)
+    top, hidden, cell = lstm.read_window(inputs, window.hidden, window.cell, window.drop, window.keep, product_dtype)
+    outputs, targets = top.flatten(0, 1), window.target_ids.flatten()
+    if sampler is not None and window.negatives is not None:
+        loss, leaves = sampled_loss(head, sampler, outputs, targets, window.negatives, product_dtype)
+    else:
+        loss, leaves = exact_loss(head, outputs, targets, product_dtype)
+    (loss * scale).backward()
+    return DirectionResult(loss.item(), hidden, cell, vectors.grad, leaves.gradients())
+
+
+def forgetting(
+    begins: np.ndarray, chance: float, generator: np.random.Generator, rows: slice, total: int
+) -> Tensor | None:
+    """(tokens, rows): 0 where a sentence begins and the row forgets what it read before, else 1.
+
+    Drawn for the `total` rows of all processes, of which `begins` has `rows`.
+    """
+    if chance == 0:
+        return None
+    drawn = generator.random((len(begins), total))[:, rows]
+    return torch.from_numpy(~(begins & (drawn < chance))).float()

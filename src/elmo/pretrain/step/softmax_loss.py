@@ -1,0 +1,71 @@
+"""The loss of a direction's predictions, by the softmax the run has, and the gradients of what the directions share.
+
+Every direction gets leaves of its own, which share the head's memory: two directions may then run at once.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn import functional
+
+from elmo.model.lm_head import LMHead
+from elmo.ops.adaptive_softmax import adaptive_softmax_mean
+from elmo.ops.full_softmax import full_softmax_mean
+from elmo.ops.sampled_softmax import LogUniformSampler, NegativeSample, SoftmaxRows, sampled_softmax_mean
+from elmo.pretrain.ranks.gradients import Gradient, RowGradient
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """The part of the softmax's tensors that a loss reads, by their name in the head."""
+
+    tensors: dict[str, Tensor]
+    rows: Int[Tensor, " rows"] | None = None
+    """Which rows they are, distinct and ascending; None: all."""
+
+    def gradients(self) -> dict[str, Gradient]:
+        """After the way back; zero where nothing was read."""
+        found = {
+            name: torch.zeros_like(leaf) if leaf.grad is None else leaf.grad for name, leaf in self.tensors.items()
+        }
+        if self.rows is None:
+            return dict(found)
+        return {name: RowGradient(self.rows, gradient) for name, gradient in found.items()}
+
+
+def sampled_loss(
+    head: LMHead,
+    sampler: LogUniformSampler,
+    outputs: Float[Tensor, "targets projection"],
+    target_ids: Int[Tensor, " targets"],
+    negatives: NegativeSample,
+    product_dtype: torch.dtype | None,
+) -> tuple[Float[Tensor, ""], Leaves]:
+    """The mean against a sample of the vocabulary; only the rows of targets and negatives are touched."""
+    rows, places = torch.cat([target_ids, negatives.ids]).unique(return_inverse=True)
+    weight = head.weight.detach()[rows].requires_grad_()
+    bias = head.bias.detach()[rows].requires_grad_()
+    log_chance = sampler.log_chance(rows, negatives.num_draws)
+    target_rows, negative_rows = (
+        SoftmaxRows(functional.embedding(at, weight), bias[at], log_chance[at])
+        for at in (places[: len(target_ids)], places[len(target_ids) :])
+    )
+    loss = sampled_softmax_mean(outputs, target_ids, target_rows, negatives.ids, negative_rows, product_dtype)
+    return loss, Leaves({"weight": weight, "bias": bias}, rows)
+
+
+def exact_loss(
+    head: LMHead,
+    outputs: Float[Tensor, "targets projection"],
+    target_ids: Int[Tensor, " targets"],
+    product_dtype: torch.dtype | None,
+) -> tuple[Float[Tensor, ""], Leaves]:
+    """The mean against the whole vocabulary, by the full or the adaptive softmax, whichever the head is."""
+    leaves = {name: parameter.detach().requires_grad_() for name, parameter in head.named_parameters()}
+    if head.clusters:
+        loss = adaptive_softmax_mean(outputs, target_ids, head.adaptive_weights(leaves), product_dtype)
+    else:
+        loss = full_softmax_mean(outputs, target_ids, leaves["weight"], leaves["bias"], product_dtype)
+    return loss, Leaves(leaves)

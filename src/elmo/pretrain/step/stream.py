@@ -1,0 +1,233 @@
+"""Streams: shuffled sentences -> windows of (input, target) tokens, the same for both directions.
+
+Source: bilm-tf `bilm/data.py` as described in the specification, 6.2. Each direction is a reader of its own with its
+own shuffling, so at a given step the two directions see different sentences. Every row of a window holds a current
+sentence; when it is used up the row pulls the next sentence of the shared reader. Sentences are cut across windows,
+there is never padding, and the LSTM state is carried from window to window by row.
+
+Rows are numbered over all processes of a run. Each process knows what every row holds, which takes the sentences'
+lengths alone, and makes the tokens of its own rows only: so any number of processes reads what one would read. All rows
+are filled at once; tests/pretrain/step/test_stream.py has the loop over rows that says the same.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from elmo.corpus.shards import Shard
+
+BEGIN_TYPE, END_TYPE = 0, 1  # word types of <S> and </S> in prepared data
+_NONE = -1  # a row that holds no sentence yet
+
+
+@dataclass(frozen=True)
+class Window:
+    """One step's tokens of one direction in this process's rows; time comes first."""
+
+    inputs: np.ndarray
+    """(tokens, rows) word types"""
+    targets: np.ndarray
+    """(tokens, rows) word types, the next one in reading order"""
+
+
+class SentenceReader:
+    """All sentences of all shards in an order shuffled anew every epoch, without end.
+
+    The order of an epoch depends on (seed, direction, epoch) alone, so a position is two numbers. Memory: 4 bytes for
+    each sentence.
+    """
+
+    def __init__(self, shards: Sequence[Shard], backward: bool, seed: int, shuffle: bool = True) -> None:
+        self.shards = list(shards)
+        self.backward = backward
+        self.seed = seed
+        self.shuffle = shuffle
+        self.epoch = 0
+        self.position = 0
+        self._order(0)
+
+    def _order(self, epoch: int) -> None:
+        """Shards in a shuffled order, sentences shuffled within their shard."""
+        generator = np.random.default_rng([self.seed, int(self.backward), epoch])
+        numbers = np.arange(len(self.shards))
+        self._shards = generator.permutation(numbers) if self.shuffle else numbers
+        parts = []
+        for shard in self._shards:
+            count = self.shards[shard].num_sentences
+            parts.append((generator.permutation(count) if self.shuffle else np.arange(count)).astype(np.uint32))
+        self._sentences = np.concatenate(parts)
+        self._ends = np.cumsum([len(part) for part in parts])
+
+    def take(self, count: int) -> np.ndarray:
+        """(n, 2): shard and sentence of the next sentences, `count` or as many as the epoch still has, but one."""
+        if self.position == len(self._sentences):
+            self.seek(self.epoch + 1, 0)
+        places = np.arange(self.position, min(self.position + count, len(self._sentences)))
+        self.position += len(places)
+        shards = self._shards[np.searchsorted(self._ends, places, side="right")]
+        return np.stack([shards, self._sentences[places].astype(np.int64)], axis=1)
+
+    def give_back(self, count: int) -> None:
+        """The last sentences of the last `take` were not needed."""
+        self.position -= count
+
+    def next(self) -> tuple[int, int]:
+        """(shard, sentence) of the next sentence."""
+        shard, sentence = self.take(1)[0].tolist()
+        return shard, sentence
+
+    def seek(self, epoch: int, position: int) -> None:
+        """Go to a place in the endless sequence."""
+        if epoch != self.epoch:
+            self._order(epoch)
+        self.epoch, self.position = epoch, position
+
+    def lengths(self, sentences: np.ndarray) -> np.ndarray:
+        """(n,) predictions in each of the (n, 2) sentences: one for each word and one for the boundary behind."""
+        return self._each(
+            sentences[:, 0], sentences[:, 1], lambda shard, at: shard.offsets[at + 1] - shard.offsets[at] + 1
+        )
+
+    def tokens(self, sentences: np.ndarray, lengths: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        """(n,) word types: of each of the (n, 2) sentences the one at a position in reading order, boundaries counted.
+
+        Position 0 is the boundary before, position `lengths` that behind.
+        """
+        first, last = (END_TYPE, BEGIN_TYPE) if self.backward else (BEGIN_TYPE, END_TYPE)
+        found = np.where(positions == 0, first, last)
+        inner = np.flatnonzero((positions > 0) & (positions < lengths))
+        places = lengths[inner] - 1 - positions[inner] if self.backward else positions[inner] - 1
+        of_shard = sentences[inner]
+        found[inner] = self._each(
+            of_shard[:, 0],
+            np.stack([of_shard[:, 1], places]),
+            lambda shard, at: shard.tokens[shard.offsets[at[0]] + at[1]],
+        )
+        return found
+
+    def _each(self, shards: np.ndarray, at: np.ndarray, read: Any) -> np.ndarray:
+        """What `read` finds in each shard for its own places `at`; few shards are open at a time."""
+        found = np.empty(len(shards), dtype=np.int64)
+        for shard in np.unique(shards):
+            own = shards == shard
+            found[own] = read(self.shards[shard], at[..., own])
+        return found
+
+
+class Stream:
+    """Endless windows of one direction. Its state is where the reader stands and what each row still holds.
+
+    `batch_size`: rows of all processes; `rows`: this process's own, None for all.
+    """
+
+    def __init__(self, reader: SentenceReader, batch_size: int, unroll_steps: int, rows: slice | None = None) -> None:
+        self.reader = reader
+        self.batch_size = batch_size
+        self.unroll_steps = unroll_steps
+        self.own = rows if rows is not None else slice(0, batch_size)
+        self._held = np.full((batch_size, 2), _NONE, dtype=np.int64)  # shard, sentence
+        self._used = np.zeros(batch_size, dtype=np.int64)  # predictions of it that were made
+        self._lengths = np.zeros(batch_size, dtype=np.int64)  # predictions it has
+
+    def next(self) -> Window:
+        """The next window."""
+        steps = self.unroll_steps
+        held, lengths, used = self._held, self._lengths, self._used
+        needs = np.maximum(steps - (lengths - used), 0)
+        pulled, ends, until = self._pull(needs)
+        window = self._window(pulled, ends, until)
+        since = np.concatenate([[0], until[:-1]])
+        rows = np.flatnonzero(until > since)  # those that pulled
+        last = until[rows] - 1
+        starts = np.concatenate([[0], ends])
+        self._used = used + steps
+        self._used[rows] = needs[rows] - (starts[last] - starts[since[rows]])
+        self._held, self._lengths = held.copy(), lengths.copy()
+        self._held[rows], self._lengths[rows] = pulled[last], ends[last] - starts[last]
+        return window
+
+    def _pull(self, needs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Each row in turn takes sentences until it has the predictions it needs.
+
+        (n, 2) the sentences; (n,) their lengths added up; (rows,) how many of them are taken after each row.
+        """
+        chunks: list[np.ndarray] = []
+        ends: list[int] = []
+        until = np.empty(len(needs), dtype=np.int64)
+        taken = total = 0
+        for row, need in enumerate(needs.tolist()):
+            if need:
+                # More is only read when all that was read is used, so that what is left over lies in one epoch.
+                while not ends or ends[-1] < total + need:
+                    chunks.append(self.reader.take(self._guess(needs[row:])))
+                    added = np.cumsum(self.reader.lengths(chunks[-1])) + (ends[-1] if ends else 0)
+                    ends += added.tolist()
+                taken = bisect_left(ends, total + need, taken) + 1
+                total = ends[taken - 1]
+            until[row] = taken
+        self.reader.give_back(len(ends) - taken)
+        found = np.concatenate([*chunks, np.empty((0, 2), dtype=np.int64)])[:taken]
+        return found, np.array(ends[:taken], dtype=np.int64), until
+
+    def _guess(self, needs: np.ndarray) -> int:
+        """About how many sentences are still wanted; reading some too many costs little."""
+        return 16 + int(needs.sum()) // 16 + np.count_nonzero(needs)
+
+    def _window(self, pulled: np.ndarray, ends: np.ndarray, until: np.ndarray) -> Window:
+        """The tokens of this process's rows: the rest of what a row holds, then what it pulled, cut at the end."""
+        own, steps = self.own, self.unroll_steps
+        rows = np.arange(own.start, own.stop)
+        left = np.minimum(self._lengths[own] - self._used[own], steps)
+        first = until[own.start - 1] if own.start else 0
+        mine = slice(first, until[own.stop - 1])
+        row_of = np.searchsorted(until, np.arange(mine.start, mine.stop), side="right")
+        # Every piece: the row it belongs to, its sentence, that one's length, and the prediction it begins with.
+        row = np.concatenate([rows, row_of])
+        order = np.argsort(row, kind="stable")  # a row's old sentence stands before what it pulled
+        sentences = np.concatenate([self._held[own], pulled[mine]])[order]
+        whole = np.diff(ends, prepend=0)[mine]
+        lengths = np.concatenate([self._lengths[own], whole])[order]
+        begins = np.concatenate([self._used[own], np.zeros_like(whole)])[order]
+        counts = np.concatenate([left, whole])[order]
+        return self._cut(row[order] - own.start, sentences, lengths, begins, counts, len(rows))
+
+    def _cut(
+        self,
+        row: np.ndarray,
+        sentences: np.ndarray,
+        lengths: np.ndarray,
+        begins: np.ndarray,
+        counts: np.ndarray,
+        num_rows: int,
+    ) -> Window:
+        """Lays pieces of `counts` predictions one behind the other in their rows, and drops what is too long."""
+        after = np.cumsum(counts)
+        before = after - counts
+        firsts = np.searchsorted(row, np.arange(num_rows))
+        place = before - before[firsts][row]  # of each piece's first prediction in its row
+        counts = np.minimum(counts, self.unroll_steps - place)
+        piece = np.repeat(np.arange(len(counts)), counts)
+        at = np.arange(len(piece)) - np.repeat(np.cumsum(counts) - counts, counts) + begins[piece]
+        shape = (num_rows, self.unroll_steps)
+        inputs, targets = (
+            self.reader.tokens(sentences[piece], lengths[piece], at + ahead).reshape(shape) for ahead in (0, 1)
+        )
+        return Window(np.ascontiguousarray(inputs.T), np.ascontiguousarray(targets.T))
+
+    def state_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        rows = np.column_stack([self._held, self._used]).tolist()
+        rows = [None if row[0] == _NONE else tuple(row) for row in rows]
+        return {"epoch": self.reader.epoch, "position": self.reader.position, "rows": rows}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on exactly where `state_dict` was taken."""
+        self.reader.seek(state["epoch"], state["position"])
+        rows = np.array([(_NONE, _NONE, 0) if row is None else tuple(row) for row in state["rows"]], dtype=np.int64)
+        self._held, self._used = rows[:, :2].copy(), rows[:, 2].copy()
+        self._lengths = np.zeros(len(rows), dtype=np.int64)
+        known = rows[:, 0] != _NONE
+        self._lengths[known] = self.reader.lengths(self._held[known])

@@ -1,0 +1,339 @@
+"""Trainer: one step of pretraining, and everything that the next step depends on.
+
+A step's chance comes from (seed, step) alone, so what must be saved is the weights, the optimizer's tensors, where
+the streams stand and what the LSTMs remember.
+"""
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.func import functional_call
+
+from elmo.corpus.shards import TrainingData
+from elmo.errors import ConfigError, ElmoError
+from elmo.ops.sampled_softmax import LogUniformSampler, NegativeSample
+from elmo.pretrain.ranks.distributed import Ranks
+from elmo.pretrain.ranks.gradients import Gradient, RowGradient, add_up, behind_padding, clip_, update_rows
+from elmo.pretrain.ranks.reduction import Reduction
+from elmo.pretrain.settings.config import PretrainConfig
+from elmo.pretrain.step.direction import DirectionResult, DirectionWindow, forgetting, learn
+from elmo.pretrain.step.dropout import RowDropout
+from elmo.pretrain.step.new_model import new_model
+from elmo.pretrain.step.schedule import learning_rate, make_optimizer
+from elmo.pretrain.step.stream import BEGIN_TYPE, END_TYPE, SentenceReader, Stream, Window
+from elmo.pretrain.step.type_ids import TypeIds
+from elmo.process.device import chosen_device
+
+_WORD_TABLE = "bilm.token_encoder.word_embedding"
+
+
+class TrainingDiverged(ElmoError):
+    """The loss or a gradient is no number any more."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """What a step found, before its update."""
+
+    losses: dict[str, float]
+    """Loss of each direction in nats per token. Sampled: optimistic, not comparable with a perplexity."""
+    gradient_norm: float
+    learning_rate: float
+
+    @property
+    def loss(self) -> float:
+        """Mean over the directions."""
+        return sum(self.losses.values()) / len(self.losses)
+
+
+class Trainer:
+    """Weights, optimizer, streams and LSTM states of one run.
+
+    `ranks`: the processes that train together; each has a trainer, which reads its block of the rows. All take every
+    step, and everything that says so, together. Its weights are then the same on all ranks, and up to rounding those
+    that one process finds.
+
+    All tensors lie on `device`, by default the one of `ranks`. On a CPU the two directions run at once, elsewhere one
+    after the other. Nothing here is written for one kind of GPU, and nothing has been tried on a GPU so far.
+    """
+
+    def __init__(
+        self,
+        config: PretrainConfig,
+        data: TrainingData,
+        device: str | torch.device | None = None,
+        ranks: Ranks | None = None,
+    ) -> None:
+        self.config = config
+        self.data = data
+        self.ranks = ranks or Ranks()
+        self.device = chosen_device(self.ranks.device if device is None else device)
+        self.rows = self.ranks.rows(config.batch_size)
+        self.step_number = 0
+        self.type_ids = TypeIds.of(config, data)
+        self.type_words = torch.from_numpy(np.array(data.type_words, dtype=np.int64))
+        self.bilm, self.head = new_model(config, data, self.type_ids.token_map, self.device)
+        self.named_parameters = {
+            **{f"bilm.{name}": parameter for name, parameter in self.bilm.named_parameters()},
+            **{f"head.{name}": parameter for name, parameter in self.head.named_parameters()},
+        }
+        if config.tie_softmax:
+            del self.named_parameters["head.weight"]  # the same numbers as the words' vectors
+        self.optimizer = make_optimizer(config, self.named_parameters.values())
+        # Other optimizers' rules change nothing where there is no gradient.
+        self.updates_rows = config.optimizer != "adamw" or config.lazy_rows
+        words = len(data.vocabulary.words)
+        self.sampler = LogUniformSampler(words, config.num_negative_samples) if config.softmax == "sampled" else None
+        self.streams = self._new_streams()
+        self.states = self._zero_states()
+        self.product_dtype = torch.bfloat16 if config.product_dtype == "bfloat16" else None
+        self._reduction = Reduction(self.ranks, torch.bfloat16 if config.reduce_dtype == "bfloat16" else None)
+        # A core for each direction beats both cores on each product: the small passes between don't split well. Where
+        # each of a machine's ranks has one core, that is spread out already.
+        alone = self.ranks.size == 1 or torch.get_num_threads() > 1
+        at_once = self.device.type == "cpu" and len(self.streams) > 1 and alone
+        self._pool = ThreadPoolExecutor(2, initializer=torch.set_num_threads, initargs=(1,)) if at_once else None
+
+    def _new_streams(self) -> dict[str, Stream]:
+        config, shards = self.config, self.data.shards("train")
+        return {
+            direction: Stream(
+                SentenceReader(shards, direction == "backward", config.seed),
+                config.batch_size,
+                config.unroll_steps,
+                self.rows,
+            )
+            for direction in self.bilm.config.directions
+        }
+
+    def _zero_states(self) -> dict[str, tuple[Tensor, Tensor]]:
+        state, count = self.bilm.zero_state(self.rows.stop - self.rows.start), len(self.streams)
+        parts = zip(self.streams, state.hidden.chunk(count, dim=2), state.cell.chunk(count, dim=2), strict=True)
+        return {direction: (hidden, cell) for direction, hidden, cell in parts}
+
+    @property
+    def share(self) -> float:
+        """Of all ranks' rows, those of this one."""
+        return (self.rows.stop - self.rows.start) / self.config.batch_size
+
+    @property
+    def tokens_per_step(self) -> int:
+        """Predictions of each direction in a step, of all ranks."""
+        return self.config.batch_size * self.config.unroll_steps
+
+    @property
+    def tokens_per_epoch(self) -> int:
+        """Predictions of each direction in one pass: every token and one boundary for each sentence."""
+        return self.data.num_tokens("train") + self.data.num_sentences("train")
+
+    @property
+    def last_step(self) -> int:
+        """The step that ends the run."""
+        steps = math.ceil(self.config.epochs * self.tokens_per_epoch / self.tokens_per_step)
+        return min(steps, self.config.max_steps) if self.config.max_steps else steps
+
+    @property
+    def epoch(self) -> float:
+        """Passes over the data so far."""
+        return self.step_number * self.tokens_per_step / self.tokens_per_epoch
+
+    def step(self) -> StepResult:
+        """Read one window a direction, and update the weights: all ranks the same way.
+
+        Raises TrainingDiverged, on all ranks, if a loss or gradient is no number on any; PeerLost; RanksDiffer.
+        """
+        number = self.step_number + 1
+        windows = {direction: stream.next() for direction, stream in self.streams.items()}
+        inputs = np.stack([window.inputs for window in windows.values()])
+        types, places = np.unique(inputs, return_inverse=True)
+        tasks = self._tasks(number, windows, torch.from_numpy(places.reshape(inputs.shape)))
+        self.optimizer.zero_grad(set_to_none=True)
+        vectors, words = self._token_vectors(types)
+        run = map if self._pool is None else self._pool.map
+        results = dict(zip(windows, run(partial(self._learn, vectors), windows, tasks), strict=True))
+        gradients = self._gather(vectors, words, results)
+        losses = {direction: result.loss * self.share for direction, result in results.items()}
+        losses, gradients = self._reduction.add_up(number, losses, gradients)
+        gradients = self._laid_out(gradients)
+        norm = clip_(gradients.values(), self.config.clip_norm).item()
+        self._reduction.remember(norm)
+        self._check(number, losses, norm)
+        rate = learning_rate(self.config, number, self.last_step)
+        self._update(gradients, rate)
+        self.states = {direction: (result.hidden, result.cell) for direction, result in results.items()}
+        self.step_number = number
+        return StepResult(losses, norm, rate)
+
+    def _tasks(self, number: int, windows: dict[str, Window], places: Tensor) -> list[DirectionWindow]:
+        """All chance of a step comes from (seed, step), drawn here in a fixed order, for the rows of all ranks."""
+        rows, total = self.rows, self.config.batch_size
+        generator = np.random.default_rng([self.config.seed, 1, number])
+        tasks = []
+        for (direction, window), own_places in zip(windows.items(), places, strict=True):
+            begins = window.inputs == (BEGIN_TYPE if direction == "forward" else END_TYPE)
+            tasks.append(
+                DirectionWindow(
+                    own_places.to(self.device),
+                    self.type_words[torch.from_numpy(window.targets)].to(self.device),
+                    self._draw(generator),
+                    self._placed(forgetting(begins, self.config.state_reset, generator, rows, total)),
+                    *self.states[direction],
+                    RowDropout(self.config.dropout, int(generator.integers(2**62)), rows, total, self.device),
+                )
+            )
+        return tasks
+
+    def _draw(self, generator: np.random.Generator) -> NegativeSample | None:
+        if self.sampler is None:
+            return None
+        sample = self.sampler.draw(generator)
+        return sample._replace(ids=sample.ids.to(self.device))
+
+    def _placed(self, tensor: Tensor | None) -> Tensor | None:
+        return None if tensor is None else tensor.to(self.device)
+
+    def _token_vectors(self, types: np.ndarray) -> tuple[Tensor, RowGradient | None]:
+        """The vectors of distinct types; the words' rows they were made of, whose values get their gradient later."""
+        characters, words = self.type_ids.tensors(types, self.device)
+        if words is None:
+            return self.bilm.token_vectors(characters), None
+        rows, places = words.unique(return_inverse=True)
+        encoder = self.bilm.token_encoder
+        table = encoder.word_embedding.detach()[rows].requires_grad_()
+        # The small table stands in for the whole one, so that the way back makes a gradient of these rows alone.
+        return functional_call(encoder, {"word_embedding": table}, (characters, places)), RowGradient(rows, table)
+
+    def _learn(self, vectors: Tensor, direction: str, window: DirectionWindow) -> DirectionResult:
+        scale = self.share * (self.config.unroll_steps if self.config.sum_over_window else 1) / len(self.streams)
+        return learn(
+            getattr(self.bilm, f"{direction}_lstm"),
+            self.head,
+            self.sampler,
+            vectors,
+            window,
+            scale=scale,
+            product_dtype=self.product_dtype,
+        )
+
+    def _gather(
+        self, vectors: Tensor, words: RowGradient | None, results: dict[str, DirectionResult]
+    ) -> dict[str, Gradient]:
+        """The gradients of this rank's rows; the directions' are added up where they share a parameter."""
+        vectors.backward(sum(result.vectors_gradient for result in results.values()))
+        found: dict[str, list[Gradient]] = {
+            name: [] if own.grad is None else [own.grad] for name, own in self.named_parameters.items()
+        }
+        if words is not None:
+            found[_WORD_TABLE].append(RowGradient(words.rows, words.values.grad))
+        for result in results.values():
+            for name, gradient in result.head_gradients.items():
+                if name == "weight" and self.config.tie_softmax:
+                    found[_WORD_TABLE].append(behind_padding(gradient))
+                else:
+                    found[f"head.{name}"].append(gradient)
+        return {name: add_up(parts, self.named_parameters[name]) for name, parts in found.items() if parts}
+
+    def _laid_out(self, gradients: dict[str, Gradient]) -> dict[str, Gradient]:
+        """As the optimizer takes them."""
+        if self.updates_rows:
+            return gradients
+        return {
+            name: gradient.whole(self.named_parameters[name]) if isinstance(gradient, RowGradient) else gradient
+            for name, gradient in gradients.items()
+        }
+
+    def _update(self, gradients: dict[str, Gradient], rate: float) -> None:
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        for name, gradient in gradients.items():
+            parameter = self.named_parameters[name]
+            if isinstance(gradient, RowGradient):
+                update_rows(self.optimizer, parameter, gradient)
+            else:
+                parameter.grad = gradient
+        self.optimizer.step()
+
+    def _check(self, number: int, losses: dict[str, float], norm: float) -> None:
+        if math.isfinite(norm) and all(math.isfinite(value) for value in losses.values()):
+            return
+        raise TrainingDiverged(
+            f"step {number}: the loss is {losses} and the gradient's norm {norm}, no numbers any more. The weights "
+            "were left as they were before this step. Resume from the last checkpoint with a lower learning_rate."
+        )
+
+    def progress_state(self) -> dict[str, Any]:
+        """Where the run stands: plain values for JSON, the same on all ranks."""
+        return {
+            "step": self.step_number,
+            "streams": {direction: stream.state_dict() for direction, stream in self.streams.items()},
+        }
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The optimizer's and the LSTMs' tensors; the weights are saved as a model.
+
+        All ranks call it together. The first one has the LSTMs' states of all rows, the others those of their own.
+        """
+        tensors = {}
+        for name, parameter in self.named_parameters.items():
+            for key, value in self.optimizer.state.get(parameter, {}).items():
+                tensors[f"optimizer.{name}.{key}"] = value
+        for direction, (hidden, cell) in self.states.items():
+            for part, own in (("hidden", hidden), ("cell", cell)):
+                tensors[f"state.{direction}.{part}"] = self.ranks.gather_rows(own, self.config.batch_size)
+        return tensors
+
+    @torch.no_grad()
+    def load_weights(self, weights: dict[str, Tensor]) -> None:
+        """Begin from these weights. Raises ConfigError, before anything changes, if they are another model's."""
+        for name, parameter in self.named_parameters.items():
+            _require_fitting(name, parameter, weights.get(name))
+        for name, parameter in self.named_parameters.items():
+            parameter.copy_(weights[name])
+
+    @torch.no_grad()
+    def restore(self, weights: dict[str, Tensor], tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
+        """Go on exactly from what `progress_state`, `tensors` and `named_parameters` were, with any number of ranks.
+
+        Raises ConfigError, before anything changes, if `weights` are those of a model built otherwise, or if the
+        streams have another number of rows.
+        """
+        self._require_rows(progress)
+        self.load_weights(weights)
+        for name, parameter in self.named_parameters.items():
+            prefix = f"optimizer.{name}."
+            found = {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
+            if found:
+                state = {key: value.to(self.device, copy=True) for key, value in found.items()}
+                self.optimizer.state[parameter] = state
+        for direction, stream in self.streams.items():
+            stream.load_state_dict(progress["streams"][direction])
+            hidden, cell = (tensors[f"state.{direction}.{part}"] for part in ("hidden", "cell"))
+            own = (part[:, self.rows].to(self.device, copy=True).contiguous() for part in (hidden, cell))
+            self.states[direction] = tuple(own)
+        self.step_number = progress["step"]
+
+    def _require_rows(self, progress: dict[str, Any]) -> None:
+        for direction, stream in progress["streams"].items():
+            if len(stream["rows"]) != self.config.batch_size:
+                raise ConfigError(
+                    f"batch_size is {self.config.batch_size}, but the {direction} stream was saved with "
+                    f"{len(stream['rows'])} rows, and each has a state of its own. Go on with that --batch-size; any "
+                    "number of processes up to it can share the rows."
+                )
+
+
+def _require_fitting(name: str, parameter: Tensor, given: Tensor | None) -> None:
+    if given is None or given.shape != parameter.shape:
+        found = "is missing" if given is None else f"has shape {tuple(given.shape)}"
+        raise ConfigError(
+            f"the weight {name!r} {found}, but this run's has shape {tuple(parameter.shape)}: the model was built by "
+            "other settings, perhaps by another softmax. Go on with the model's own settings."
+        )

@@ -1,0 +1,42 @@
+"""Which device computes: the one place where a name such as "auto" or "cuda:1" becomes a torch device that works."""
+
+from typing import TYPE_CHECKING, Literal
+
+from elmo.errors import ConfigError
+
+if TYPE_CHECKING:
+    import torch
+
+Device = Literal["auto", "cpu", "cuda"]
+"""What the command line offers; in Python any name that torch knows, such as "cuda:1", works as well."""
+
+_LONGEST_REASON = 200  # characters; for some devices torch lists every backend that it was built with
+
+
+def chosen_device(device: "str | torch.device" = "auto") -> "torch.device":
+    """The device of that name, after a try; "auto" is a GPU if torch finds one, else the CPU.
+
+    Raises ConfigError if torch doesn't know the device or can't compute on it here.
+    """
+    import torch  # here, so that the command line can name the devices without waiting for torch
+
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        place = torch.empty(0, device=device).device
+    except (RuntimeError, AssertionError, NotImplementedError, TypeError, ValueError) as error:
+        raise ConfigError(
+            f"device is {str(device)!r}, but torch {torch.__version__} {_reason(device, error)}. Run 'elmo doctor' to "
+            "see what there is, or use 'auto' or 'cpu' (--device cpu)."
+        ) from None
+    if place.type == "meta":
+        raise ConfigError("device is 'meta', which holds shapes but computes nothing. Use 'auto' or 'cpu'.")
+    return place
+
+
+def _reason(device: object, error: Exception) -> str:
+    import torch
+
+    if str(device).startswith("cuda") and not torch.cuda.is_available():
+        return "finds no GPU to use"
+    return f"can't use it: {str(error).splitlines()[0][:_LONGEST_REASON].rstrip('. ')}"

@@ -1,0 +1,161 @@
+"""The trainings of an experiment: systems times seeds, each an `elmo task train` in a folder of its own.
+
+    FOLDER/runs/<what it is>-<hash of its settings>/   one run, with seed-1/, seed-2/ and so on
+    FOLDER/cache/                                  the biLM's layers, computed once for all of them
+
+What is trained is not trained again; what is under way goes on bit for bit. Experiments in one folder share runs.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from elmo.errors import ConfigError, Interrupted
+from elmo.process.stop_flag import stop_flag
+from elmo.reproduce.outcomes import Outcome
+from elmo.reproduce.side_by_side import Training, train_side_by_side
+from elmo.reproduce.systems import System
+from elmo.tasks.task import find
+from elmo.tasks.tokens.layer_store import StoredType
+from elmo.tasks.tokens.representation import TokenRepresentation
+from elmo.tasks.train.train import Files, outcome_file, remember_layers
+
+# A training on a small share isn't shorter in proportion: it is scored on the same dev data, over more epochs.
+_LEAST_WEIGHT = 5.0
+
+
+@dataclass
+class _Progress:
+    """Says which training of how many is next, and how long all will take."""
+
+    cells: list[tuple[System, int]]
+    runs: Path
+    quiet: bool
+    done: float = 0.0
+    """Weight of the trainings that were finished here."""
+    seconds: float = 0.0
+    """What they took."""
+    under_way: tuple[float, float] | None = field(default=None)
+    """When the present training began, and its weight."""
+
+    def begin(self, system: System, seed: int) -> None:
+        """The turn of a training has come."""
+        self.end()
+        place = self.cells.index((system, seed)) + 1
+        finished = self._is_finished(system, seed)
+        if not finished:
+            self.under_way = (time.monotonic(), _weight(system))
+        if self.quiet:
+            return
+        share = "" if system.share == 100 else f", {system.share:g} % of the data"
+        rest = "finished before" if finished else self._left(place)
+        print(f"cell {place} of {len(self.cells)}: {system.label}{share}, seed {seed}: {rest}", file=sys.stderr)
+
+    def end(self) -> None:
+        """The training under way, if there is one, is over."""
+        if self.under_way is not None:
+            began, weight = self.under_way
+            self.seconds += time.monotonic() - began
+            self.done += weight
+        self.under_way = None
+
+    def _left(self, place: int) -> str:
+        if not self.done:
+            return "begins"
+        open_ones = [system for system, seed in self.cells[place - 1 :] if not self._is_finished(system, seed)]
+        seconds = self.seconds / self.done * sum(map(_weight, open_ones))
+        return f"begins, about {_duration(seconds)} left for all"
+
+    def _is_finished(self, system: System, seed: int) -> bool:
+        return outcome_file(self.runs / system.folder, seed).is_file()
+
+
+def require_input(task: str, system: System, vocabulary: dict[str, Any]) -> None:
+    """ConfigError if the system's first RNN would read nothing: no ELMo, static vectors or characters."""
+    tokens = system.settings.tokens
+    if tokens.static or (tokens.encoder == "elmo" and tokens.placement != "output"):
+        return
+    nothing = TokenRepresentation(replace(tokens, encoder="none"))
+    try:
+        find(task).build(system.settings, vocabulary, nothing)
+    except ConfigError as error:
+        raise ConfigError(f"the system {system.label!r} can't be trained: {error}") from None
+
+
+def run_grid(
+    task: str,
+    systems: Sequence[System],
+    files: Files,
+    folder: Path,
+    *,
+    seeds: Sequence[int],
+    cache: Path | None = None,
+    cache_dtype: StoredType = "float32",
+    keep_models: bool = False,
+    workers: int = 1,
+    quiet: bool = False,
+) -> list[Outcome]:
+    """Trains what isn't trained yet, `workers` systems at a time; the outcome of each. Raises as `train` does."""
+    runs, cache = folder / "runs", cache or folder / "cache"
+    options = {"seeds": seeds, "cache": cache, "cache_dtype": cache_dtype, "keep_models": keep_models}
+    trainings = [Training(task, system.settings, files, runs / system.folder, options) for system in systems]
+    if workers == 1:
+        cells = [(system, seed) for system in systems for seed in seeds]
+        summaries = _one_by_one(systems, trainings, _Progress(cells, runs, quiet))
+    else:
+        largest = max(systems, key=lambda system: (system.settings.tokens.encoder == "elmo", system.share))
+        remember_layers(task, largest.settings, files, cache, cache_dtype=cache_dtype, quiet=quiet)
+        summaries = _side_by_side(trainings, workers, quiet)
+    return [
+        Outcome(system, training.run, summary)
+        for system, training, summary in zip(systems, trainings, summaries, strict=True)
+    ]
+
+
+def _one_by_one(systems: Sequence[System], trainings: Sequence[Training], progress: _Progress) -> list[dict[str, Any]]:
+    """What `train` gave for each."""
+    summaries = []
+    for system, training in zip(systems, trainings, strict=True):
+        tell = partial(progress.begin, system)
+        summaries.append(training.with_options(quiet=progress.quiet, tell=tell).do())
+        progress.end()
+    return summaries
+
+
+def _side_by_side(trainings: Sequence[Training], workers: int, quiet: bool) -> list[dict[str, Any]]:
+    """The same, with a bar of trainings in the place of each one's own."""
+    files = [outcome_file(training.run, seed) for training in trainings for seed in training.options["seeds"]]
+    done = sum(file.is_file() for file in files)
+    with (
+        stop_flag() as flag,
+        tqdm(total=len(files), initial=done, desc="trainings", unit="training", disable=quiet, file=sys.stderr) as bar,
+    ):
+
+        def look() -> None:
+            bar.update(sum(file.is_file() for file in files) - bar.n)
+            if flag.signal is not None:
+                raise Interrupted(
+                    f"stopped by signal {flag.signal} with {bar.n} of {len(files)} trainings done; what was under way "
+                    "is saved too. Go on with the same command and --resume."
+                )
+
+        train_side_by_side([training.with_options(quiet=True) for training in trainings], workers, look)
+        bar.update(len(files) - bar.n)
+    return [json.loads((training.run / "scores.json").read_text(encoding="utf-8")) for training in trainings]
+
+
+def _weight(system: System) -> float:
+    return max(system.share, _LEAST_WEIGHT)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,212 @@
+"""Static vectors: files with one vector a word, whatever its sentence -> words and a matrix.
+
+    word2vec text, fastText .vec   a line "count dim", then lines "word v1 .. v_dim"
+    GloVe                          the same lines without the first; a word can have spaces in it (glove.840B)
+    word2vec binary                a line "count dim", then per word its bytes, a space and dim float32, little-endian
+
+Source: specification section 8; word2vec `distance.c`; GloVe `glove.c`; fastText `fasttext.cc`.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Literal, get_args
+
+import numpy as np
+
+from elmo.errors import ConfigError, TextError
+from elmo.static.rows import Header, Row, binary_rows, dim_of, text_rows
+from elmo.text.text_file import DAMAGED, STDIN, check_is_text_file, opened
+
+VectorFormat = Literal["auto", "text", "binary"]
+OnBadRow = Literal["strict", "skip"]
+
+_PROGRESS_EVERY = 4096
+# What a fastText model (not its vectors) begins with. Source: fastText `fasttext.cc`, FASTTEXT_FILEFORMAT_MAGIC_INT32.
+_FASTTEXT_MODEL = (793712314).to_bytes(4, "little")
+# The longest first line that is looked at: 2,000 numbers of 20 characters and a word.
+_LOOKED_AT = 1 << 16
+_OF_NUMBERS = frozenset(b"0123456789+-. abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+
+
+@dataclass(frozen=True, eq=False)
+class StaticVectors:
+    """Words and their vectors."""
+
+    words: tuple[str, ...] = field(repr=False)
+    """All different, in the order of the rows."""
+    vectors: np.ndarray = field(repr=False)
+    """(words, dim) float32"""
+    _rows: dict[str, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.vectors.ndim != 2 or len(self.vectors) != len(self.words):
+            raise ConfigError(
+                f"there are {len(self.words)} words, but the vectors have shape {self.vectors.shape}: each word needs "
+                "one row. Pass a matrix of (words, dim)."
+            )
+        object.__setattr__(self, "_rows", {word: row for row, word in enumerate(self.words)})
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._rows
+
+    @property
+    def dim(self) -> int:
+        """Width of a vector."""
+        return self.vectors.shape[1]
+
+    def row(self, word: str) -> int | None:
+        """Where `word`'s vector is: the word's as it stands, else that of its lower-cased form, else None."""
+        row = self._rows.get(word)
+        return self._rows.get(word.lower()) if row is None else row
+
+    def rows(self, tokens: Sequence[str]) -> np.ndarray:
+        """(tokens,) int64: `row` of each, -1 for none."""
+        found = map(self.row, tokens)
+        return np.fromiter((-1 if row is None else row for row in found), dtype=np.int64, count=len(tokens))
+
+    def lookup(self, tokens: Sequence[str]) -> np.ndarray:
+        """(tokens, dim) float32, zeros for unknown words."""
+        rows = self.rows(tokens)
+        found = np.zeros((len(rows), self.dim), dtype=np.float32)
+        found[rows >= 0] = self.vectors[rows[rows >= 0]]
+        return found
+
+
+def read_static_vectors(
+    path: Path | str,
+    *,
+    words: Collection[str] | None = None,
+    max_words: int | None = None,
+    format: VectorFormat = "auto",
+    errors: OnBadRow = "strict",
+    on_bad_row: Callable[[str], None] | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> StaticVectors:
+    """The vectors of a file in any of the layouts above, packed (.gz, .xz, .bz2, .zst) or not.
+
+    `words`: these and their lower-cased forms are kept; `max_words`: the file's first ones are, which most makers
+    order by frequency. With both, either is enough for a row; with neither, all are kept. What isn't kept is hardly
+    looked at and takes no memory, so the file may be larger than that. `format`: "auto" goes by the content.
+    `errors`: what a row that can't be used does. "strict" raises; "skip" leaves it out and calls
+    `on_bad_row(message)`; of a word given twice, the first row is kept.
+    `on_progress`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
+    Raises TextError, with file and line (binary: byte), if the file is missing, damaged or no such file, a row has
+    other than dim numbers or one that isn't finite, a word is not UTF-8 or stands twice, or the first line's count is
+    wrong; ConfigError for an unknown `format` or `errors`.
+    """
+    for name, value, choices in (("format", format, VectorFormat), ("errors", errors, OnBadRow)):
+        if value not in get_args(choices):
+            raise ConfigError(f"{name} is {value!r}, but must be one of: {', '.join(get_args(choices))}.")
+    if str(path) == STDIN:
+        raise ConfigError("static vectors can't be read from standard input, which has no beginning to go back to. "
+                          "Write them to a file first.")  # fmt: skip
+    check_is_text_file(path)
+    wanted = None if words is None else {*words, *(word.lower() for word in words)}
+    bad_row = None if errors == "strict" else (on_bad_row or _ignore)
+    try:
+        with opened(path) as (raw, content):
+            dim, rows = _rows(path, content, wanted, max_words, format, bad_row)
+            return _collected(dim, _watched(rows, raw, on_progress), bad_row)
+    except DAMAGED as error:
+        raise TextError(
+            f"{path}: can't be read to its end: {error}. It is cut off, damaged or not yours to read. Check its "
+            "permissions, or copy or download it again."
+        ) from None
+
+
+def write_static_vectors(path: Path, words: Sequence[str], vectors: np.ndarray) -> None:
+    """Writes word2vec's text layout, every float32 exactly. `vectors`: (words, dim).
+
+    Raises TextError if a word can't stand in such a file.
+    """
+    shape = np.shape(vectors)
+    if len(shape) != 2 or shape[0] != len(words):
+        raise ConfigError(f"there are {len(words)} words, but the vectors have shape {shape}. Pass one row per word.")
+    form = " ".join(["%.9g"] * shape[1])
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f"{shape[0]} {shape[1]}\n")
+        for word, vector in zip(words, vectors, strict=True):
+            if not word or " " in word or "\n" in word:
+                raise TextError(
+                    f"the word {word!r} is empty or has a space or line end, which word2vec's text layout can't hold. "
+                    "Use a tokenizer that gives no such words."
+                )
+            file.write(f"{word} {form % tuple(vector.tolist())}\n")
+
+
+def _rows(
+    path: Path | str,
+    content: BinaryIO,
+    wanted: set[str] | None,
+    max_words: int | None,
+    format: VectorFormat,
+    bad_row: Callable[[str], None] | None,
+) -> tuple[int, Iterator[Row]]:
+    """Checks what the file is; the vectors' width, and the rows."""
+    first = content.readline(_LOOKED_AT)
+    if first.startswith(_FASTTEXT_MODEL):
+        raise TextError(
+            f"{path}: is a fastText model, whose n-grams and classes aren't read here. Use the .vec file beside it, or "
+            "write one: fasttext print-word-vectors MODEL < WORDS > VECTORS.vec"
+        )
+    header = Header.parse(first)
+    if header is None and format == "binary":
+        raise TextError(
+            f"{path}: byte 0: the first line is {first[:40]!r}, but word2vec's binary layout begins with the number of "
+            "words and their dimension. Leave the format to be found out."
+        )
+    second = content.readline(_LOOKED_AT) if header else b""
+    if header and (format == "binary" or (format == "auto" and not _is_text(second))):
+        rows = binary_rows(str(path), second, content, header, len(first), wanted, max_words, bad_row)
+        return header.dim, rows
+    line = second if header else first
+    if not line.endswith(b"\n"):
+        line += content.readline()
+    dim = header.dim if header else dim_of(line, str(path))
+    return dim, text_rows(str(path), line, content, header, dim, wanted, max_words, bad_row)
+
+
+def _is_text(line: bytes) -> bool:
+    """Whether the first row is text, be it faulty. Of a float32 between 2^-13 and 2, one byte isn't among these."""
+    numbers = (line.partition(b" ")[2] or line)[:64].rstrip(b"\r\n")
+    count = sum(byte in _OF_NUMBERS for byte in numbers)
+    return count >= (0.9 if len(numbers) == 64 else 1) * len(numbers)
+
+
+def _watched(rows: Iterator[Row], raw: BinaryIO, on_progress: Callable[[int], None] | None) -> Iterator[Row]:
+    seen = 0
+    for number, row in enumerate(rows):
+        yield row
+        if on_progress and number % _PROGRESS_EVERY == 0:
+            on_progress(raw.tell() - seen)
+            seen = raw.tell()
+    if on_progress:
+        on_progress(raw.tell() - seen)
+
+
+def _collected(dim: int, rows: Iterator[Row], bad_row: Callable[[str], None] | None) -> StaticVectors:
+    places: dict[str, str] = {}
+    # It grows as rows come: a first line may promise more words than there is memory.
+    numbers = bytearray()
+    for row in rows:
+        if row.word in places:
+            message = (
+                f"{row.place}: the word {row.word!r} stood at {places[row.word]} already, and only one vector can "
+                "count. Remove one of them; from Python, errors='skip' keeps the first."
+            )
+            if bad_row is None:
+                raise TextError(message)
+            bad_row(message)
+            continue
+        places[row.word] = row.place
+        numbers += row.vector.tobytes()
+    vectors = np.frombuffer(numbers, dtype=np.float32).reshape(len(places), dim)
+    return StaticVectors(tuple(places), vectors)
+
+
+def _ignore(message: str) -> None:
+    pass

@@ -1,0 +1,112 @@
+"""LayerStore: the layers a frozen biLM gave for sentences, remembered on disk, so that no epoch computes them again.
+
+CACHE/layers-1-<hash of the biLM>-<dtype>/
+    part-<hash of its sentences>/
+        layers.npy    (positions, layers, dim) memory-mapped; a sentence's positions stand together, boundaries included
+        index.npz     digests (sentences, 16): which sentences; offsets (sentences + 1,): where they begin
+
+A part appears whole or not at all and is never changed, so any number of runs may read and add at the same time: what
+two of them computed at once is there twice, which costs space only.
+"""
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from elmo.disk.atomic import new_folder
+from elmo.errors import OutputError, WeightFileError
+
+StoredType = Literal["float32", "float16"]
+Sentence = Sequence[str]
+
+_VERSION = 1
+_PARTS = frozenset({"layers.npy", "index.npz"})
+_DIGEST_BYTES = 16
+
+
+class LayerStore:
+    """One biLM's remembered layers. Every sentence starts from the zero state, so it always has the same vectors."""
+
+    def __init__(
+        self, cache: Path, *, model_hash: str, num_layers: int, dim: int, dtype: StoredType = "float32"
+    ) -> None:
+        """`cache`: a folder that any number of biLMs may share; it is made when something is added."""
+        self.folder = cache / f"layers-{_VERSION}-{model_hash[:16]}-{dtype}"
+        self.num_layers = num_layers
+        self.dim = dim
+        self.dtype: StoredType = dtype
+        self._places: dict[bytes, tuple[np.ndarray, int, int]] = {}
+        self._opened: set[Path] = set()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Sees what other runs have added."""
+        for part in sorted(self.folder.glob("part-*")):
+            if part not in self._opened:
+                self._open(part)
+
+    def missing(self, sentences: Iterable[Sentence]) -> list[list[str]]:
+        """The sentences that aren't remembered, each once, the shortest first."""
+        wanted = {digest(sentence): list(sentence) for sentence in sentences}
+        return sorted((sentence for key, sentence in wanted.items() if key not in self._places), key=len)
+
+    def read(self, sentence: Sentence) -> np.ndarray | None:
+        """(tokens + 2, layers, dim) of a sentence with its boundaries, a view of the file; None: not remembered."""
+        place = self._places.get(digest(sentence))
+        if place is None:
+            return None
+        layers, start, end = place
+        return layers[start:end]
+
+    def add(self, sentences: Sequence[Sentence], arrays: Iterable[np.ndarray]) -> None:
+        """Remembers `arrays`, (layers, tokens + 2, dim) for each of the sentences, in their order."""
+        digests = [digest(sentence) for sentence in sentences]
+        offsets = np.cumsum([0, *(len(sentence) + 2 for sentence in sentences)])
+        part = self.folder / f"part-{hashlib.sha256(b''.join(digests)).hexdigest()[:16]}"
+        shape = (int(offsets[-1]), self.num_layers, self.dim)
+        size = int(np.prod(shape)) * np.dtype(self.dtype).itemsize
+        try:
+            with new_folder(part, size=size, force=False, replaceable=_PARTS) as unfinished:
+                file = np.lib.format.open_memmap(unfinished / "layers.npy", mode="w+", dtype=self.dtype, shape=shape)
+                for start, end, array in zip(offsets[:-1], offsets[1:], arrays, strict=True):
+                    file[start:end] = array.transpose(1, 0, 2)
+                file.flush()
+                np.savez(
+                    unfinished / "index.npz",
+                    digests=np.frombuffer(b"".join(digests), np.uint8).reshape(-1, _DIGEST_BYTES),
+                    offsets=offsets,
+                )
+        except OutputError:
+            if not part.exists():  # otherwise another run has just added the same
+                raise
+        self._open(part)
+
+    def _open(self, part: Path) -> None:
+        try:
+            layers = np.load(part / "layers.npy", mmap_mode="r")
+            with (part / "index.npz").open("rb") as file, np.load(file) as index:
+                digests, offsets = index["digests"], index["offsets"]
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise self._damaged(part, str(error)) from None
+        if layers.shape != (offsets[-1], self.num_layers, self.dim) or layers.dtype != self.dtype:
+            raise self._damaged(part, f"its layers have shape {layers.shape} and type {layers.dtype}")
+        self._opened.add(part)
+        for key, start, end in zip(map(bytes, digests), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+            self._places.setdefault(key, (layers, start, end))
+
+    def _damaged(self, part: Path, why: str) -> WeightFileError:
+        return WeightFileError(
+            f"{part}: can't be used as remembered layers ({why}): it was damaged or changed. Remove the folder; what "
+            "stood in it is computed again."
+        )
+
+
+def digest(sentence: Sentence) -> bytes:
+    """16 bytes that stand for a tokenized sentence."""
+    text = json.dumps(list(sentence)).encode("ascii")
+    return hashlib.blake2b(text, digest_size=_DIGEST_BYTES).digest()

@@ -1,0 +1,150 @@
+"""FitFolder: what the training of one model leaves on disk, and how it goes on from there.
+
+    metrics.jsonl            one object an epoch
+    best.safetensors         the weights of the best epoch so far
+    checkpoint/              where training stands; gone when it has ended
+        weights.safetensors  optimizer.safetensors  average.safetensors  progress.json
+
+Each file or folder appears whole or not at all, the best weights before the checkpoint that speaks of them: killed at
+any moment, training goes on from the last checkpoint and takes the very same steps again.
+"""
+
+import json
+import shutil
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from elmo.disk.atomic import new_file, new_folder
+from elmo.errors import WeightFileError
+from elmo.tasks.tokens.representation import learned_state, load_learned_state
+from elmo.tasks.train.optimizers import optimizer_tensors, restore_optimizer
+from elmo.tasks.train.weight_average import WeightAverage
+
+_PARTS = frozenset({"weights.safetensors", "optimizer.safetensors", "average.safetensors", "progress.json"})
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far training is."""
+
+    epoch: int = 0
+    """Whole epochs done, their evaluation included."""
+    batch: int = 0
+    """Batches done of the epoch under way."""
+    loss: float = 0.0
+    """Sum of their losses."""
+    seconds: float = 0.0
+    """Spent on the epoch under way."""
+    best_epoch: int = 0
+    """The epoch of the best weights, from 1; 0: there is none yet."""
+    best_score: float = 0.0
+    num_halvings: int = 0
+    """Epochs without a better score so far."""
+
+    def changed(self, **values: Any) -> "Progress":
+        """A copy with other values."""
+        return replace(self, **values)
+
+
+class FitFolder:
+    """One model's training on disk."""
+
+    def __init__(self, path: Path) -> None:
+        path.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        for unfinished in path.glob(".*.unfinished"):  # of a killed process
+            shutil.rmtree(unfinished) if unfinished.is_dir() else unfinished.unlink()
+        for old in path.glob(".checkpoint.*.old"):  # killed between the two renames of a replacement
+            shutil.rmtree(old) if self._checkpoint.is_dir() else old.rename(self._checkpoint)
+
+    @property
+    def _checkpoint(self) -> Path:
+        return self.path / "checkpoint"
+
+    @property
+    def _best(self) -> Path:
+        return self.path / "best.safetensors"
+
+    def save(
+        self, model: nn.Module, optimizer: torch.optim.Optimizer, average: WeightAverage, progress: Progress
+    ) -> None:
+        """Write where training stands."""
+        parts = {"weights": learned_state(model), "optimizer": optimizer_tensors(optimizer)}
+        if averaged := average.tensors():
+            parts["average"] = averaged
+        size = sum(tensor.nbytes for tensors in parts.values() for tensor in tensors.values())
+        with new_folder(self._checkpoint, size=size, force=True, replaceable=_PARTS) as unfinished:
+            for name, tensors in parts.items():
+                _write(tensors, unfinished / f"{name}.safetensors")
+            (unfinished / "progress.json").write_text(json.dumps(asdict(progress)), encoding="utf-8")
+
+    def save_best(self, model: nn.Module) -> None:
+        """Write the weights as the best so far."""
+        weights = learned_state(model)
+        with new_file(self._best, size=sum(tensor.nbytes for tensor in weights.values()), force=True) as unfinished:
+            _write(weights, unfinished)
+
+    def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer, average: WeightAverage) -> Progress:
+        """Bring what is fresh to the checkpoint; without one, to the beginning."""
+        progress = Progress()
+        if self._checkpoint.is_dir():
+            load_learned_state(model, _read(self._checkpoint / "weights.safetensors"))
+            restore_optimizer(optimizer, _read(self._checkpoint / "optimizer.safetensors"))
+            if average.tensors():
+                average.restore(_read(self._checkpoint / "average.safetensors"))
+            progress = Progress(**json.loads((self._checkpoint / "progress.json").read_text(encoding="utf-8")))
+        self._forget_metrics_after(progress.epoch)
+        return progress
+
+    def restore_best(self, model: nn.Module) -> None:
+        """Give the model the best weights."""
+        load_learned_state(model, _read(self._best))
+
+    def record(self, values: dict[str, Any]) -> None:
+        """Append an epoch to metrics.jsonl."""
+        with (self.path / "metrics.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(values) + "\n")
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """The epochs recorded; a line that a killed process did not finish is left out."""
+        path = self.path / "metrics.jsonl"
+        found = []
+        for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
+            try:
+                found.append(json.loads(line))
+            except ValueError:
+                continue
+        return found
+
+    def finish(self) -> None:
+        """Remove what only a training under way needs."""
+        shutil.rmtree(self._checkpoint, ignore_errors=True)
+        self._best.unlink(missing_ok=True)
+
+    def _forget_metrics_after(self, epoch: int) -> None:
+        kept = "".join(json.dumps(values) + "\n" for values in self.metrics() if values["epoch"] <= epoch)
+        if kept or (self.path / "metrics.jsonl").exists():
+            with new_file(self.path / "metrics.jsonl", size=len(kept), force=True) as unfinished:
+                unfinished.write_text(kept, encoding="utf-8")
+
+
+def _write(tensors: dict[str, Tensor], path: Path) -> None:
+    try:
+        save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, path)
+    except SafetensorError as error:  # the library's way of saying that the disk is full
+        raise OSError(str(error)) from error
+
+
+def _read(path: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise WeightFileError(
+            f"{path}: can't be read ({error}): it is missing or damaged. Begin the training anew in another folder."
+        ) from None

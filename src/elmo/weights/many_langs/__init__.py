@@ -1,0 +1,1 @@
+"""The format of ELMoForManyLangs: a folder of pickles and dictionaries."""

@@ -1,0 +1,182 @@
+"""bilm-tf's training checkpoints -> Checkpoint, without TensorFlow.
+
+    checkpoint                    text; names the latest save
+    model.ckpt-N.index, .data-*   a tensor bundle
+    options.json                  of the training
+    vocab*.txt                    optional for models that read characters
+
+Source: bilm-tf `bilm/training.py`. Its `dump_weights` makes options.json + weights.hdf5 of such a folder: same arrays,
+other names. So the names are translated here; the layout of the arrays is the published format's, and stands there.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from elmo.config import BiLMConfig
+from elmo.errors import WeightFileError
+from elmo.weights.agreement import Shape, require_agreement
+from elmo.weights.allennlp.files import LstmNames, dataset_shapes, name_table, token_map_of
+from elmo.weights.allennlp.options import config_of, read_options
+from elmo.weights.fingerprint import file_hash
+from elmo.weights.native.checkpoint import Checkpoint
+from elmo.weights.native.tensor_file import require_finite
+from elmo.weights.native.word_list import read_word_list
+from elmo.weights.tensorflow.sorted_table import is_table
+from elmo.weights.tensorflow.tensor_bundle import TensorBundle
+
+OPTIONS_FILE = "options.json"
+_STATE_FILE = "checkpoint"
+_LATEST = re.compile(r'^model_checkpoint_path:\s*"([^"]+)"', re.MULTILINE)
+_SOFTMAX = {"weight": "softmax/W", "bias": "softmax/b"}
+_SCOPES = {"rnn": "RNN", "multi_rnn_cell": "MultiRNNCell", "lstm_cell": "LSTMCell"}
+# Up to TensorFlow 1.1 the last part of a cell's variable was called otherwise.
+_PARTS = {"weights": "kernel", "biases": "bias"}
+
+
+def recognizes(path: Path) -> bool:
+    """Whether `path` is a folder with a TensorFlow checkpoint, or the checkpoint itself (`.../model.ckpt-N`)."""
+    path = Path(path)
+    if path.is_dir():
+        return (path / _STATE_FILE).is_file() or any(path.glob("*.data-?????-of-?????"))
+    prefix = _without_suffix(path)
+    return _index(prefix).is_file() or (prefix.is_file() and is_table(prefix))
+
+
+def read(path: Path, *, vocabulary: Path | None = None, softmax: bool = True) -> Checkpoint:
+    """The model in a training folder (its latest save), or of the checkpoint `path` (a prefix or its .index).
+
+    options.json stands beside the checkpoint. `vocabulary`: one word a line, in the order of the softmax's rows; None:
+    the file vocab*.txt in the folder, if there is one. `softmax=False` leaves the softmax out, which is most of a
+    published checkpoint's bytes. Optimizer slots are never read. Raises WeightFileError, TextError.
+    """
+    prefix = _prefix(Path(path))
+    options_file = prefix.parent / OPTIONS_FILE
+    options = read_options(options_file)
+    bundle = TensorBundle(prefix)
+    variables = _variables(bundle.shapes)
+    config = config_of(
+        options, {name: bundle.shapes[variable] for name, variable in variables.items()}, path=options_file
+    )
+    vocabulary = _vocabulary_file(prefix.parent) if vocabulary is None else Path(vocabulary)
+    words = None if vocabulary is None else read_word_list(vocabulary)
+    tensors = _read_tensors(bundle, variables, config, options_file)
+    return Checkpoint(
+        config,
+        tensors,
+        token_map_of(config, words, vocabulary, bundle.index),
+        vocabulary=words,
+        softmax=_read_softmax(bundle, variables, config, options, words) if softmax else None,
+        source_format="tensorflow",
+        source_hash=file_hash([options_file, *bundle.files, *([] if vocabulary is None else [vocabulary])]),
+        metadata={"checkpoint": prefix.name},
+    )
+
+
+def _without_suffix(path: Path) -> Path:
+    return path.with_suffix("") if path.suffix == ".index" else path
+
+
+def _index(prefix: Path) -> Path:
+    return prefix.with_name(f"{prefix.name}.index")
+
+
+def _prefix(path: Path) -> Path:
+    """The checkpoint meant by a path, without the files' endings."""
+    if not path.is_dir():
+        return _existing(_without_suffix(path), "it was asked for")
+    if (path / _STATE_FILE).is_file():
+        found = _LATEST.search((path / _STATE_FILE).read_bytes()[: 1 << 20].decode("utf-8", "replace"))
+        if found:
+            # Often the absolute path of another machine; the checkpoint lies beside the file that names it.
+            return _existing(path / re.split(r"[/\\\\]", found[1])[-1], f"{path / _STATE_FILE} names it as the latest")
+    saves = sorted(path.glob("*.index"))
+    if len(saves) != 1:
+        names = ", ".join(save.stem for save in saves[:5]) or "none"
+        raise WeightFileError(
+            f"{path}: has {len(saves)} checkpoints ({names}) and no file '{_STATE_FILE}' that says which is the "
+            "latest. Pass the path of one checkpoint, such as FOLDER/model.ckpt-935588."
+        )
+    return _without_suffix(saves[0])
+
+
+def _existing(prefix: Path, reason: str) -> Path:
+    if _index(prefix).is_file() or prefix.is_file():
+        return prefix
+    saves = ", ".join(sorted(save.stem for save in prefix.parent.glob("*.index"))[:5]) or "none"
+    raise WeightFileError(
+        f"{_index(prefix)}: is missing, but {reason}. Checkpoints in this folder: {saves}. Get the missing files, or "
+        "pass the path of a checkpoint that is there."
+    )
+
+
+def _vocabulary_file(folder: Path) -> Path | None:
+    files = sorted(folder.glob("vocab*.txt"))
+    if len(files) > 1:
+        raise WeightFileError(
+            f"{folder}: has {len(files)} files vocab*.txt ({', '.join(file.name for file in files[:5])}), and only one "
+            "has the order of the softmax's rows. Pass vocabulary=, the one the model was trained with."
+        )
+    return files[0] if files else None
+
+
+def _variables(shapes: Mapping[str, Shape]) -> dict[str, str]:
+    """The published format's dataset names -> the model's variables. An optimizer's slots lie below a variable."""
+    model = (name for name in shapes if name.startswith("lm/") and name.rpartition("/")[0] not in shapes)
+    return {_dataset_name(name): name for name in model}
+
+
+def _dataset_name(variable: str) -> str:
+    scope, *parts = variable.removeprefix("lm/").split("/")
+    parts = [_SCOPES.get(part, _PARTS.get(part, re.sub(r"^cell_(?=\d+$)", "Cell", part))) for part in parts]
+    name = "/".join([scope, *parts])
+    if not scope.startswith("RNN_"):
+        return name
+    for part, dataset in (("projection/kernel", "W_P_0"), ("kernel", "W_0"), ("bias", "B")):
+        if name.endswith(f"/{part}"):
+            return name.removesuffix(part) + dataset
+    return name
+
+
+def _read_tensors(
+    bundle: TensorBundle, variables: Mapping[str, str], config: BiLMConfig, options: Path
+) -> dict[str, np.ndarray]:
+    names = LstmNames.found_in(variables, config)
+    found = {name: bundle.shapes[name] for key, name in variables.items() if key not in _SOFTMAX.values()}
+    expected = ((variables.get(key, f"lm/{key}"), shape) for key, shape in dataset_shapes(config, names))
+    require_agreement(found, expected, file=str(bundle.index), asked_by=options.name, kind="variable")
+    tensors = {}
+    for entry in name_table(config, names):
+        arrays = entry.layout.to_tensors(_float32(bundle, variables[entry.dataset]))
+        tensors |= dict(zip(entry.tensors, map(np.ascontiguousarray, arrays), strict=True))
+    return tensors
+
+
+def _read_softmax(
+    bundle: TensorBundle,
+    variables: Mapping[str, str],
+    config: BiLMConfig,
+    options: Mapping[str, Any],
+    words: list[str] | None,
+) -> dict[str, np.ndarray] | None:
+    """The softmax of training; its weight is the word embedding where the options tie the two. None: there is none."""
+    names = _SOFTMAX | ({"weight": "embedding"} if options.get("share_embedding_softmax") is True else {})
+    found = {variables[name]: bundle.shapes[variables[name]] for name in names.values() if name in variables}
+    if not found:
+        return None
+    rows = options.get("n_tokens_vocab") if words is None else len(words)
+    rows = (next(iter(found.values())) or (1,))[0] if rows is None else rows
+    asked_by = OPTIONS_FILE if words is None else "the vocabulary"
+    shapes = {"weight": (rows, config.projection_size), "bias": (rows,)}
+    expected = [(variables.get(name, f"lm/{name}"), shapes[key]) for key, name in names.items()]
+    require_agreement(found, expected, file=str(bundle.index), asked_by=asked_by, kind="variable")
+    return {key: _float32(bundle, variables[name]) for key, name in names.items()}
+
+
+def _float32(bundle: TensorBundle, variable: str) -> np.ndarray:
+    array = bundle[variable].astype(np.float32, copy=False)
+    require_finite({variable: array}, str(bundle.index), "variable")
+    return array

@@ -1,0 +1,97 @@
+"""Sorted tables, LevelDB's file of keys and values, in which TensorFlow keeps the index of a checkpoint.
+
+    data block ...  metaindex block  index block  footer
+    block  = entries, restart positions (uint32 each), their number (uint32); then a byte for the compression and the
+             masked CRC-32C of block and byte
+    entry  = varints (bytes shared with the key before, further bytes of the key, bytes of the value), key, value
+    footer = handles (varints: position, size) of metaindex and index block, zeros up to 40 bytes, the magic number
+
+Source: LevelDB's `table_format.md`. The index block maps the last key of each data block to its handle.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from elmo.errors import WeightFileError
+from elmo.weights.tensorflow.crc32c import masked_crc32c
+from elmo.weights.tensorflow.protobuf import read_varint
+
+_MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
+_FOOTER_BYTES = 48
+_TRAILER_BYTES = 5
+# An index of a checkpoint has some 100 bytes a tensor.
+_MAX_BYTES = 64 << 20
+
+
+def is_table(path: Path) -> bool:
+    """Whether the file ends like a sorted table."""
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - len(_MAGIC)))
+        return file.read() == _MAGIC
+
+
+def read_table(path: Path) -> dict[bytes, bytes]:
+    """Every key and value, in the order of the keys. Raises `WeightFileError` if any byte that matters is damaged."""
+    try:
+        size = path.stat().st_size
+        if size > _MAX_BYTES:
+            raise ValueError(f"it has {size} bytes, an index has at most {_MAX_BYTES}")
+        return dict(_table(path.read_bytes()))
+    except OSError as error:
+        raise WeightFileError(
+            f"{path}: can't be read ({error.strerror}). It lists where every tensor is. Check the path and the rights."
+        ) from None
+    except ValueError as error:
+        raise WeightFileError(
+            f"{path}: is not a whole index of a TensorFlow checkpoint: {error}. The file is damaged, cut short or of "
+            "another kind. Get the checkpoint's files again."
+        ) from None
+
+
+def _table(content: bytes) -> Iterator[tuple[bytes, bytes]]:
+    footer = content[-_FOOTER_BYTES:]
+    if len(footer) < _FOOTER_BYTES or not footer.endswith(_MAGIC):
+        raise ValueError(f"it ends with the bytes {footer[-8:].hex(' ')}, not with {_MAGIC.hex(' ')}")
+    _, position = _handle(footer, 0)
+    index, _ = _handle(footer, position)
+    for _, handle in _entries(_block(content, *index)):
+        yield from _entries(_block(content, *_handle(handle, 0)[0]))
+
+
+def _handle(data: bytes, position: int) -> tuple[tuple[int, int], int]:
+    begin, position = read_varint(data, position)
+    size, position = read_varint(data, position)
+    return (begin, size), position
+
+
+def _block(content: bytes, begin: int, size: int) -> bytes:
+    end = begin + size
+    if end + _TRAILER_BYTES > len(content) - _FOOTER_BYTES:
+        raise ValueError(f"the block of {size} bytes at {begin} goes past the end")
+    if masked_crc32c(content[begin : end + 1]) != int.from_bytes(content[end + 1 : end + _TRAILER_BYTES], "little"):
+        raise ValueError(f"the block of {size} bytes at {begin} does not match its checksum")
+    if content[end]:
+        raise ValueError(
+            f"the block at {begin} is compressed (type {content[end]}), which TensorFlow's savers never do"
+        )
+    return content[begin:end]
+
+
+def _entries(block: bytes) -> Iterator[tuple[bytes, bytes]]:
+    if len(block) < 4:
+        raise ValueError("a block is too short")
+    end = len(block) - 4 - 4 * int.from_bytes(block[-4:], "little")
+    if end < 0:
+        raise ValueError("a block has more restart positions than bytes")
+    position, key = 0, b""
+    while position < end:
+        shared, position = read_varint(block, position)
+        further, position = read_varint(block, position)
+        size, position = read_varint(block, position)
+        if shared > len(key) or position + further + size > end:
+            raise ValueError("an entry goes past the end of its block")
+        key = key[:shared] + block[position : position + further]
+        position += further
+        yield key, block[position : position + size]
+        position += size

@@ -1,0 +1,170 @@
+"""Tensor bundles: the files of a TensorFlow checkpoint ("V2"), read without TensorFlow.
+
+    PREFIX.index                 a sorted table: tensor name -> BundleEntryProto; the empty name -> BundleHeaderProto
+    PREFIX.data-00000-of-0000K   the tensors' bytes
+
+Source: TensorFlow's `tensor_bundle.proto`, `tensor_shape.proto`, `types.proto`.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+import numpy as np
+
+from elmo.errors import WeightFileError
+from elmo.weights.tensorflow.crc32c import masked_crc32c
+from elmo.weights.tensorflow.protobuf import Value, read_fields, signed
+from elmo.weights.tensorflow.sorted_table import is_table, read_table
+
+# DataType of types.proto -> numpy; other types (strings, resources) can stand in a bundle, but not be read.
+_TYPES = {
+    1: "f4",
+    2: "f8",
+    3: "i4",
+    4: "u1",
+    5: "i2",
+    6: "i1",
+    9: "i8",
+    10: "?",
+    17: "u2",
+    19: "f2",
+    22: "u4",
+    23: "u8",
+}
+_GET = "Get the checkpoint's files again, all of them from one save."
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """Where a tensor is."""
+
+    data_type: int
+    shape: tuple[int, ...]
+    shard: int
+    offset: int
+    size: int
+    masked_crc: int
+    is_partitioned: bool
+
+
+class TensorBundle(Mapping[str, np.ndarray]):
+    """Name -> array of a checkpoint; `bundle[name]` reads that tensor from the disk and verifies its checksum.
+
+    `shapes` (name -> shape) and `files` are known without reading any tensor. Raises `WeightFileError`.
+    """
+
+    def __init__(self, prefix: Path) -> None:
+        self.index = prefix.with_name(f"{prefix.name}.index")
+        _refuse_first_version(prefix, self.index)
+        table = read_table(self.index)
+        try:
+            header = read_fields(table.pop(b""))
+            num_shards, big_endian = _number(header, 1), _number(header, 2)
+            self._entries = {_name(key): _entry(value) for key, value in table.items()}
+        except (KeyError, ValueError) as error:
+            raise WeightFileError(
+                f"{self.index}: its content is not that of a checkpoint's index ({error}): it is another kind of "
+                f"table, or damaged. {_GET}"
+            ) from None
+        self._byte_order = ">" if big_endian else "<"
+        self._shards = {
+            shard: prefix.with_name(f"{prefix.name}.data-{shard:05d}-of-{num_shards:05d}")
+            for shard in sorted({entry.shard for entry in self._entries.values()})
+        }
+        self.shapes = {name: entry.shape for name, entry in self._entries.items()}
+
+    @property
+    def files(self) -> list[Path]:
+        """The index and every file of tensors."""
+        return [self.index, *self._shards.values()]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        entry = self._entries[name]
+        data_type = _TYPES.get(entry.data_type)
+        if data_type is None or entry.is_partitioned:
+            kind = "cut into slices" if entry.is_partitioned else f"of TensorFlow's data type {entry.data_type}"
+            raise WeightFileError(
+                f"{self.index}: tensor {name!r} is {kind}, which no saver of a biLM writes and this reader does not "
+                "read. Save the model again without a partitioner and as float32."
+            )
+        dtype = np.dtype(data_type).newbyteorder(self._byte_order)
+        if min(entry.shape, default=0) < 0 or prod(entry.shape) * dtype.itemsize != entry.size:
+            raise WeightFileError(
+                f"{self.index}: tensor {name!r} has shape {entry.shape} but {entry.size} bytes, so the index is "
+                f"damaged. {_GET}"
+            )
+        values = self._bytes(name, entry).view(dtype).reshape(entry.shape)
+        return values.astype(dtype.newbyteorder("="), copy=False)
+
+    def _bytes(self, name: str, entry: _Entry) -> np.ndarray:
+        path = self._shards[entry.shard]
+        try:
+            file_size = path.stat().st_size
+            if entry.offset + entry.size > file_size:
+                raise WeightFileError(
+                    f"{path}: tensor {name!r} ends at byte {entry.offset + entry.size}, the file has {file_size}: it "
+                    f"is cut short. {_GET}"
+                )
+            values = np.fromfile(path, dtype=np.uint8, count=entry.size, offset=entry.offset)
+        except OSError as error:
+            raise WeightFileError(
+                f"{path}: can't be read ({error.strerror or error}). Tensor {name!r} is in it. {_GET}"
+            ) from None
+        if masked_crc32c(values) != entry.masked_crc:
+            raise WeightFileError(
+                f"{path}: tensor {name!r} does not match its checksum: the {entry.size} bytes from {entry.offset} on "
+                f"are damaged, or the index belongs to another save. {_GET}"
+            )
+        return values
+
+
+def _refuse_first_version(prefix: Path, index: Path) -> None:
+    if not index.exists() and prefix.is_file() and is_table(prefix):
+        raise WeightFileError(
+            f"{prefix}: is a checkpoint in TensorFlow's first format (one file, before version 1.0), which is not "
+            "read here. Load it with TensorFlow once and save it with tf.train.Saver(write_version=SaverDef.V2)."
+        )
+
+
+def _entry(data: bytes) -> _Entry:
+    fields = read_fields(data)
+    return _Entry(
+        data_type=_number(fields, 1),
+        shape=_shape(_bytes(fields, 2)),
+        shard=_number(fields, 3),
+        offset=_number(fields, 4),
+        size=_number(fields, 5),
+        masked_crc=_number(fields, 6),
+        is_partitioned=7 in fields,
+    )
+
+
+def _shape(data: bytes) -> tuple[int, ...]:
+    sizes = (value for value in read_fields(data).get(2, []))
+    return tuple(signed(_number(read_fields(size), 1)) for size in sizes if isinstance(size, bytes))
+
+
+def _number(fields: Mapping[int, list[Value]], key: int) -> int:
+    value = fields.get(key, [0])[-1]
+    if not isinstance(value, int):
+        raise ValueError(f"field {key} is not a number")
+    return value
+
+
+def _bytes(fields: Mapping[int, list[Value]], key: int) -> bytes:
+    value = fields.get(key, [b""])[-1]
+    if not isinstance(value, bytes):
+        raise ValueError(f"field {key} is not a message")
+    return value
+
+
+def _name(key: bytes) -> str:
+    return key.decode("utf-8", "surrogateescape")

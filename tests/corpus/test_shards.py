@@ -1,0 +1,313 @@
+"""Corpus -> prepared data -> back."""
+
+import hashlib
+import json
+import lzma
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elmo.corpus.prepare import prepare
+from elmo.corpus.shards import TrainingData
+from elmo.errors import ConfigError, OutputError, TextError
+from elmo.text.characters import CharacterMap
+
+TRAIN = "the cat sat on the mat .\nthe dog sat .\n\na cat 밥 .\n"
+VALID = "the new cat sat\n \nnew\n"
+
+
+@pytest.fixture
+def train(tmp_path) -> Path:
+    path = tmp_path / "train.txt"
+    path.write_text(TRAIN, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def valid(tmp_path) -> Path:
+    path = tmp_path / "valid.txt"
+    path.write_text(VALID, encoding="utf-8")
+    return path
+
+
+def sentences(text: str) -> list[list[str]]:
+    return [line.split() for line in text.split("\n") if line.split()]
+
+
+def restored(data: TrainingData, split: str) -> list[list[str]]:
+    types = data.types()
+    return [
+        [types[number] for number in shard.sentence(index)]
+        for shard in data.shards(split)
+        for index in range(shard.num_sentences)
+    ]
+
+
+def test_the_text_can_be_read_back_from_the_numbers(tmp_path, train, valid):
+    prepare([train], tmp_path / "data", valid=[valid])
+    data = TrainingData.open(tmp_path / "data")
+    assert restored(data, "train") == sentences(TRAIN)
+    assert restored(data, "valid") == sentences(VALID)
+    assert data.splits == ("train", "valid")
+
+
+@settings(max_examples=30, deadline=None)  # it waits for the disk
+@given(
+    st.lists(st.lists(st.sampled_from(["a", "b", "c", "d", "<S>", "<UNK>"]), max_size=4), min_size=1), st.integers(1, 9)
+)
+def test_any_corpus_survives_in_shards_of_any_size(tmp_path_factory, lines, tokens_per_shard):
+    if not any(lines):
+        return
+    folder = tmp_path_factory.mktemp("corpus")
+    (folder / "text").write_text("".join(" ".join(line) + "\n" for line in lines))
+    report = prepare([folder / "text"], folder / "data", tokens_per_shard=tokens_per_shard)
+    data = TrainingData.open(folder / "data")
+    assert restored(data, "train") == [line for line in lines if line]
+    assert all(shard.num_tokens >= tokens_per_shard for shard in data.shards("train")[:-1])
+    assert report["splits"]["train"]["blank_lines"] == sum(not line for line in lines)
+    shutil.rmtree(folder)
+
+
+def test_types_stand_by_training_frequency_after_the_boundaries(tmp_path, train, valid):
+    prepare([train], tmp_path / "data", valid=[valid])
+    data = TrainingData.open(tmp_path / "data")
+    assert data.types()[:6] == ["<S>", "</S>", ".", "the", "cat", "sat"]
+    assert data.types()[-1] == "new"  # occurs in the held-out text alone
+    counts = Counter(TRAIN.split())
+    assert data.type_counts.tolist() == [counts[word] for word in data.types()]
+    assert sorted(data.type_counts[2:], reverse=True) == data.type_counts[2:].tolist()
+
+
+def test_each_type_has_its_characters_and_its_word(tmp_path, train, valid):
+    prepare([train], tmp_path / "data", valid=[valid], vocabulary_size=6)
+    data = TrainingData.open(tmp_path / "data")
+    assert data.vocabulary.words == ("<S>", "</S>", "<UNK>", ".", "the", "cat")
+    np.testing.assert_array_equal(data.type_characters, CharacterMap.for_bytes(50).ids(data.types()))
+    assert data.type_characters.dtype == np.int16
+    assert data.type_characters[0, :3].tolist() == [259, 257, 260]
+    np.testing.assert_array_equal(data.type_words, data.vocabulary.ids(data.types()))
+    assert data.type_words[:2].tolist() == [0, 1]
+    assert data.type_words[data.types().index("mat")] == 2
+
+
+def test_all_arrays_are_memory_mapped(tmp_path, train):
+    prepare([train], tmp_path / "data")
+    data = TrainingData.open(tmp_path / "data")
+    shard = data.shards("train")[0]
+    arrays = [data.type_characters, data.type_words, data.type_counts, shard.tokens, shard.offsets]
+    assert all(isinstance(array, np.memmap) for array in arrays)
+    assert [array.dtype for array in arrays] == [np.int16, np.int32, np.int64, np.uint32, np.int64]
+
+
+def test_a_boundary_in_the_text_becomes_the_boundary_type_and_a_warning(tmp_path):
+    (tmp_path / "text").write_text("<S> a </S>\n<UNK> <s>\n")
+    report = prepare([tmp_path / "text"], tmp_path / "data")
+    data = TrainingData.open(tmp_path / "data")
+    numbers = data.shards("train")[0].tokens
+    assert numbers[0] == 0
+    assert numbers[2] == 1
+    assert data.type_words[numbers[3]] == 2
+    assert any("holds <S> as a word, 1 times" in warning for warning in report["warnings"])
+    assert data.vocabulary.words == ("<S>", "</S>", "<UNK>", "<s>", "a")
+
+
+def test_the_report_counts_what_is_there(tmp_path, train, valid):
+    report = prepare([train], tmp_path / "data", valid=[valid], vocabulary_size=6, max_characters_per_token=4)
+    counted = report["splits"]["train"]
+    assert (counted["sentences"], counted["tokens"], counted["types"], counted["blank_lines"]) == (3, 15, 9, 1)
+    assert counted["oov_tokens"] == 7  # sat x2, on, mat, dog, a, 밥
+    assert counted["oov_share"] == 7 / 15
+    assert counted["truncated_tokens"] == 10  # over 2 bytes: the x3, cat x2, sat x2, mat, dog, 밥
+    assert counted["mean_bytes_per_token"] == sum(len(word.encode()) for word in TRAIN.split()) / 15
+    assert counted["files"] == [
+        {"path": str(train), "sha256": hashlib.sha256(train.read_bytes()).hexdigest(), "tokens": 15}
+    ]
+    held_out = report["splits"]["valid"]
+    assert (held_out["sentences"], held_out["tokens"], held_out["oov_tokens"], held_out["blank_lines"]) == (2, 5, 3, 1)
+    assert (report["vocabulary_size"], report["types"], report["warnings"]) == (6, 12, [])
+    assert json.loads((tmp_path / "data" / "data.json").read_text()) == report
+    assert TrainingData.open(tmp_path / "data").report == report
+
+
+def test_several_packed_files_make_one_split(tmp_path, train):
+    packed = tmp_path / "more.txt.xz"
+    packed.write_bytes(lzma.compress(VALID.encode()))
+    prepare([train, packed], tmp_path / "data")
+    assert restored(TrainingData.open(tmp_path / "data"), "train") == sentences(TRAIN + VALID)
+
+
+def test_bad_lines_stop_or_are_listed_counted_and_left_out(tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes(b"a b\ncaf\xe9\n\nc\n")
+    with pytest.raises(TextError, match="text:2: not valid UTF-8"):
+        prepare([path], tmp_path / "data")
+    report = prepare([path], tmp_path / "data", errors="skip")
+    assert report["splits"]["train"]["bad_lines"] == 1
+    assert report["splits"]["train"]["blank_lines"] == 1
+    assert "text:2: not valid UTF-8 (byte 0xE9 at column 4)" in report["bad_lines"][0]
+    assert restored(TrainingData.open(tmp_path / "data"), "train") == [["a", "b"], ["c"]]
+
+
+def test_raw_text_may_be_tokenized_by_name_or_by_a_function(tmp_path):
+    (tmp_path / "text").write_text("I don't.\n")
+    prepare([tmp_path / "text"], tmp_path / "named", tokenizer="unicode")
+    assert restored(TrainingData.open(tmp_path / "named"), "train") == [["I", "do", "n't", "."]]
+    report = prepare([tmp_path / "text"], tmp_path / "own", tokenizer=_letters)
+    assert restored(TrainingData.open(tmp_path / "own"), "train") == [list("Idon't.")]
+    assert report["settings"]["tokenizer"] == "_letters"
+
+
+def _letters(line):
+    return list(line.replace(" ", ""))
+
+
+def test_a_given_vocabulary_is_taken_as_it_is(tmp_path, train):
+    (tmp_path / "words").write_text("<S>\n</S>\n<UNK>\nthe\ncat\nnowhere\n")
+    report = prepare([train], tmp_path / "data", vocabulary=tmp_path / "words")
+    assert TrainingData.open(tmp_path / "data").vocabulary.words[3:] == ("the", "cat", "nowhere")
+    assert report["warnings"] == []
+
+
+def test_a_vocabulary_in_another_order_than_the_counts_is_a_warning(tmp_path, train):
+    (tmp_path / "words").write_text("<S>\n</S>\n<UNK>\nmat\nthe\n")
+    report = prepare([train], tmp_path / "data", vocabulary=tmp_path / "words")
+    assert "'mat' (line 4) occurs 1 times, 'the' (line 5) 3 times" in report["warnings"][0]
+
+
+def test_a_vocabulary_without_specials_is_refused(tmp_path, train):
+    (tmp_path / "words").write_text("the\ncat\n")
+    with pytest.raises(TextError, match="words: lines 1 to 3 must be <S>, </S>, <UNK>"):
+        prepare([train], tmp_path / "data", vocabulary=tmp_path / "words")
+
+
+def test_small_texts_and_repeated_files_are_warnings(tmp_path, train):
+    (tmp_path / "empty").write_text("\n")
+    report = prepare([train, tmp_path / "empty"], tmp_path / "data", valid=[train], vocabulary_size=100)
+    warnings = "\n".join(report["warnings"])
+    assert "empty (train) has no token" in warnings
+    assert "train.txt (valid) is the same as" in warnings
+    assert "the vocabulary has 12 words, not 100" in warnings
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"vocabulary_size": 3}, "size is 3, but must be at least 4"),
+        ({"min_count": 0}, "min_count is 0"),
+        ({"max_characters_per_token": 2}, "max_characters_per_token is 2"),
+        ({"tokens_per_shard": 0}, "tokens_per_shard is 0"),
+        ({"vocabulary": "words", "vocabulary_size": 9}, "Give one or the other"),
+        ({"valid": ["-"], "test": ["-"]}, "'-' is named twice"),
+        ({"tokenizer": "moses"}, "no tokenizer 'moses'"),
+        ({"encoding": "utf-16"}, "encoding is 'utf-16'"),
+    ],
+)
+def test_impossible_settings_are_refused_and_leave_nothing(tmp_path, train, settings, message):
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(ConfigError, match=message):
+        prepare([train], tmp_path / "data", **settings)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_no_text_and_texts_without_a_token_are_errors(tmp_path, train):
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "blank").write_text("\n \n")
+    with pytest.raises(ConfigError, match="there is no training text"):
+        prepare([], tmp_path / "data")
+    with pytest.raises(TextError, match="the train text has no token"):
+        prepare([tmp_path / "empty"], tmp_path / "data")
+    with pytest.raises(TextError, match=r"blank: the valid text has no token \(2 blank lines"):
+        prepare([train], tmp_path / "data", valid=[tmp_path / "blank"])
+    with pytest.raises(TextError, match="nowhere: there is no such file"):
+        prepare([train, tmp_path / "nowhere"], tmp_path / "data")
+    assert not (tmp_path / "data").exists()
+
+
+def test_an_existing_folder_is_replaced_only_by_force_and_only_if_it_is_data(tmp_path, train, valid):
+    prepare([train], tmp_path / "data", valid=[valid])
+    with pytest.raises(OutputError, match="data: exists already"):
+        prepare([valid], tmp_path / "data")
+    assert restored(TrainingData.open(tmp_path / "data"), "train") == sentences(TRAIN)
+    prepare([valid], tmp_path / "data", force=True)
+    assert TrainingData.open(tmp_path / "data").splits == ("train",)
+    (tmp_path / "data" / "thesis.txt").write_text("mine")
+    with pytest.raises(OutputError, match="thesis.txt"):
+        prepare([train], tmp_path / "data", force=True)
+    assert (tmp_path / "data" / "thesis.txt").read_text() == "mine"
+
+
+def test_a_failure_in_the_middle_leaves_the_old_data_and_nothing_else(tmp_path, train):
+    prepare([train], tmp_path / "data")
+    bad = tmp_path / "bad"
+    bad.write_bytes(b"a\n" * 100 + b"\xff\n")
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(TextError, match="bad:101"):
+        prepare([bad], tmp_path / "data", force=True, tokens_per_shard=10)
+    assert sorted(tmp_path.iterdir()) == before
+    assert restored(TrainingData.open(tmp_path / "data"), "train") == sentences(TRAIN)
+
+
+def test_progress_ends_at_the_size_of_all_files(tmp_path, train, valid):
+    told = []
+    prepare([train], tmp_path / "data", valid=[valid], progress=lambda done, total: told.append((done, total)))
+    size = train.stat().st_size + valid.stat().st_size
+    assert told[-1] == (size, size)
+
+
+def test_a_folder_that_is_no_prepared_data_is_refused(tmp_path):
+    with pytest.raises(TextError, match="is not prepared data: it has no data.json. Make it first: elmo prepare"):
+        TrainingData.open(tmp_path)
+    (tmp_path / "data.json").write_text("[]")
+    with pytest.raises(TextError, match="isn't the report of 'elmo prepare'"):
+        TrainingData.open(tmp_path)
+
+
+def test_another_format_version_is_refused(tmp_path, train):
+    prepare([train], tmp_path / "data")
+    path = tmp_path / "data" / "data.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format_version": 99}))
+    with pytest.raises(TextError, match="format version is 99, but this elmo reads 1"):
+        TrainingData.open(tmp_path / "data")
+
+
+def test_a_split_that_is_not_there_is_named_with_those_that_are(tmp_path, train):
+    prepare([train], tmp_path / "data")
+    with pytest.raises(ConfigError, match="no 'valid' split, only train. Prepare it again with --valid FILE"):
+        TrainingData.open(tmp_path / "data").shards("valid")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["type_characters.npy", "type_words.npy", "type_counts.npy", "train-00000.tokens.npy", "train-00001.offsets.npy"],
+)
+def test_a_cut_off_or_missing_array_is_an_error_that_names_it(tmp_path, train, name):
+    prepare([train], tmp_path / "data", tokens_per_shard=5)
+    path = tmp_path / "data" / name
+    path.write_bytes(path.read_bytes()[:-2])
+    with pytest.raises(TextError, match=f"{name}: it can't be opened .* run 'elmo prepare' again"):
+        TrainingData.open(tmp_path / "data")
+    path.unlink()
+    with pytest.raises(TextError, match=f"{name}: it can't be opened"):
+        TrainingData.open(tmp_path / "data")
+
+
+@pytest.mark.parametrize("name", ["type_words.npy", "train-00000.tokens.npy", "train-00000.offsets.npy", "vocab.txt"])
+def test_files_of_other_data_are_an_error(tmp_path, train, valid, name):
+    prepare([train], tmp_path / "data")
+    prepare([valid], tmp_path / "other")
+    shutil.copy(tmp_path / "other" / name, tmp_path / "data" / name)
+    with pytest.raises(TextError, match="damaged or mixed from two"):
+        TrainingData.open(tmp_path / "data")
+
+
+def test_an_array_of_another_type_is_an_error(tmp_path, train):
+    prepare([train], tmp_path / "data")
+    path = tmp_path / "data" / "train-00000.tokens.npy"
+    np.save(path, np.load(path).astype(np.float32))
+    with pytest.raises(TextError, match=r"it holds float32 \(15,\), not uint32"):
+        TrainingData.open(tmp_path / "data")

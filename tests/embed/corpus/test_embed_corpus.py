@@ -1,0 +1,347 @@
+"""embed_corpus: resumable to the byte, refuses before it works, loses nothing."""
+
+import errno
+import io
+import lzma
+import os
+import shutil
+from collections import namedtuple
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from elmo.embed.corpus.embed_corpus import embed_corpus
+from elmo.embed.embedder import Embedder
+from elmo.embed.storage.layout import VectorLayout
+from elmo.embed.storage.writers import WRITERS, read_vectors
+from elmo.errors import ConfigError, Interrupted, OutputError, TextError
+
+SUFFIXES = (".hdf5", ".npy", ".parquet")
+
+
+def stop_after(windows: int):
+    """Something that asks to stop when so many windows are done."""
+    count = 0
+
+    def asked() -> bool:
+        nonlocal count
+        count += 1
+        return count > windows + 1  # it is asked once while the text is counted
+
+    return asked
+
+
+def names(folder) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("state", ["zero", "carry"])
+def test_an_interrupted_run_resumed_is_the_uninterrupted_one_to_the_byte(tiny_bilm, text, tmp_path, suffix, state):
+    whole, parts = tmp_path / f"whole{suffix}", tmp_path / f"parts{suffix}"
+    embed_corpus(Embedder(tiny_bilm, state=state), text, whole, window=4)
+    for windows in (2, 0, 3):
+        with pytest.raises(Interrupted, match=r"interrupted after line \d+ of 27.*--resume"):
+            embed_corpus(
+                Embedder(tiny_bilm, state=state), text, parts, window=4, resume=True, stop_asked=stop_after(windows)
+            )
+        assert not parts.exists()
+    report = embed_corpus(Embedder(tiny_bilm, state=state), text, parts, window=4, resume=True)
+    assert report["resumed_at_line"] == 20
+    assert parts.read_bytes() == whole.read_bytes()
+    assert not (tmp_path / f"parts{suffix}.partial").exists()
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_window_half_written_is_written_again(embedder, text, tmp_path, suffix, monkeypatch):
+    whole, output = tmp_path / f"whole{suffix}", tmp_path / f"vectors{suffix}"
+    embed_corpus(embedder, text, whole, window=4)
+    writer = WRITERS[{".hdf5": "hdf5"}.get(suffix, suffix[1:])]
+    real = writer.write
+
+    def dies_after(self, first, sentences, arrays):
+        if first < 8:
+            real(self, first, sentences, arrays)
+            return
+        real(self, first, sentences[:2], [array * 2 for array in arrays[:2]])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(writer, "write", dies_after)
+    with pytest.raises(KeyboardInterrupt):
+        embed_corpus(embedder, text, output, window=4)
+    monkeypatch.undo()
+    embed_corpus(embedder, text, output, window=4, resume=True)
+    assert output.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("step", ["finish", "tidy"])
+def test_a_run_killed_at_its_very_end_is_finished_by_the_next(embedder, text, tmp_path, suffix, step, monkeypatch):
+    whole, output = tmp_path / f"whole{suffix}", tmp_path / f"vectors{suffix}"
+    embed_corpus(embedder, text, whole)
+
+    def die(*arguments):
+        raise KeyboardInterrupt
+
+    last_steps = {"finish": "storage.writers.VectorWriter.finish", "tidy": "corpus.partial_folder.PartialFolder.remove"}
+    monkeypatch.setattr(f"elmo.embed.{last_steps[step]}", die)
+    with pytest.raises(KeyboardInterrupt):
+        embed_corpus(embedder, text, output)
+    monkeypatch.undo()
+    assert (tmp_path / f"vectors{suffix}.partial").exists()
+    embed_corpus(embedder, text, output, resume=True)
+    assert output.read_bytes() == whole.read_bytes()
+    assert not (tmp_path / f"vectors{suffix}.partial").exists()
+
+
+def test_an_old_output_is_not_taken_for_the_new_one(embedder, text, tmp_path, monkeypatch):
+    output = tmp_path / "vectors.parquet"
+    embed_corpus(embedder, text, output, layers="top")
+    old = output.read_bytes()
+
+    def die(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("elmo.embed.storage.writers.ParquetWriter.finish", die)
+    with pytest.raises(KeyboardInterrupt):
+        embed_corpus(embedder, text, output, layers="all", force=True)
+    monkeypatch.undo()
+    assert output.read_bytes() == old
+    embed_corpus(embedder, text, output, layers="all", force=True, resume=True)
+    with read_vectors(output) as vectors:
+        assert vectors[0].shape == (3, 7, 16)
+
+
+def test_carry_reads_the_file_in_batches_of_rows(tiny_bilm, text, lines, tmp_path):
+    carry = Embedder(tiny_bilm, state="carry")
+    carry.embed(["something read before must not count"])
+    embed_corpus(carry, text, tmp_path / "vectors.npy", window=5)
+    fresh = Embedder(tiny_bilm, state="carry")
+    expected = [array for start in range(0, len(lines), 5) for array in fresh.embed(lines[start : start + 5])]
+    with read_vectors(tmp_path / "vectors.npy") as vectors:
+        for found, array in zip(vectors, expected, strict=True):
+            np.testing.assert_array_equal(found, array)
+    assert Embedder(tiny_bilm, state="carry").window_limits() == (64, None)
+
+
+def test_resuming_something_else_is_refused(tiny_bilm, embedder, text, tmp_path):
+    output = tmp_path / "vectors.npy"
+    with pytest.raises(Interrupted):
+        embed_corpus(embedder, text, output, window=4, stop_asked=stop_after(2))
+    for settings, name in (
+        ({"layers": "top"}, "layers"),
+        ({"store": "float16"}, "store"),
+        ({"tokenizer": "unicode"}, "tokenizer"),
+        ({"window": 5}, "window_lines"),
+    ):
+        with pytest.raises(ConfigError, match=rf"was begun with {name} .*would differ"):
+            embed_corpus(embedder, text, output, **({"window": 4, "resume": True} | settings))
+    with pytest.raises(ConfigError, match="was begun with state 'zero', now it is 'carry'"):
+        embed_corpus(Embedder(tiny_bilm, state="carry"), text, output, window=4, resume=True)
+    bias = tiny_bilm.token_encoder.projection.bias.data
+    before = bias.clone()
+    bias.add_(1)
+    with pytest.raises(ConfigError, match="was begun with model_hash"):
+        embed_corpus(embedder, text, output, window=4, resume=True)
+    bias.copy_(before)
+    text.write_text(text.read_text(encoding="utf-8").replace("many", "more"), encoding="utf-8")
+    with pytest.raises(ConfigError, match="was begun with text_sha256"):
+        embed_corpus(embedder, text, output, window=4, resume=True)
+
+
+def test_what_is_in_the_way_is_never_replaced_unasked(embedder, text, tmp_path):
+    output = tmp_path / "vectors.npy"
+    with pytest.raises(Interrupted):
+        embed_corpus(embedder, text, output, window=4, stop_asked=stop_after(1))
+    with pytest.raises(OutputError, match=r"vectors.npy.partial: exists already.*--resume.*--force"):
+        embed_corpus(embedder, text, output)
+    report = embed_corpus(embedder, text, output, force=True)
+    assert report["resumed_at_line"] == 0
+    before = output.read_bytes()
+    for resume in (False, True):
+        with pytest.raises(OutputError, match="vectors.npy: exists already.*--force"):
+            embed_corpus(embedder, text, output, resume=resume)
+    assert output.read_bytes() == before
+    embed_corpus(embedder, text, output, layers="top", force=True)
+    assert output.read_bytes() != before
+    (tmp_path / "folder.npy").mkdir()
+    with pytest.raises(OutputError, match="exists already"):
+        embed_corpus(embedder, text, tmp_path / "folder.npy", force=True)
+
+
+def test_a_folder_that_is_not_ours_is_not_removed(embedder, text, tmp_path):
+    (tmp_path / "vectors.npy.partial").mkdir()
+    (tmp_path / "vectors.npy.partial" / "thesis.doc").touch()
+    with pytest.raises(OutputError, match="thesis.doc.*not removed"):
+        embed_corpus(embedder, text, tmp_path / "vectors.npy", force=True)
+    assert names(tmp_path / "vectors.npy.partial") == ["thesis.doc"]
+
+
+def test_bad_lines_stop_the_run_before_it_begins_or_keep_their_place(embedder, text, lines, tmp_path):
+    text.write_bytes(b"caf\xe9 bar\n" + text.read_bytes())
+    with pytest.raises(TextError, match=r"corpus.txt:1: not valid UTF-8 \(byte 0xE9 at column 4\).*--errors skip"):
+        embed_corpus(embedder, text, tmp_path / "vectors.npy")
+    assert names(tmp_path) == ["corpus.txt"]
+    report = embed_corpus(embedder, text, tmp_path / "vectors.npy", errors="skip")
+    assert [message.split(": not")[0] for message in report["bad_lines"]] == [f"{text}:1"]
+    assert (report["lines"], report["blank_lines"]) == (len(lines) + 1, 2)
+    with read_vectors(tmp_path / "vectors.npy") as vectors:
+        assert vectors[0].shape == (3, 0, 16)
+        np.testing.assert_allclose(vectors[3], embedder.embed(lines)[2], rtol=0, atol=2e-5)
+    latin = embed_corpus(embedder, text, tmp_path / "latin.npy", encoding="latin-1")
+    assert latin["bad_lines"] == []
+
+
+def test_the_report_says_what_was_done(embedder, text, lines, tmp_path):
+    told = []
+    output = tmp_path / "new" / "vectors.h5"
+    report = embed_corpus(embedder, text, output, window=9, progress=lambda *news: told.append(news))
+    tokens = sum(len(line.split()) for line in lines)
+    assert (report["lines"], report["tokens"], report["blank_lines"]) == (len(lines), tokens, 2)
+    assert report["bytes"] == output.stat().st_size
+    assert told[0][0] == "reading"
+    assert [news for news in told if news[0] == "embedding"][0] == ("embedding", 0, tokens)
+    assert told[-1] == ("embedding", tokens, tokens)
+
+
+def test_packed_text_other_tokenizers_and_formats_by_name(embedder, text, tmp_path):
+    packed = tmp_path / "corpus.txt.xz"
+    packed.write_bytes(lzma.compress(text.read_bytes()))
+    embed_corpus(embedder, packed, tmp_path / "vectors.bin", format="npy", tokenizer=list, layers=[0, 0, 1])
+    numbers = np.load(tmp_path / "vectors.bin")
+    assert len(numbers) == sum(len(line) for line in text.read_text(encoding="utf-8").splitlines())
+    with pytest.raises(ConfigError, match="says no format"):
+        embed_corpus(embedder, text, tmp_path / "other.bin")
+    with pytest.raises(ConfigError, match="format is 'xml'"):
+        embed_corpus(embedder, text, tmp_path / "other.bin", format="xml")
+
+
+def test_standard_input_is_kept_until_the_end(embedder, text, tmp_path, monkeypatch):
+    embed_corpus(embedder, text, tmp_path / "whole.npy", window=4)
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text.read_bytes())))
+    with pytest.raises(Interrupted):
+        embed_corpus(embedder, "-", tmp_path / "vectors.npy", window=4, stop_asked=stop_after(2))
+    embed_corpus(embedder, "-", tmp_path / "vectors.npy", window=4, resume=True)
+    assert (tmp_path / "vectors.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"\xff\n")))
+    with pytest.raises(TextError, match="^stdin:1: not valid UTF-8"):
+        embed_corpus(embedder, "-", tmp_path / "other.npy")
+    assert not (tmp_path / "other.npy.partial").exists()
+
+
+def test_a_text_that_changes_under_the_run_is_noticed(embedder, text, tmp_path):
+    changes = {
+        "grows": text.read_text(encoding="utf-8") + "one more\n",
+        "shrinks": "a b\n",
+        "differs": "x " + text.read_text(encoding="utf-8"),
+    }
+    before = text.read_text(encoding="utf-8")
+    for name, after in changes.items():
+        text.write_text(before)
+
+        def change(what, done, total, after=after):
+            if what == "embedding":
+                text.write_text(after)
+
+        with pytest.raises(TextError, match=r"corpus.txt:\d+: the text changed"):
+            embed_corpus(embedder, text, tmp_path / f"{name}.npy", window=4, progress=change)
+
+
+def test_impossible_arguments_are_refused_before_anything_is_made(embedder, text, tmp_path):
+    output = tmp_path / "vectors.npy"
+    for settings, error, message in (
+        ({"store": "int8"}, ConfigError, "store is 'int8'"),
+        ({"window": 0}, ConfigError, "window is 0"),
+        ({"layers": 9}, ConfigError, "layers is 9"),
+        ({"encoding": "klingon"}, ConfigError, "klingon"),
+        ({"errors": "ignore"}, ConfigError, "errors is 'ignore'"),
+        ({"tokenizer": "magic"}, ConfigError, "no tokenizer 'magic'"),
+    ):
+        with pytest.raises(error, match=message):
+            embed_corpus(embedder, text, output, **settings)
+    with pytest.raises(TextError, match="no such file"):
+        embed_corpus(embedder, tmp_path / "nothing.txt", output)
+    text.write_text("")
+    with pytest.raises(TextError, match="is empty"):
+        embed_corpus(embedder, text, output)
+    assert names(tmp_path) == ["corpus.txt"]
+
+
+def test_a_stop_while_the_text_is_counted_leaves_nothing(embedder, text, tmp_path):
+    with pytest.raises(Interrupted, match="while it was counted"):
+        embed_corpus(embedder, text, tmp_path / "vectors.npy", stop_asked=lambda: True)
+    assert names(tmp_path) == ["corpus.txt"]
+
+
+def test_too_little_disk_is_said_before_with_what_would_fit(embedder, text, tmp_path, monkeypatch):
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(10, 9, 1000))
+    with pytest.raises(OutputError) as told:
+        embed_corpus(embedder, text, tmp_path / "vectors.npy")
+    tokens = sum(len(line.split()) for line in text.read_text(encoding="utf-8").splitlines())
+    assert str(told.value) == (
+        f"Not enough disk: {tokens * 192 / 1000:.1f} kB needed for {tokens} tokens (3 layers, float32), 1.0 kB free. "
+        f"Try --layers average ({tokens * 64 / 1000:.1f} kB) or --store float16. "
+        f"The disk is that of {tmp_path / 'vectors.npy.partial'}."
+    )
+    with pytest.raises(OutputError, match=r"\(1 layer, float16\).*Free some space"):
+        embed_corpus(embedder, text, tmp_path / "vectors.npy", layers="top", store="float16")
+    assert names(tmp_path) == ["corpus.txt"]
+
+
+def test_the_message_counts_as_people_do(tmp_path, monkeypatch):
+    from elmo.embed.corpus.disk_space import require_space
+
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(0, 0, 4_000_000_000))
+    layout = VectorLayout(np.array([1_670_000]), 3, 1024, "float32")
+    with pytest.raises(OutputError) as told:
+        require_space(tmp_path, layout, copies=1, overhead=0, done=0)
+    assert str(told.value) == (
+        "Not enough disk: 20.5 GB needed for 1.7e6 tokens (3 layers, float32), 4.0 GB free. "
+        f"Try --layers average (6.8 GB) or --store float16. The disk is that of {tmp_path}."
+    )
+    require_space(tmp_path, layout, copies=1, overhead=0, done=17_000_000_000)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_disk_that_fills_up_keeps_what_is_finished(embedder, text, tmp_path, suffix, monkeypatch):
+    whole, output = tmp_path / f"whole{suffix}", tmp_path / f"vectors{suffix}"
+    embed_corpus(embedder, text, whole, window=4)
+    real, calls = os.fsync, 0
+
+    def full(descriptor):
+        nonlocal calls
+        calls += 1
+        if calls > 12:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputError, match=r"partial: the disk is full: [\d,]+ more bytes.*[\d,]+ are free.*--resume"):
+        embed_corpus(embedder, text, output, window=4)
+    monkeypatch.undo()
+    report = embed_corpus(embedder, text, output, window=4, resume=True)
+    assert report["resumed_at_line"] > 0
+    assert output.read_bytes() == whole.read_bytes()
+
+
+def test_a_files_own_tokens_are_taken_as_they_are(tmp_path, tiny_bilm):
+    plain, rows, trees = tmp_path / "t.txt", tmp_path / "t.jsonl", tmp_path / "t.conllu"
+    plain.write_text("do n't go\n\nno\n", encoding="utf-8")
+    rows.write_text('{"text": ["do", "n\'t", "go"]}\n{"text": ""}\n{"text": "no"}\n', encoding="utf-8")
+    trees.write_text(
+        "".join(f"{i}\t{w}" + "\t_" * 8 + "\n" for i, w in enumerate(("do", "n't", "go"), 1))
+        + "\n1\tno"
+        + "\t_" * 8
+        + "\n\n",
+        encoding="utf-8",
+    )
+    found = {}
+    for path in (plain, rows, trees):
+        embed_corpus(Embedder(tiny_bilm), path, path.with_suffix(path.suffix + ".h5"))
+        found[path] = [array for array in read_vectors(path.with_suffix(path.suffix + ".h5")) if array.shape[1]]
+    for path in (rows, trees):
+        for one, other in zip(found[plain], found[path], strict=True):
+            np.testing.assert_array_equal(one, other)

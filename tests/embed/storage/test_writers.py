@@ -1,0 +1,133 @@
+"""Files of vectors: AllenNLP's layout, npy, Parquet, and the way back."""
+
+import json
+
+import h5py
+import numpy as np
+import pytest
+
+from elmo.embed.corpus.embed_corpus import embed_corpus
+from elmo.embed.storage.layout import VectorLayout
+from elmo.embed.storage.writers import WRITERS, read_vectors
+from elmo.errors import ConfigError, MissingExtraError, OutputError, TextError
+
+SUFFIXES = (".hdf5", ".npy", ".parquet")
+
+
+@pytest.mark.parametrize("layers", ["all", "average"])
+@pytest.mark.parametrize("store", ["float32", "float16"])
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_vectors_are_read_back_as_they_were_embedded(embedder, text, lines, tmp_path, suffix, store, layers):
+    output = tmp_path / f"vectors{suffix}"
+    embed_corpus(embedder, text, output, layers=layers, store=store, window=5)
+    expected = embedder.embed(lines, layers)
+    with read_vectors(output) as vectors:
+        assert len(vectors) == len(lines)
+        for found, array in zip(vectors, expected, strict=True):
+            assert found.dtype == store
+            assert found.shape == array.shape
+            np.testing.assert_allclose(found, array, rtol=0, atol=2e-5 if store == "float32" else 2e-3)
+        np.testing.assert_array_equal(vectors[-1], vectors[len(lines) - 1])
+        assert [len(array) for array in vectors[:2]] == [len(array) for array in expected[:2]]
+        with pytest.raises(IndexError):
+            vectors[len(lines)]
+        assert vectors.metadata == {
+            "elmo_version": vectors.metadata["elmo_version"],
+            "model_hash": embedder.model_hash,
+            "layers": layers,
+            "num_layers": "3",
+            "dim": "16",
+            "state": "zero",
+            "dtype": "float32",
+            "store": store,
+            "tokenizer": "whitespace",
+            "keep_boundaries": "False",
+        }
+
+
+def test_hdf5_has_the_layout_of_allennlp(embedder, text, lines, tmp_path):
+    embed_corpus(embedder, text, tmp_path / "vectors.hdf5")
+    with h5py.File(tmp_path / "vectors.hdf5") as file:
+        assert set(file) == {"sentence_to_index", *map(str, range(len(lines)))}
+        assert file["0"].shape == (3, 7, 16)
+        assert file["1"].shape == (3, 0, 16)
+        assert file["0"].dtype == np.float32
+        assert file["sentence_to_index"].shape == (1,)
+        index = json.loads(file["sentence_to_index"][0])
+    assert index == {line.strip(): str(number) for number, line in enumerate(lines) if line.strip()}
+    assert index["the cat sat on the mat ."] == "3"
+
+
+def test_sentences_can_be_left_out(embedder, text, tmp_path):
+    embed_corpus(embedder, text, tmp_path / "vectors.h5", forget_sentences=True)
+    with h5py.File(tmp_path / "vectors.h5") as file:
+        assert "sentence_to_index" not in file
+
+
+def test_npy_is_one_array_for_numpy_alone(embedder, text, lines, tmp_path):
+    embed_corpus(embedder, text, tmp_path / "vectors.npy")
+    numbers = np.load(tmp_path / "vectors.npy", mmap_mode="r")
+    offsets = np.load(tmp_path / "vectors.npy.offsets.npy")
+    assert numbers.shape == (offsets[-1], 3, 16)
+    assert np.diff(offsets).tolist() == [len(line.split()) for line in lines]
+    fourth = embedder.embed(lines)[3]
+    np.testing.assert_allclose(numbers[offsets[3] : offsets[4]].swapaxes(0, 1), fourth, rtol=0, atol=2e-5)
+
+
+def test_parquet_has_a_row_for_each_line(embedder, text, lines, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    embed_corpus(embedder, text, tmp_path / "vectors.parquet", window=10)
+    table = parquet.read_table(tmp_path / "vectors.parquet")
+    assert table["index"].to_pylist() == list(range(len(lines)))
+    assert table["tokens"].to_pylist() == [line.split() for line in lines]
+    assert table["shape"][0].as_py() == [3, 7, 16]
+    assert table.schema.field("vectors").type.value_type.list_size == 3 * 16
+    assert parquet.ParquetFile(tmp_path / "vectors.parquet").num_row_groups == 3
+
+
+def test_boundaries_have_vectors_on_blank_lines_too(tiny_bilm, text, tmp_path):
+    from elmo.embed.embedder import Embedder
+
+    embed_corpus(Embedder(tiny_bilm, keep_boundaries=True), text, tmp_path / "vectors.npy", layers="top")
+    with read_vectors(tmp_path / "vectors.npy") as vectors:
+        assert (vectors[0].shape, vectors[1].shape) == ((9, 16), (2, 16))
+
+
+def test_a_number_float16_cannot_hold_is_an_error_that_names_its_line(tmp_path):
+    layout = VectorLayout(np.array([1, 1]), None, 2, "float16")
+    writer = WRITERS["npy"](tmp_path, layout, {})
+    writer.create(None)
+    with pytest.raises(OutputError, match="line 2 has the number 70000.*--store float32"):
+        writer.write(0, [["a"], ["b"]], [np.ones((1, 2), np.float32), np.array([[0, -70000]], np.float32)])
+    writer.close()
+
+
+def test_parquet_without_pyarrow_says_what_to_install(embedder, text, tmp_path, monkeypatch):
+    import builtins
+
+    real = builtins.__import__
+
+    def without(name, *rest, **named):
+        if name.startswith("pyarrow"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name="pyarrow")
+        return real(name, *rest, **named)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingExtraError, match=r"writing Parquet needs pyarrow.*pyelmo\[data\]"):
+        embed_corpus(embedder, text, tmp_path / "vectors.parquet")
+    assert not (tmp_path / "vectors.parquet.partial").exists()
+    (tmp_path / "other.parquet").touch()
+    with pytest.raises(MissingExtraError, match="reading Parquet"):
+        read_vectors(tmp_path / "other.parquet")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_what_is_no_file_of_vectors_is_refused(tmp_path, suffix):
+    path = tmp_path / f"wrong{suffix}"
+    with pytest.raises(TextError, match="no such file"):
+        read_vectors(path)
+    path.write_bytes(b"no vectors at all")
+    with pytest.raises(TextError, match=r"wrong\S*: is (no file of vectors|missing)"):
+        read_vectors(path)
+    with pytest.raises(ConfigError, match="says no format"):
+        read_vectors(tmp_path / "vectors.txt")

@@ -1,0 +1,206 @@
+"""Perplexity against brute force: one sentence, one token, one softmax at a time."""
+
+import math
+
+import pytest
+import torch
+
+from elmo.corpus.shards import TrainingData
+from elmo.errors import ConfigError, TextError
+from elmo.lm import carried
+from elmo.lm.bilm_tf_protocol import evaluate_like_bilm_tf, fill_rows
+from elmo.lm.perplexity import contiguous_parts, evaluate, scores
+from elmo.pretrain.settings.config import PretrainConfig
+from elmo.pretrain.step.trainer import Trainer
+
+SENTENCES = [["the", "cat", "sat"], ["zebra"], ["the", "bank", "of", "the", "river", "밥"], ["a"]]
+
+
+def _brute_force(trainer: Trainer, sentence: list[str]) -> dict[str, list[float]]:
+    vocabulary = {word: index for index, word in enumerate(trainer.head.vocabulary)}
+    words = ["<S>", *sentence, "</S>"]
+    ids = torch.from_numpy(trainer.bilm.token_map.ids(words).characters)[None]
+    found: dict[str, list[float]] = {}
+    for direction, order in (("forward", list(range(len(words)))), ("backward", list(reversed(range(len(words)))))):
+        lstm = getattr(trainer.bilm, f"{direction}_lstm")
+        state = trainer.bilm.zero_state(1)
+        hidden, cell = state.hidden.chunk(2, dim=2)[0], state.cell.chunk(2, dim=2)[0]
+        nats = []
+        for here, following in zip(order, order[1:], strict=False):
+            vector = trainer.bilm.token_vectors(ids[:, here : here + 1])
+            outputs, hidden, cell = lstm(vector, torch.tensor([1]), hidden, cell)
+            logits = outputs[-1][0, 0] @ trainer.head.weight.t() + trainer.head.bias
+            target = vocabulary.get(words[following], vocabulary["<UNK>"])
+            nats.append(-math.log(torch.softmax(logits, 0)[target].item()))
+        found[direction] = nats
+    return found
+
+
+@pytest.fixture
+def trainer(data: TrainingData, recipe: PretrainConfig) -> Trainer:
+    trainer = Trainer(recipe, data)
+    for _ in range(3):
+        trainer.step()
+    return trainer
+
+
+def test_each_prediction_equals_brute_force(trainer: Trainer) -> None:
+    for sentence, score in zip(SENTENCES, scores(trainer.bilm, trainer.head, SENTENCES), strict=True):
+        for direction, expected in _brute_force(trainer, sentence).items():
+            assert score.nats[direction].tolist() == pytest.approx(expected, abs=1e-4)
+
+
+def test_perplexity_counts_every_token_once_whatever_the_batches(trainer: Trainer) -> None:
+    expected = [_brute_force(trainer, sentence) for sentence in SENTENCES]
+    for max_tokens in (1, 12, 4096):
+        found = evaluate(trainer.bilm, trainer.head, SENTENCES, max_tokens=max_tokens)
+        assert found.num_predictions == sum(len(sentence) + 1 for sentence in SENTENCES)
+        for direction in ("forward", "backward"):
+            nats = sum(sum(score[direction]) for score in expected)
+            assert found.of(direction) == pytest.approx(math.exp(nats / found.num_predictions), rel=1e-4)
+        assert found.of("mean") == pytest.approx(math.sqrt(found.of("forward") * found.of("backward")), rel=1e-9)
+
+
+def test_unknown_words_are_counted(trainer: Trainer) -> None:
+    found = evaluate(trainer.bilm, trainer.head, SENTENCES).to_dict()
+    assert found["unknown_share"] == pytest.approx(1 / 11)
+    assert found["tokens"] == 11
+
+
+def test_a_text_without_sentences_is_an_error(trainer: Trainer) -> None:
+    with pytest.raises(TextError, match="there is no sentence to evaluate"):
+        evaluate(trainer.bilm, trainer.head, [[]])
+
+
+def _carried_brute_force(trainer: Trainer, direction: str, rows: list[list[list[str]]]) -> list[list[float]]:
+    """Row after row, token after token; the sentences of a row as they are read, the state never forgotten."""
+    vocabulary = {word: index for index, word in enumerate(trainer.head.vocabulary)}
+    found = []
+    for row in rows:
+        state = trainer.bilm.zero_state(1)
+        hidden, cell = state.hidden.chunk(2, dim=2)[0], state.cell.chunk(2, dim=2)[0]
+        nats = []
+        for sentence in row:
+            words = ["<S>", *sentence, "</S>"]
+            words = words if direction == "forward" else words[::-1]
+            for here, following in zip(words, words[1:], strict=False):
+                vector = trainer.bilm.vectors_of([here])[None]
+                lstm = getattr(trainer.bilm, f"{direction}_lstm")
+                outputs, hidden, cell = lstm(vector, torch.tensor([1]), hidden, cell)
+                logits = outputs[-1][0, 0] @ trainer.head.weight.t() + trainer.head.bias
+                target = vocabulary.get(following, vocabulary["<UNK>"])
+                nats.append(-math.log(torch.softmax(logits, 0)[target].item()))
+        found.append(nats)
+    return found
+
+
+@pytest.mark.parametrize("max_tokens", [1, 5, 4096])
+def test_a_carried_state_goes_through_each_part_from_its_beginning_or_its_end(
+    trainer: Trainer, max_tokens: int
+) -> None:
+    parts = contiguous_parts(SENTENCES, 2)
+    assert parts == [SENTENCES[:3], SENTENCES[3:]] or parts == [SENTENCES[:2], SENTENCES[2:]]
+    found = list(scores(trainer.bilm, trainer.head, SENTENCES, state="carry", rows=2, max_tokens=max_tokens))
+    assert [score.sentence for score in found] == SENTENCES
+    forward = [nats for row in _carried_brute_force(trainer, "forward", parts) for nats in row]
+    assert [nats for score in found for nats in score.nats["forward"]] == pytest.approx(forward, abs=1e-4)
+    turned = [part[::-1] for part in parts]
+    read = zip(turned, _carried_brute_force(trainer, "backward", turned), strict=True)
+    backward = {}
+    for part, nats in read:
+        for sentence in part:
+            backward[tuple(sentence)], nats = nats[: len(sentence) + 1], nats[len(sentence) + 1 :]
+    for score in found:
+        assert score.nats["backward"].tolist() == pytest.approx(backward[tuple(score.sentence)], abs=1e-4)
+
+
+def test_carrying_drops_nothing_and_one_part_for_each_sentence_is_a_zero_state(trainer: Trainer) -> None:
+    carried = evaluate(trainer.bilm, trainer.head, [*SENTENCES, []], state="carry", rows=100)
+    zero = evaluate(trainer.bilm, trainer.head, SENTENCES)
+    assert carried.num_predictions == zero.num_predictions
+    assert carried.of("mean") == pytest.approx(zero.of("mean"), rel=1e-5)
+    with pytest.raises(ConfigError, match="rows is 0"):
+        evaluate(trainer.bilm, trainer.head, SENTENCES, state="carry", rows=0)
+    with pytest.raises(TextError, match="there is no sentence"):
+        evaluate(trainer.bilm, trainer.head, [], state="carry")
+
+
+def test_rows_pull_sentences_as_the_specification_tells() -> None:
+    # One row, "a b c" and "d": (c S d) -> (</S> d </S>) in 6.2, so six predictions and nothing dropped.
+    assert fill_rows([4, 2], 1) == ([[0, 1]], 6)
+    # Two rows, each sentence of two words: the third sentence goes to the row that is free first, the first one.
+    assert fill_rows([3, 3, 3], 2) == ([[0, 2], [1]], 3)
+    assert fill_rows([1, 5, 2, 2], 2) == ([[0, 2, 3], [1]], 5)
+    assert fill_rows([4], 2) == ([[0], []], 0)
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 3])
+def test_the_protocol_of_bilm_tf_equals_its_steps(trainer: Trainer, batch_size: int) -> None:
+    text = [*SENTENCES, [], ["the", "cat"], ["a", "dog", "sat"]]
+    found = evaluate_like_bilm_tf(trainer.bilm, trainer.head, text, batch_size=batch_size, max_tokens=4)
+    expected = {
+        direction: _bilm_tf_steps(trainer, direction, text, batch_size) for direction in ("forward", "backward")
+    }
+    steps = [sum(both) / 2 for both in zip(*expected.values(), strict=True)]
+    assert found.num_steps == len(steps)
+    assert found.measured.of("mean") == pytest.approx(math.exp(sum(steps) / len(steps)), rel=1e-4)
+    assert found.measured.of("forward") == pytest.approx(math.exp(sum(expected["forward"]) / len(steps)), rel=1e-4)
+    possible = sum(len(sentence) + 1 for sentence in text)
+    assert found.dropped_predictions == possible - len(steps) * batch_size
+    assert (found.dropped_sentences == 0) == (found.dropped_predictions == 0)
+    assert found.to_dict()["tokens"] == len(steps) * batch_size - (len(text) - found.dropped_sentences)
+
+
+def _bilm_tf_steps(trainer: Trainer, direction: str, text: list[list[str]], batch_size: int) -> list[float]:
+    """bilm-tf's program, slowly: each step's mean over the rows, until a row finds no sentence."""
+    waiting = iter(text)
+    pulled: list[list[list[str]]] = [[] for _ in range(batch_size)]
+    left = [0] * batch_size
+    steps = 0
+    try:
+        while True:
+            for row in range(batch_size):
+                if left[row] == 0:
+                    pulled[row].append(next(waiting))
+                    left[row] = len(pulled[row][-1]) + 1
+                left[row] -= 1
+            steps += 1
+    except StopIteration:
+        nats = _carried_brute_force(trainer, direction, pulled)
+        return [sum(row[step] for row in nats) / batch_size for step in range(steps)]
+
+
+def test_a_text_shorter_than_the_rows_has_no_number_of_bilm_tf(trainer: Trainer) -> None:
+    with pytest.raises(TextError, match="the text has 4 sentences, but 256 rows need one each.*--batch-size 2"):
+        evaluate_like_bilm_tf(trainer.bilm, trainer.head, SENTENCES)
+    with pytest.raises(ConfigError, match="batch_size is 0"):
+        evaluate_like_bilm_tf(trainer.bilm, trainer.head, SENTENCES, batch_size=0)
+
+
+def test_tokens_have_their_scores_in_the_order_of_the_text(trainer: Trainer) -> None:
+    score = list(scores(trainer.bilm, trainer.head, SENTENCES))[2]
+    expected = _brute_force(trainer, SENTENCES[2])
+    values = score.to_dict()
+    assert values["tokens"] == SENTENCES[2]
+    assert values["unknown"] == [
+        place for place, word in enumerate(SENTENCES[2]) if word not in trainer.head.vocabulary
+    ]
+    assert values["forward"] == pytest.approx(expected["forward"][:-1], abs=1e-4)
+    assert values["backward"] == pytest.approx(expected["backward"][-2::-1], abs=1e-4)
+    assert values["forward_boundary"] == pytest.approx(expected["forward"][-1], abs=1e-4)
+    assert values["backward_boundary"] == pytest.approx(expected["backward"][-1], abs=1e-4)
+
+
+def test_a_large_vocabulary_goes_through_few_targets_at_a_time(
+    trainer: Trainer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = evaluate(trainer.bilm, trainer.head, SENTENCES)
+    sizes = []
+    plain = trainer.head.nats
+    monkeypatch.setattr(carried, "_LOGITS_AT_ONCE", 3 * len(trainer.head.vocabulary))
+    monkeypatch.setattr(trainer.head, "nats", lambda some, ids: (sizes.append(len(some)), plain(some, ids))[1])
+    polls = []
+    found = evaluate(trainer.bilm, trainer.head, SENTENCES, poll=lambda: polls.append(1))
+    assert max(sizes) == 3
+    assert len(polls) > len(sizes)
+    assert found.of("mean") == pytest.approx(expected.of("mean"), rel=1e-6)

@@ -1,0 +1,185 @@
+"""Fine-tuning: it starts from the model's weights, compares both domains before and after, and resumes bit for bit."""
+
+import json
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from elmo.corpus.prepare import prepare
+from elmo.corpus.shards import TrainingData
+from elmo.errors import ConfigError, Interrupted, WeightFileError
+from elmo.lm.perplexity import evaluate
+from elmo.model.bilm import BiLM
+from elmo.model.lm_head import LMHead
+from elmo.pretrain.run.finetune import finetune, resume_finetuning
+from elmo.pretrain.run.loop import pretrain
+from elmo.pretrain.settings.config import PretrainConfig
+from elmo.pretrain.settings.finetune_config import FinetuneConfig
+from elmo.pretrain.step.trainer import Trainer
+from elmo.weights.native import checkpoint
+
+NEW_DOMAIN = "money and the bank\nthe bank of money\nmoney went to the bank to get money\n" * 6
+RECIPE = FinetuneConfig(
+    epochs=3, learning_rate=0.02, warmup_steps=2, batch_size=2, unroll_steps=5, num_negative_samples=8, log_every=1,
+    save_every=5, evaluate_every=6,
+)  # fmt: skip
+
+
+@pytest.fixture
+def model(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> Path:
+    """A model of the old domain."""
+    return pretrain(replace(recipe, max_steps=6), data, tmp_path / "old-run", quiet=True)
+
+
+@pytest.fixture
+def medical(model: Path, tmp_path: Path) -> TrainingData:
+    """Another domain's text, prepared with the model's vocabulary."""
+    text = tmp_path / "new.txt"
+    text.write_text(NEW_DOMAIN, encoding="utf-8")
+    prepare([text], tmp_path / "new-data", valid=[text], vocabulary=model / "vocab.txt")
+    return TrainingData.open(tmp_path / "new-data")
+
+
+@pytest.fixture
+def old_text(tmp_path: Path) -> Path:
+    path = tmp_path / "old.txt"
+    path.write_text("the cat sat on the log\n\na dog and a cat\n", encoding="utf-8")
+    return path
+
+
+def _perplexity(model: Path, sentences: list[list[str]]) -> dict[str, float]:
+    found = checkpoint.read(model)
+    return evaluate(BiLM.from_checkpoint(found), LMHead.from_checkpoint(found), sentences).to_dict()
+
+
+def test_both_domains_are_measured_before_and_after(
+    model: Path, medical: TrainingData, old_text: Path, tmp_path: Path
+) -> None:
+    found = finetune(model, medical, tmp_path / "run", config=RECIPE, old_text=old_text, quiet=True)
+    texts = {
+        "valid": [line.split() for line in NEW_DOMAIN.splitlines()],
+        "old": [["the", "cat", "sat", "on", "the", "log"], ["a", "dog", "and", "a", "cat"]],
+    }
+    for name, sentences in texts.items():
+        assert found.before[name] == pytest.approx(_perplexity(model, sentences), rel=1e-5)
+        assert found.after[name] == pytest.approx(_perplexity(found.model, sentences), rel=1e-5)
+    assert found.after["valid"]["mean_perplexity"] < 0.7 * found.before["valid"]["mean_perplexity"]
+    written = json.loads((tmp_path / "run" / "perplexities.json").read_text(encoding="utf-8"))
+    assert written == {"before": found.before, "after": found.after}
+    facts = checkpoint.read(found.model).metadata
+    assert facts["finetuned_from"] == str(model)
+    assert float(facts["old_mean_perplexity_before"]) == pytest.approx(found.before["old"]["mean_perplexity"], rel=1e-3)
+
+
+def test_without_a_step_the_model_is_the_same(model: Path, medical: TrainingData, tmp_path: Path) -> None:
+    config = replace(RECIPE, max_steps=1, learning_rate=1e-30)
+    found = finetune(model, medical, tmp_path / "run", config=config, quiet=True)
+    one, other = checkpoint.read(model), checkpoint.read(found.model)
+    assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
+    assert list(found.before) == ["valid"]
+
+
+@pytest.mark.parametrize("step", [0, 7])
+def test_a_stopped_run_goes_on_bit_for_bit(
+    model: Path, medical: TrainingData, old_text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    whole = finetune(model, medical, tmp_path / "whole", config=RECIPE, old_text=old_text, quiet=True)
+    plain_step = Trainer.step
+
+    def stopping_step(trainer: Trainer):  # noqa: ANN202
+        if trainer.step_number == step:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return plain_step(trainer)
+
+    monkeypatch.setattr(Trainer, "step", stopping_step)
+    with pytest.raises(Interrupted, match=f"stopped at step {step + 1} "):
+        finetune(model, medical, tmp_path / "run", config=RECIPE, old_text=old_text, quiet=True)
+    monkeypatch.setattr(Trainer, "step", plain_step)
+    found = resume_finetuning(medical, tmp_path / "run", quiet=True)
+    assert (found.before, found.after) == (whole.before, whole.after)
+    one, other = checkpoint.read(whole.model), checkpoint.read(found.model)
+    assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
+
+
+def test_another_vocabulary_is_an_error_with_the_command(model: Path, tmp_path: Path) -> None:
+    text = tmp_path / "new.txt"
+    text.write_text(NEW_DOMAIN, encoding="utf-8")
+    prepare([text], tmp_path / "wrong")
+    with pytest.raises(ConfigError, match=f"has another vocabulary.*elmo prepare TEXT --vocabulary {model}/vocab.txt"):
+        finetune(model, TrainingData.open(tmp_path / "wrong"), tmp_path / "run", config=RECIPE, quiet=True)
+    prepare([text], tmp_path / "short", vocabulary=model / "vocab.txt", max_characters_per_token=20)
+    with pytest.raises(ConfigError, match="keeps 20 characters of a token, .* reads 50.*--max-characters-per-token 50"):
+        finetune(model, TrainingData.open(tmp_path / "short"), tmp_path / "run", config=RECIPE, quiet=True)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_model_without_softmax_is_an_error(model: Path, medical: TrainingData, tmp_path: Path) -> None:
+    (model / checkpoint.SOFTMAX_FILE).unlink()
+    with pytest.raises(WeightFileError, match="has no softmax over a vocabulary"):
+        finetune(model, medical, tmp_path / "run", config=RECIPE, quiet=True)
+
+
+def test_a_run_of_pretraining_is_not_resumed_as_fine_tuning(
+    model: Path, data: TrainingData, medical: TrainingData
+) -> None:
+    with pytest.raises(ConfigError, match="has no finetune.json.*elmo pretrain --resume"):
+        resume_finetuning(medical, model.parent, quiet=True)
+
+
+def test_every_published_shape_has_a_recipe_or_a_reason(tiny_config) -> None:
+    for shape in (
+        tiny_config,
+        replace(tiny_config, cell_clip=None, projection_clip=None, activation="tanh", skip_connections=False),
+    ):
+        recipe = FinetuneConfig().pretraining(shape, vocabulary_size=1000)
+        assert recipe.architecture(shape.max_characters_per_token) == shape
+        assert recipe.num_negative_samples == 500
+    with pytest.raises(ConfigError, match="forget_bias is 0.0, but training builds"):
+        FinetuneConfig().pretraining(replace(tiny_config, forget_bias=0.0), vocabulary_size=1000)
+
+
+def test_settings_are_checked() -> None:
+    with pytest.raises(ConfigError, match="comparison_sentences is -1"):
+        FinetuneConfig(comparison_sentences=-1)
+    with pytest.raises(ConfigError, match="learning_rate"):
+        FinetuneConfig(learning_rate=0)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"direction": "backward", "softmax": "full"},
+        {"softmax": "adaptive", "softmax_cutoffs": [8, 20], "softmax_divisor": 2},
+        {"characters": "none", "tie_softmax": True},
+        {"word_dim": 5},
+    ],
+)
+def test_a_model_of_any_softmax_direction_and_input_goes_on_from_its_weights(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, changes: dict
+) -> None:
+    model = pretrain(replace(recipe, max_steps=2, **changes), data, tmp_path / "old-run", quiet=True)
+    text = tmp_path / "new.txt"
+    text.write_text(NEW_DOMAIN, encoding="utf-8")
+    prepare([text], tmp_path / "new-data", valid=[text], vocabulary=model / "vocab.txt")
+    found = finetune(model, TrainingData.open(tmp_path / "new-data"), tmp_path / "run", config=RECIPE, quiet=True)
+    sentences = [line.split() for line in NEW_DOMAIN.splitlines()]
+    assert found.before["valid"] == pytest.approx(_perplexity(model, sentences), rel=1e-5)
+    assert found.after["valid"] == pytest.approx(_perplexity(found.model, sentences), rel=1e-5)
+    assert found.after["valid"]["mean_perplexity"] < found.before["valid"]["mean_perplexity"]
+    for name in ("characters", "direction", "num_words"):
+        assert getattr(checkpoint.read(found.model).config, name) == getattr(checkpoint.read(model).config, name)
+
+
+def test_a_character_dictionary_is_not_mixed_with_another(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path
+) -> None:
+    model = pretrain(replace(recipe, max_steps=2, characters="dictionary"), data, tmp_path / "old-run", quiet=True)
+    text = tmp_path / "new.txt"
+    text.write_text("the ox\n" + NEW_DOMAIN, encoding="utf-8")
+    prepare([text], tmp_path / "new-data", vocabulary=model / "vocab.txt")
+    with pytest.raises(ConfigError, match="a dictionary of characters"):
+        finetune(model, TrainingData.open(tmp_path / "new-data"), tmp_path / "run", config=RECIPE, quiet=True)
+    assert not (tmp_path / "run").exists()

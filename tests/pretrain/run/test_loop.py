@@ -1,0 +1,394 @@
+"""Whole runs: what they leave on disk, and that a stopped run ends like one that was never stopped."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from elmo.corpus.prepare import prepare
+from elmo.corpus.shards import TrainingData
+from elmo.errors import ConfigError, Interrupted, MissingExtraError, OutputError
+from elmo.lm import perplexity
+from elmo.lm.perplexity import evaluate
+from elmo.model.bilm import BiLM
+from elmo.model.lm_head import LMHead
+from elmo.pretrain.run import loop, run_folder
+from elmo.pretrain.run.divergence import bad_rows
+from elmo.pretrain.run.held_out import validation_sentences
+from elmo.pretrain.run.loop import pretrain, resume
+from elmo.pretrain.run.run_folder import RunFolder, restore_from
+from elmo.pretrain.settings.config import PretrainConfig
+from elmo.pretrain.step.trainer import Trainer, TrainingDiverged
+from elmo.process.stop_flag import StopRequested, stop_flag
+from elmo.weights.native.checkpoint import read
+
+
+def _metrics(run: Path) -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [{key: value for key, value in line.items() if key != "tokens_per_second"} for line in lines]
+
+
+def test_a_run_leaves_metrics_checkpoints_and_a_model(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path
+) -> None:
+    model = pretrain(recipe, data, tmp_path / "run", quiet=True)
+    steps = [line for line in _metrics(tmp_path / "run") if "loss" in line]
+    assert [line["step"] for line in steps] == list(range(1, len(steps) + 1))
+    assert {"step", "epoch", "loss"} <= set(steps[0])
+    checkpoint = read(model)
+    assert checkpoint.vocabulary == list(data.vocabulary.words)
+    assert checkpoint.softmax is not None
+    assert "valid_mean_perplexity" in checkpoint.metadata
+    saved = sorted(path.name for path in (tmp_path / "run" / "checkpoints").glob("step-*"))
+    assert len(saved) == recipe.keep_checkpoints
+    assert RunFolder(tmp_path / "run").config() == recipe
+
+
+def test_a_run_stopped_by_a_signal_goes_on_bit_for_bit(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pretrain(recipe, data, tmp_path / "whole", quiet=True)
+    plain_step = Trainer.step
+
+    def stopping_step(trainer: Trainer):  # noqa: ANN202
+        if trainer.step_number == 4:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return plain_step(trainer)
+
+    monkeypatch.setattr(Trainer, "step", stopping_step)
+    with pytest.raises(Interrupted, match="stopped at step 5 .*--resume"):
+        pretrain(recipe, data, tmp_path / "stopped", quiet=True)
+    monkeypatch.setattr(Trainer, "step", plain_step)
+    resume(data, tmp_path / "stopped", quiet=True)
+    assert _metrics(tmp_path / "stopped") == _metrics(tmp_path / "whole")
+    one, other = read(tmp_path / "whole" / "model"), read(tmp_path / "stopped" / "model")
+    assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
+
+
+def test_a_killed_run_goes_on_bit_for_bit(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
+    pretrain(recipe, data, tmp_path / "whole", quiet=True)
+    script = (
+        "import sys; from pathlib import Path; from elmo.pretrain.run.loop import pretrain;"
+        "from elmo.pretrain.run.run_folder import RunFolder; from elmo.corpus.shards import TrainingData;"
+        "run = RunFolder(Path(sys.argv[1]));"
+        "pretrain(run.config(), TrainingData.open(sys.argv[2]), Path(sys.argv[3]), quiet=True)"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "whole"), str(data.folder), str(tmp_path / "killed")]
+    process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    metrics = tmp_path / "killed" / "metrics.jsonl"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (metrics.is_file() and metrics.read_bytes().count(b"\n") >= 3):
+        time.sleep(0.001)
+    process.kill()
+    process.wait()
+    resume(data, tmp_path / "killed", quiet=True)
+    assert _metrics(tmp_path / "killed") == _metrics(tmp_path / "whole")
+
+
+def test_an_existing_run_is_not_overwritten_and_a_missing_one_not_resumed(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path
+) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "notes.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(OutputError, match="exists already and is not empty"):
+        pretrain(recipe, data, tmp_path / "run", quiet=True)
+    with pytest.raises(ConfigError, match="there is no run to resume"):
+        resume(data, tmp_path / "elsewhere", quiet=True)
+
+
+def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path
+) -> None:
+    with pytest.raises(TrainingDiverged, match="step .*no numbers any more"):
+        pretrain(replace(recipe, learning_rate=1e30, epochs=30), data, tmp_path / "run", quiet=True)
+    latest = RunFolder(tmp_path / "run").latest
+    assert latest is None or read(latest / "model").config.cell_size == recipe.cell_size
+
+
+def test_validation_sentences_are_spread_over_the_text(data: TrainingData) -> None:
+    everything = list(validation_sentences(data, 0))
+    assert everything == [["the", "cat", "sat"], ["the", "zebra", "went", "to", "the", "bank"]]
+    assert list(validation_sentences(data, 1)) == everything[:1]
+
+
+def test_the_best_checkpoint_is_kept(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
+    pretrain(replace(recipe, evaluate_every=3, save_every=100), data, tmp_path / "run", quiet=True)
+    last = _metrics(tmp_path / "run")[-1]["step"]
+    found = [line for line in _metrics(tmp_path / "run") if "evaluation" in line and line["step"] % 3 == 0]
+    best = min(found, key=lambda line: line["mean_perplexity"])
+    run = RunFolder(tmp_path / "run")
+    assert run.best is not None
+    assert run.best.name == f"step-{best['step']:08d}"
+    assert last > 3
+    model = read(run.best / "model")
+    sentences = list(validation_sentences(data, 0))
+    found_again = evaluate(BiLM.from_checkpoint(model), LMHead.from_checkpoint(model), sentences)
+    assert found_again.of("mean") == pytest.approx(best["mean_perplexity"], rel=1e-6)
+
+
+def test_a_run_out_of_patience_ends_with_its_best_model(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path
+) -> None:
+    impatient = replace(recipe, patience=2, evaluate_every=3, epochs=500, learning_rate=0.5)
+    model = read(pretrain(impatient, data, tmp_path / "run", quiet=True))
+    found = {line["step"]: line["mean_perplexity"] for line in _metrics(tmp_path / "run") if "evaluation" in line}
+    *before, last_but_one, last = [found[step] for step in sorted(found)]
+    assert min(before) <= min(last_but_one, last)
+    assert all(min(found[step - 3], found[step]) < min(found[at] for at in found if at < step - 3)
+               for step in sorted(found)[2:-1])  # fmt: skip
+    best = read(RunFolder(tmp_path / "run").best / "model")
+    assert all(np.array_equal(model.tensors[name], best.tensors[name]) for name in best.tensors)
+    assert float(model.metadata["valid_mean_perplexity"]) == pytest.approx(min(before), rel=1e-3)
+    lines = _metrics(tmp_path / "run")
+    again = read(resume(data, tmp_path / "run", quiet=True))
+    assert _metrics(tmp_path / "run") == lines
+    assert all(np.array_equal(again.tensors[name], best.tensors[name]) for name in best.tensors)
+
+
+def test_patience_needs_something_to_wait_for(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="patience is 2 with keep_best=False"):
+        replace(recipe, patience=2, keep_best=False)
+    text = tmp_path / "text.txt"
+    text.write_text("a b c\n", encoding="utf-8")
+    prepare([text], tmp_path / "no-valid")
+    with pytest.raises(ConfigError, match="no validation text"):
+        pretrain(replace(recipe, patience=2), TrainingData.open(tmp_path / "no-valid"), tmp_path / "none", quiet=True)
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_signal_during_an_evaluation_saves_and_the_evaluation_is_made_up_for(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pretrain(recipe, data, tmp_path / "whole", quiet=True)
+    for name, at in (("regular", 4), ("last", None)):
+        last = _metrics(tmp_path / "whole")[-1]["step"]
+        plain = perplexity.target_nats
+
+        def stopping(*arguments, wanted=last if at is None else at, plain=plain):  # noqa: ANN002, ANN202
+            if (tmp_path / "now").read_text() == str(wanted):
+                os.kill(os.getpid(), signal.SIGTERM)
+            return plain(*arguments)
+
+        plain_step = Trainer.step
+
+        def noting_step(trainer: Trainer, plain_step=plain_step):  # noqa: ANN001, ANN202
+            result = plain_step(trainer)
+            (tmp_path / "now").write_text(str(trainer.step_number))
+            return result
+
+        with monkeypatch.context() as patch:
+            patch.setattr(perplexity, "target_nats", stopping)
+            patch.setattr(Trainer, "step", noting_step)
+            with pytest.raises(Interrupted, match=f"stopped at step {last if at is None else at} "):
+                pretrain(recipe, data, tmp_path / name, quiet=True)
+        resume(data, tmp_path / name, quiet=True)
+        assert _metrics(tmp_path / name) == _metrics(tmp_path / "whole")
+
+
+def test_resuming_a_finished_run_computes_nothing_anew(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = pretrain(recipe, data, tmp_path / "run", quiet=True)
+    before = _metrics(tmp_path / "run")
+    monkeypatch.setattr(loop, "evaluate_together", None)
+    assert resume(data, tmp_path / "run", quiet=True) == model
+    assert _metrics(tmp_path / "run") == before
+
+
+def test_a_second_signal_ends_at_once() -> None:
+    with stop_flag() as flag:
+        flag.look()
+        os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(StopRequested):
+            flag.look()
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_second_signal_while_saving_leaves_the_last_checkpoint(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain_step, plain_write = Trainer.step, run_folder.write_checkpoint
+
+    def stopping_step(trainer: Trainer):  # noqa: ANN202
+        if trainer.step_number == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+        return plain_step(trainer)
+
+    def slow_write(model, folder, **settings):  # noqa: ANN001, ANN003, ANN202
+        plain_write(model, folder, **settings)
+        if "step-00000005" in str(folder):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "step", stopping_step)
+        patch.setattr(run_folder, "write_checkpoint", slow_write)
+        with pytest.raises(KeyboardInterrupt):
+            pretrain(recipe, data, tmp_path / "run", quiet=True)
+    assert RunFolder(tmp_path / "run").latest.name == "step-00000004"
+    pretrain(recipe, data, tmp_path / "whole", quiet=True)
+    resume(data, tmp_path / "run", quiet=True)
+    assert _metrics(tmp_path / "run") == _metrics(tmp_path / "whole")
+
+
+def _poisoned(monkeypatch: pytest.MonkeyPatch, steps: set[int], where: str) -> None:
+    """Makes a loss, a gradient or the state of row 1 infinite in some steps."""
+    plain = Trainer._learn
+
+    def poisoned(trainer: Trainer, vectors, direction, window):  # noqa: ANN001, ANN202
+        bad = trainer.step_number + 1 in steps and direction == "backward"
+        result = plain(trainer, vectors, direction, window)
+        if bad and where == "gradient":
+            result = replace(result, vectors_gradient=result.vectors_gradient * float("inf"))
+        if bad and where == "loss":
+            result = replace(result, loss=float("nan"))
+        return result
+
+    monkeypatch.setattr(Trainer, "_learn", poisoned)
+
+
+@pytest.mark.parametrize("where", ["loss", "gradient"])
+def test_no_number_stops_with_the_state_before_saved(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    good = Trainer(recipe, data)
+    for _ in range(4):
+        good.step()
+    _poisoned(monkeypatch, {5}, where)
+    with pytest.raises(
+        TrainingDiverged, match="step 5: .*step-00000004-before-nan.*Rows of the streams: none"
+    ) as error:
+        pretrain(replace(recipe, save_every=3), data, tmp_path / "run", quiet=True)
+    assert "--on-nan skip" in str(error.value)
+    run = RunFolder(tmp_path / "run")
+    assert run.latest.name == ("step-00000004" if run.best == run.latest else "step-00000003")
+    restored = Trainer(recipe, data)
+    restore_from(run.checkpoints / "step-00000004-before-nan", restored)
+    assert restored.progress_state() == good.progress_state()
+    assert all((value == good.tensors()[name]).all() for name, value in restored.tensors().items())
+    assert str(error.value) in (run.path / "log.txt").read_text(encoding="utf-8")
+
+
+def test_the_rows_of_the_streams_are_named(data: TrainingData, recipe: PretrainConfig) -> None:
+    trainer = Trainer(recipe, data)
+    trainer.step()
+    before = trainer.progress_state()
+    hidden, cell = trainer.states["backward"]
+    cell[0, 1] = float("nan")
+    with pytest.raises(TrainingDiverged):
+        trainer.step()
+    assert bad_rows(trainer, before) == "backward 1"
+    assert trainer.streams["backward"].state_dict() != before["streams"]["backward"]
+
+
+def test_skipped_steps_leave_the_weights_and_are_counted(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _poisoned(monkeypatch, {3, 4}, "gradient")
+    config = replace(recipe, on_nan="skip", max_skipped_steps=2, save_every=1, keep_checkpoints=100)
+    pretrain(config, data, tmp_path / "run", quiet=True)
+    skipped = [line["step"] for line in _metrics(tmp_path / "run") if "skipped" in line]
+    assert skipped == [3, 4]
+    steps = [line["step"] for line in _metrics(tmp_path / "run") if "loss" in line or "skipped" in line]
+    assert steps == list(range(1, steps[-1] + 1))
+    checkpoints = RunFolder(tmp_path / "run").checkpoints
+    two, four = (read(checkpoints / f"step-0000000{step}" / "model") for step in (2, 4))
+    assert all((two.tensors[name] == four.tensors[name]).all() for name in two.tensors)
+    with pytest.raises(TrainingDiverged, match="step 4"):
+        pretrain(replace(config, max_skipped_steps=1), data, tmp_path / "stopped", quiet=True)
+
+
+def test_the_person_is_told_and_the_log_has_it(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pretrain(recipe, data, tmp_path / "run")
+    told = capsys.readouterr()
+    assert told.out == ""
+    log = (tmp_path / "run" / "log.txt").read_text(encoding="utf-8")
+    for text in ("step 4: validation perplexity forward", "begun: ", "finished at step "):
+        assert text in told.err
+        assert text in log
+    assert "sampled loss" in told.err
+    line = next(line for line in log.splitlines() if "step 2 of" in line)
+    assert re.search(r"\(\d+\.\d%\), epoch \d+\.\d+, sampled loss \d+\.\d+, [\d,]+ tokens/s, \d+:\d+ left$", line)
+    logged = [line for line in RunFolder(tmp_path / "run").metrics() if "loss" in line]
+    assert all({"step", "epoch", "loss", "tokens_per_second"} <= set(line) for line in logged)
+
+
+def test_an_exact_loss_is_not_called_sampled(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
+    pretrain(replace(recipe, softmax="full", max_steps=2), data, tmp_path / "run", quiet=True)
+    log = (tmp_path / "run" / "log.txt").read_text(encoding="utf-8")
+    assert re.search(r"epoch \d+\.\d+, loss \d+\.\d+, ", log)
+    assert "sampled" not in log
+
+
+def test_a_signal_before_the_first_step_saves_the_beginning(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = Trainer.__init__
+
+    def stopping(*arguments, **settings) -> None:  # noqa: ANN002, ANN003
+        plain(*arguments, **settings)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "__init__", stopping)
+        with pytest.raises(Interrupted, match="stopped at step 0 of"):
+            pretrain(recipe, data, tmp_path / "run", quiet=True)
+    resume(data, tmp_path / "run", quiet=True)
+    pretrain(recipe, data, tmp_path / "whole", quiet=True)
+    assert _metrics(tmp_path / "run") == _metrics(tmp_path / "whole")
+
+
+def test_what_listens_inside_of_a_listening_block_shares_its_flag() -> None:
+    with stop_flag() as outer:
+        with stop_flag() as inner:
+            os.kill(os.getpid(), signal.SIGTERM)
+        assert inner is outer
+        assert outer.signal == signal.SIGTERM
+        assert signal.getsignal(signal.SIGTERM) is outer
+
+
+def test_tensorboard_has_the_curves(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    pretrain(replace(recipe, max_steps=4), data, tmp_path / "run", quiet=True, log_to="tensorboard")
+    events = EventAccumulator(str(tmp_path / "run" / "tensorboard"))
+    events.Reload()
+    curve = [(event.step, event.value) for event in events.Scalars("sampled loss/mean")]
+    logged = [(line["step"], line["loss"]) for line in _metrics(tmp_path / "run") if "loss" in line]
+    assert curve == [(step, pytest.approx(loss, rel=1e-6)) for step, loss in logged]
+    assert [event.step for event in events.Scalars("perplexity valid/mean")] == [4]
+
+
+def test_without_tensorboard_the_line_to_install_it_is_named(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'pyelmo\[tensorboard\]'"):
+        pretrain(recipe, data, tmp_path / "run", quiet=True, log_to="tensorboard")
+
+
+@pytest.mark.parametrize("optimizer", ["adagrad", "adamw"])
+def test_every_evaluation_sees_the_weights_of_its_own_step(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, optimizer: str
+) -> None:
+    config = replace(recipe, optimizer=optimizer, learning_rate=0.05, evaluate_every=2, keep_checkpoints=100)
+    pretrain(config, data, tmp_path / "run", quiet=True)
+    sentences = list(validation_sentences(data, 0))
+    told = {line["step"]: line["mean_perplexity"] for line in _metrics(tmp_path / "run") if "evaluation" in line}
+    for folder in RunFolder(tmp_path / "run").checkpoints.glob("step-*"):
+        model = read(folder / "model")
+        found = evaluate(BiLM.from_checkpoint(model), LMHead.from_checkpoint(model), sentences)
+        assert told.pop(int(folder.name.removeprefix("step-"))) == pytest.approx(found.of("mean"), rel=1e-6)
+    assert told == {}

@@ -1,0 +1,112 @@
+"""Settings of a run: every bad one is named with its value."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from elmo.config import BiLMConfig
+from elmo.errors import ConfigError
+from elmo.pretrain.settings.config import PretrainConfig
+from elmo.pretrain.step.schedule import learning_rate
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("optimizer", "adam"), ("softmax", "hierarchical"), ("direction", "up"), ("characters", "letters"),
+        ("decay", "cosine"), ("product_dtype", "float16"), ("activation", "gelu"),
+        ("batch_size", 0), ("unroll_steps", 0), ("num_negative_samples", 0), ("log_every", 0), ("save_every", 0),
+        ("keep_checkpoints", 0), ("max_steps", -1), ("warmup_steps", -1), ("epochs", 0.0), ("learning_rate", -0.1),
+        ("clip_norm", 0.0), ("dropout", 1.0), ("state_reset", 1.5), ("seed", -1), ("word_dim", -1), ("cell_clip", -1.0),
+        ("weight_decay", -0.1), ("softmax_divisor", 0), ("max_character_dictionary", 0), ("batch_size", "64"),
+        ("batch_size", 64.0), ("batch_size", True), ("epochs", float("nan")), ("learning_rate", float("inf")),
+        ("lazy_rows", "yes"), ("filters", 7), ("filters", [[1, 2, 3]]), ("filters", [[1.5, 2]]),
+        ("softmax_cutoffs", 2000), ("softmax_cutoffs", [0.5]), ("cell_size", 0), ("num_layers", 0),
+    ],
+)  # fmt: skip
+def test_a_bad_setting_is_named_with_its_value_its_reason_and_a_way_out(name: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=re.escape(f"{name} is {value!r}, but must be ")) as caught:
+        PretrainConfig(**{name: value})
+    assert re.search(r"(Leave it out for the default|Write for instance|Take the sizes of a recipe)", str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"softmax": "adaptive"}, "softmax_cutoffs is empty, but the adaptive softmax needs .* for instance"),
+        (
+            {"softmax_cutoffs": (5, 9)},
+            r"softmax_cutoffs is \[5, 9\], but softmax is 'sampled', .* Set softmax to adaptive",
+        ),
+        (
+            {"softmax": "adaptive", "softmax_cutoffs": (9, 5)},
+            r"softmax_cutoffs is \[9, 5\], but must rise .* Sort them",
+        ),
+        ({"softmax": "adaptive", "softmax_cutoffs": (0, 5)}, r"softmax_cutoffs is \[0, 5\], but must rise from 1 on"),
+        ({"tie_softmax": True}, "tie_softmax is true, but characters is 'bytes': .* Set characters to none"),
+        ({"tie_softmax": True, "characters": "none", "word_dim": 3}, "word_dim is 3, not projection_size .512."),
+        (
+            {"tie_softmax": True, "characters": "none", "softmax": "adaptive", "softmax_cutoffs": (5,)},
+            "softmax is 'adaptive', whose vectors have several widths. Use sampled or full",
+        ),
+        ({"projection_size": 8192}, "projection_size is 8192, but must be at most cell_size"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        PretrainConfig(**settings)
+
+
+def test_a_recipe_written_before_a_setting_existed_is_read_with_what_was_done_then() -> None:
+    """The settings of a run folder of the first version."""
+    old = {
+        "cell_size": 64, "projection_size": 32, "num_layers": 2, "cell_clip": 3.0, "projection_clip": 3.0,
+        "skip_connections": True, "character_dim": 8, "filters": [[1, 16], [2, 16], [3, 32]], "num_highway": 1,
+        "activation": "relu", "epochs": 10.0, "max_steps": 300, "batch_size": 16, "unroll_steps": 20,
+        "num_negative_samples": 256, "state_reset": 0.9, "dropout": 0.0, "optimizer": "adamw", "learning_rate": 0.005,
+        "warmup_steps": 30, "decay": "linear", "weight_decay": 0.0, "clip_norm": 1.0, "sum_over_window": False,
+        "product_dtype": "float32", "seed": 0, "log_every": 1, "evaluate_every": 100, "evaluation_sentences": 200,
+        "save_every": 50, "keep_checkpoints": 2,
+    }  # fmt: skip
+    config = PretrainConfig.from_dict(old, "config.json")
+    assert {name: config.to_dict()[name] for name in old} == old
+    assert (config.direction, config.characters, config.softmax) == ("both", "bytes", "sampled")
+    assert (config.tie_softmax, config.lazy_rows, config.word_vector_size) == (False, False, 0)
+    assert config.architecture(50) == BiLMConfig(
+        cell_size=64, projection_size=32, character_dim=8, filters=((1, 16), (2, 16), (3, 32)), num_highway=1
+    )
+
+
+def test_cutoffs_make_clusters_with_ever_narrower_vectors() -> None:
+    config = PretrainConfig(softmax="adaptive", softmax_cutoffs=(2000, 10_000), projection_size=128, softmax_divisor=4)
+    assert config.softmax_clusters(50_000) == [(8000, 32), (40_000, 8)]
+    assert PretrainConfig().softmax_clusters(50_000) == []
+    with pytest.raises(ConfigError, match="the vocabulary has 10000 words: its last cluster would be empty"):
+        config.softmax_clusters(10_000)
+
+
+def test_an_unknown_setting_names_its_file_and_the_known_ones() -> None:
+    with pytest.raises(ConfigError, match=r"run\.toml: unknown setting 'learning_rat'.*learning_rate"):
+        PretrainConfig.from_dict({"learning_rat": 1}, "run.toml")
+
+
+def test_settings_survive_json() -> None:
+    config = PretrainConfig(filters=((1, 2), (3, 4)), dropout=0.25, softmax="adaptive", softmax_cutoffs=(5, 9))
+    assert PretrainConfig.from_dict(json.loads(json.dumps(config.to_dict())), "json") == config
+
+
+def test_a_bad_setting_in_a_file_names_the_file() -> None:
+    with pytest.raises(ConfigError, match=r"run\.toml: dropout is 2"):
+        PretrainConfig.from_dict({"dropout": 2}, "run.toml")
+
+
+def test_the_rate_rises_stays_and_falls() -> None:
+    flat = PretrainConfig(learning_rate=0.2)
+    assert learning_rate(flat, 1, 100) == learning_rate(flat, 100, 100) == 0.2
+    config = PretrainConfig(learning_rate=1.0, warmup_steps=10, decay="linear")
+    assert learning_rate(config, 1, 100) == pytest.approx(0.1)
+    assert learning_rate(config, 10, 100) == pytest.approx(1.0)
+    assert learning_rate(config, 100, 100) == pytest.approx(1 / 91)
+    assert learning_rate(config, 101, 100) == 0.0

@@ -1,0 +1,233 @@
+"""A training step: its gradients against plain autograd, its memory, its repeatability."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from elmo.corpus.shards import TrainingData
+from elmo.errors import ConfigError
+from elmo.ops.adaptive_softmax import adaptive_log_probabilities
+from elmo.ops.projected_lstm.reference import step as lstm_step
+from elmo.pretrain.ranks.gradients import RowGradient
+from elmo.pretrain.settings.config import PretrainConfig
+from elmo.pretrain.step.direction import DirectionWindow
+from elmo.pretrain.step.trainer import Trainer
+
+# What a run can be beside the paper's recipe.
+VARIANTS: dict[str, dict[str, Any]] = {
+    "paper": {},
+    "full softmax": {"softmax": "full"},
+    "adaptive softmax": {"softmax": "adaptive", "softmax_cutoffs": (8, 15), "softmax_divisor": 2},
+    "forward": {"direction": "forward"},
+    "backward, full softmax": {"direction": "backward", "softmax": "full"},
+    "words": {"characters": "none"},
+    "narrow words": {"characters": "none", "word_dim": 5},
+    "tied words": {"characters": "none", "tie_softmax": True},
+    "tied words, full softmax": {"characters": "none", "tie_softmax": True, "softmax": "full"},
+    "words beside characters": {"word_dim": 5},
+    "dictionary": {"characters": "dictionary"},
+    "dictionary of 5, forward": {"characters": "dictionary", "max_character_dictionary": 5, "direction": "forward"},
+    "no LSTM projection": {"cell_size": 8, "cell_clip": 0.0, "skip_connections": False},
+    "adamw, tied words": {"characters": "none", "tie_softmax": True, "optimizer": "adamw"},
+    "lazy adamw, tied words": {"characters": "none", "tie_softmax": True, "optimizer": "adamw", "lazy_rows": True},
+    "sgd, words": {"characters": "none", "optimizer": "sgd"},
+}
+
+
+@pytest.fixture(params=VARIANTS)
+def variant(recipe: PretrainConfig, request: pytest.FixtureRequest) -> PretrainConfig:
+    """Every kind of run in turn."""
+    return replace(recipe, **VARIANTS[request.param])
+
+
+def _plain_logits(trainer: Trainer, top: torch.Tensor) -> torch.Tensor:
+    head = trainer.head
+    if trainer.config.softmax == "adaptive":
+        return adaptive_log_probabilities(top, head.adaptive_weights())
+    tied = trainer.config.tie_softmax
+    weight = trainer.bilm.token_encoder.word_embedding[1:] if tied else head.weight
+    return top @ weight.t() + head.bias
+
+
+def _plain_loss(trainer: Trainer, direction: str, vectors: torch.Tensor, window: DirectionWindow) -> torch.Tensor:
+    """The specification's words, one by one, for autograd: no gathered rows, no own backward, no dropout."""
+    lstm = getattr(trainer.bilm, f"{direction}_lstm")
+    inputs = vectors[window.places]
+    for index, layer in enumerate(lstm.layers):
+        hidden, cell, outputs = window.hidden[index], window.cell[index], []
+        for t in range(len(inputs)):
+            keep = 1.0 if window.keep is None else window.keep[t, :, None]
+            hidden, cell = lstm_step(inputs[t], hidden * keep, cell * keep, layer.weights, lstm.settings)
+            outputs.append(hidden)
+        inputs = torch.stack(outputs) + (inputs if lstm.skip_connections and index > 0 else 0)
+    top, targets = inputs.flatten(0, 1), window.target_ids.flatten()
+    logits = _plain_logits(trainer, top)
+    if trainer.sampler is None or window.negatives is None:
+        assert trainer.config.softmax != "sampled"
+        return functional.cross_entropy(logits, targets)
+    everyone = torch.arange(len(trainer.head.vocabulary))
+    logits = logits - trainer.sampler.log_chance(everyone, window.negatives.num_draws)
+    allowed = torch.zeros(len(targets), len(everyone), dtype=torch.bool)
+    allowed[:, window.negatives.ids] = True
+    allowed[torch.arange(len(targets)), targets] = True
+    return functional.cross_entropy(logits.masked_fill(~allowed, -torch.inf), targets)
+
+
+def _inputs_of(trainer: Trainer) -> tuple[np.ndarray, dict[str, DirectionWindow]]:
+    windows = {direction: stream.next() for direction, stream in trainer.streams.items()}
+    inputs = np.stack([window.inputs for window in windows.values()])
+    types, places = np.unique(inputs, return_inverse=True)
+    tasks = trainer._tasks(1, windows, torch.from_numpy(places.reshape(inputs.shape)))
+    return types, dict(zip(windows, tasks, strict=True))
+
+
+def test_a_steps_gradients_equal_autograd_of_the_plain_loss(data: TrainingData, variant: PretrainConfig) -> None:
+    trainer = Trainer(replace(variant, dropout=0.0), data)
+    types, tasks = _inputs_of(trainer)
+    words = data.types()
+    vectors = trainer.bilm.vectors_of([words[number] for number in types])
+    losses = {direction: _plain_loss(trainer, direction, vectors, task) for direction, task in tasks.items()}
+    total = variant.unroll_steps * sum(losses.values()) / len(losses)
+    expected = torch.autograd.grad(total, list(trainer.named_parameters.values()))
+
+    vectors, word_rows = trainer._token_vectors(types)
+    results = {direction: trainer._learn(vectors, direction, task) for direction, task in tasks.items()}
+    found = trainer._gather(vectors, word_rows, results)
+    assert list(results) == list(trainer.bilm.config.directions)
+    for direction, loss in losses.items():
+        assert results[direction].loss == pytest.approx(loss.item(), rel=1e-5)
+    for (name, parameter), gradient in zip(trainer.named_parameters.items(), expected, strict=True):
+        own = found[name].whole(parameter) if isinstance(found[name], RowGradient) else found[name]
+        torch.testing.assert_close(own, gradient, rtol=2e-4, atol=2e-5, msg=lambda text, n=name: f"{n}: {text}")
+
+
+@pytest.mark.parametrize("optimizer", ["adagrad", "sgd"])
+@pytest.mark.parametrize("kind", ["paper", "tied words", "words beside characters"])
+def test_updates_of_rows_leave_what_updates_of_whole_tables_leave_bit_for_bit(
+    data: TrainingData, recipe: PretrainConfig, kind: str, optimizer: str
+) -> None:
+    config = replace(recipe, **VARIANTS[kind], optimizer=optimizer, clip_norm=1e9)
+    by_row, whole = Trainer(config, data), Trainer(config, data)
+    assert by_row.updates_rows
+    whole.updates_rows = False
+    for _ in range(6):
+        by_row.step()
+        whole.step()
+    for name, parameter in by_row.named_parameters.items():
+        assert torch.equal(parameter, whole.named_parameters[name]), name
+    others = whole.tensors()
+    assert all(torch.equal(tensor, others[name]) for name, tensor in by_row.tensors().items())
+
+
+def test_the_clip_is_over_all_variables_also_where_rows_are_updated(data: TrainingData, recipe: PretrainConfig) -> None:
+    config = replace(recipe, clip_norm=0.01, optimizer="sgd", learning_rate=1.0)
+    by_row, whole = Trainer(config, data), Trainer(config, data)
+    whole.updates_rows = False
+    before = {name: parameter.detach().clone() for name, parameter in by_row.named_parameters.items()}
+    assert by_row.step().gradient_norm == pytest.approx(whole.step().gradient_norm, rel=1e-6)
+    moved = torch.stack([(parameter - before[name]).norm() for name, parameter in by_row.named_parameters.items()])
+    assert moved.norm().item() == pytest.approx(0.01, rel=1e-4)  # all gradients together, at a rate of 1
+
+
+def test_the_tied_softmax_is_the_words_vectors_after_steps_and_a_restoration(
+    data: TrainingData, recipe: PretrainConfig
+) -> None:
+    trainer = Trainer(replace(recipe, **VARIANTS["tied words"]), data)
+    assert "head.weight" not in trainer.named_parameters
+    for _ in range(2):
+        trainer.step()
+    table = trainer.bilm.token_encoder.word_embedding
+    assert torch.equal(trainer.head.weight, table[1:])
+    assert table[0].eq(0).all()
+    other = Trainer(replace(trainer.config, seed=9), data)
+    weights = {name: parameter.detach() + 1 for name, parameter in trainer.named_parameters.items()}
+    other.restore(weights, trainer.tensors(), trainer.progress_state())
+    assert torch.equal(other.head.weight, table[1:] + 1)
+
+
+def test_weights_of_another_model_are_refused(data: TrainingData, recipe: PretrainConfig) -> None:
+    trainer = Trainer(recipe, data)
+    tensors, progress = trainer.tensors(), trainer.progress_state()
+    weights = dict(trainer.named_parameters)
+    adaptive = Trainer(replace(recipe, **VARIANTS["adaptive softmax"]), data)
+    with pytest.raises(ConfigError, match=r"'head.weight' has shape .* but this run's has shape \(10, 8\)"):
+        adaptive.restore(weights, tensors, progress)
+    with pytest.raises(ConfigError, match="'bilm.token_encoder.word_embedding' is missing"):
+        Trainer(replace(recipe, word_dim=5), data).restore(weights, tensors, progress)
+
+
+def test_a_device_torch_can_not_use_is_refused(data: TrainingData, recipe: PretrainConfig) -> None:
+    with pytest.raises(ConfigError, match="device is 'abacus', but torch .* can't use it"):
+        Trainer(recipe, data, "abacus")
+    assert Trainer(recipe, data, "cpu").device == torch.device("cpu")
+    if not torch.cuda.is_available():
+        with pytest.raises(ConfigError, match="device is 'cuda', but torch .*elmo doctor"):
+            Trainer(recipe, data, "cuda")
+
+
+def test_two_runs_with_one_seed_are_bit_identical(data: TrainingData, variant: PretrainConfig) -> None:
+    first, second = Trainer(variant, data), Trainer(variant, data)
+    for _ in range(4):
+        assert first.step() == second.step()
+    for one, other in zip(first.named_parameters.values(), second.named_parameters.values(), strict=True):
+        assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("optimizer", ["adagrad", "adamw", "sgd"])
+def test_a_restored_trainer_goes_on_bit_for_bit(data: TrainingData, variant: PretrainConfig, optimizer: str) -> None:
+    config = replace(variant, optimizer=optimizer, learning_rate=0.01, warmup_steps=3, decay="linear")
+    trainer = Trainer(config, data)
+    for _ in range(3):
+        trainer.step()
+    weights = {name: parameter.detach().clone() for name, parameter in trainer.named_parameters.items()}
+    tensors = {name: tensor.clone() for name, tensor in trainer.tensors().items()}
+    progress = trainer.progress_state()
+    expected = [trainer.step() for _ in range(4)]
+    other = Trainer(replace(config, seed=config.seed), data)
+    other.restore(weights, tensors, progress)
+    assert [other.step() for _ in range(4)] == expected
+
+
+def test_the_padding_character_stays_zero_and_the_loss_falls(data: TrainingData, recipe: PretrainConfig) -> None:
+    trainer = Trainer(replace(recipe, optimizer="adamw", learning_rate=0.03, epochs=60, dropout=0.0), data)
+    losses = [trainer.step().loss for _ in range(150)]
+    assert trainer.bilm.token_encoder.character_embedding[0].eq(0).all()
+    assert np.mean(losses[-10:]) < 0.5 * np.mean(losses[:10])
+
+
+def test_bfloat16_products_change_the_loss_little(data: TrainingData, variant: PretrainConfig) -> None:
+    exact, rounded = Trainer(variant, data), Trainer(replace(variant, product_dtype="bfloat16"), data)
+    assert rounded.step().loss == pytest.approx(exact.step().loss, rel=0.01)
+
+
+def test_state_is_forgotten_only_where_a_sentence_begins(data: TrainingData, recipe: PretrainConfig) -> None:
+    trainer = Trainer(replace(recipe, state_reset=1.0), data)
+    windows = {direction: stream.next() for direction, stream in trainer.streams.items()}
+    places = torch.zeros(2, recipe.unroll_steps, recipe.batch_size, dtype=torch.int64)
+    forward, backward = trainer._tasks(1, windows, places)
+    assert np.array_equal(forward.keep.numpy() == 0, windows["forward"].inputs == 0)
+    assert np.array_equal(backward.keep.numpy() == 0, windows["backward"].inputs == 1)
+
+
+def test_more_negatives_than_words_are_refused(data: TrainingData, recipe: PretrainConfig) -> None:
+    with pytest.raises(ConfigError, match="num_negative_samples is 9999"):
+        Trainer(replace(recipe, num_negative_samples=9999), data)
+
+
+def test_the_run_ends_after_its_epochs(data: TrainingData, recipe: PretrainConfig) -> None:
+    trainer = Trainer(recipe, data)
+    tokens = data.num_tokens("train") + data.num_sentences("train")
+    assert trainer.tokens_per_epoch == tokens
+    assert (trainer.last_step - 1) * 12 < 3 * tokens <= trainer.last_step * 12
+    assert Trainer(replace(recipe, max_steps=2), data).last_step == 2
+
+
+def test_a_checkpoint_of_another_number_of_rows_is_refused(data: TrainingData, recipe: PretrainConfig) -> None:
+    trainer = Trainer(recipe, data)
+    other = Trainer(replace(recipe, batch_size=4), data)
+    with pytest.raises(ConfigError, match="batch_size is 4, but the forward stream was saved with 3 rows"):
+        other.restore(dict(trainer.named_parameters), trainer.tensors(), trainer.progress_state())

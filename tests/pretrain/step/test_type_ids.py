@@ -1,0 +1,40 @@
+"""What a model reads of the word types: bytes, words, or the characters of a dictionary made from the text."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from elmo.corpus.shards import TrainingData
+from elmo.pretrain.settings.config import PretrainConfig
+from elmo.pretrain.step.type_ids import TypeIds, dictionary_of
+
+
+def test_a_dictionary_has_the_most_frequent_characters_and_leaves_single_ones_unknown() -> None:
+    made = dictionary_of([("밥밥", 3), ("ba", 2), ("cab", 1), ("z", 1)], 10, 8)
+    assert list(made.dictionary) == ["밥", "a", "b"]  # 6, 3 and 3 times; c and z occur once
+    assert sorted(made.dictionary.values()) == [7, 8, 9]
+    assert made.num_characters == 10
+    row = made.ids(["밥z"])[0]
+    assert row.tolist()[:4] == [made.begin_word, made.dictionary["밥"], made.unknown, made.end_word]
+    assert list(dictionary_of([("밥밥", 3), ("ba", 2)], 1, 8).dictionary) == ["밥"]
+
+
+@pytest.mark.parametrize("kind", [
+    {}, {"characters": "dictionary"}, {"characters": "none"}, {"word_dim": 4},
+    {"characters": "dictionary", "word_dim": 4},
+])  # fmt: skip
+def test_types_have_the_ids_that_the_models_own_map_gives_their_words(
+    data: TrainingData, recipe: PretrainConfig, kind: dict
+) -> None:
+    ids = TypeIds.of(replace(recipe, **kind), data)
+    types = np.arange(len(data.type_counts))
+    characters, words = ids.tensors(types, torch.device("cpu"))
+    expected = ids.token_map.ids(data.types())
+    for found, wanted in ((characters, expected.characters), (words, expected.words)):
+        assert (found is None) == (wanted is None)
+        if found is not None:
+            assert np.array_equal(found.numpy(), wanted)
+            assert found.min() >= 1
+    assert words is None or words.max() <= len(data.vocabulary)

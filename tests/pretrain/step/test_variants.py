@@ -1,0 +1,69 @@
+"""Whole runs of every kind of model: trained, saved, evaluated, resumed."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from elmo.corpus.shards import TrainingData
+from elmo.lm.perplexity import evaluate
+from elmo.model.bilm import BiLM
+from elmo.model.lm_head import LMHead
+from elmo.pretrain.run.loop import pretrain, resume
+from elmo.pretrain.settings.config import PretrainConfig
+from elmo.weights.native.checkpoint import read
+
+KINDS: dict[str, dict[str, Any]] = {
+    "full, forward": {"softmax": "full", "direction": "forward"},
+    "adaptive": {"softmax": "adaptive", "softmax_cutoffs": (8, 15)},
+    "tied words": {"characters": "none", "tie_softmax": True},
+    "dictionary, backward": {"characters": "dictionary", "direction": "backward"},
+    "lazy adamw": {"optimizer": "adamw", "learning_rate": 0.01, "lazy_rows": True},
+}
+SENTENCE = ["the", "zebra", "sat"]
+
+
+def _brute_nats(bilm: BiLM, head: LMHead, direction: str) -> float:
+    """One sentence, one direction, word by word through the whole distribution."""
+    order = ["<S>", *SENTENCE, "</S>"] if direction == "forward" else ["</S>", *SENTENCE[::-1], "<S>"]
+    vectors = bilm.vectors_of(order[:-1])[None]
+    state = bilm.zero_state(1)
+    lstm = getattr(bilm, f"{direction}_lstm")
+    size = lstm.layers[0].bias.shape[0] // 4
+    hidden, cell = state.hidden[..., : vectors.shape[2]], state.cell[..., :size]
+    outputs = lstm(vectors, torch.tensor([len(order) - 1]), hidden, cell)[0][-1][0]
+    chances = torch.softmax(head.logits(outputs), dim=1)
+    ids = [head.vocabulary.index(word if word in head.vocabulary else "<UNK>") for word in order[1:]]
+    return -sum(math.log(chances[place, word]) for place, word in enumerate(ids))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_trained_model_of_every_kind_is_read_again_and_evaluated_exactly(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, kind: str
+) -> None:
+    folder = pretrain(replace(recipe, **KINDS[kind], max_steps=3), data, tmp_path / "run", quiet=True)
+    bilm, head = BiLM.from_pretrained(folder), LMHead.from_pretrained(folder)
+    if kind == "tied words":
+        assert torch.equal(head.weight, bilm.token_encoder.word_embedding[1:])
+    found = evaluate(bilm, head, [SENTENCE])
+    assert list(found.nats) == list(bilm.config.directions)
+    with torch.no_grad():
+        for direction, nats in found.nats.items():
+            assert nats == pytest.approx(_brute_nats(bilm, head, direction), rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_resumed_run_of_every_kind_ends_like_a_whole_one(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, kind: str
+) -> None:
+    config = replace(recipe, **KINDS[kind], max_steps=4)
+    whole = read(pretrain(config, data, tmp_path / "whole", quiet=True))
+    pretrain(replace(config, max_steps=2), data, tmp_path / "run", quiet=True)
+    again = read(resume(data, tmp_path / "run", config=config, quiet=True))
+    assert again.token_map == whole.token_map
+    for one, other in ((again.tensors, whole.tensors), (again.softmax, whole.softmax)):
+        assert one.keys() == other.keys()
+        assert all((one[name] == other[name]).all() for name in one)

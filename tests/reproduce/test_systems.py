@@ -1,0 +1,92 @@
+"""What each experiment trains, and which of it is the same."""
+
+from dataclasses import replace
+
+import pytest
+
+from elmo.errors import ConfigError
+from elmo.reproduce.paper import TABLES
+from elmo.reproduce.systems import EXPERIMENTS, checked_shares, require_experiment, require_open, systems_of
+from elmo.tasks.ner.settings import Settings
+
+SETTINGS = Settings()
+
+
+def with_tokens(**values):
+    return replace(SETTINGS, tokens=replace(SETTINGS.tokens, **values))
+
+
+def test_table2_tries_out_the_layers_and_nothing_else():
+    found = {system.name: system.settings for system in systems_of("table2", SETTINGS)}
+    assert list(found) == ["baseline", "top", "lambda-1", "lambda-0.001"]
+    assert found["baseline"].tokens.encoder == "none"
+    tokens = {name: (it.tokens.encoder, it.tokens.layers, it.tokens.mix_penalty) for name, it in found.items()}
+    assert tokens["top"] == ("elmo", "top", 0.1)
+    assert tokens["lambda-1"] == ("elmo", "mix", 1.0)
+    assert tokens["lambda-0.001"] == ("elmo", "mix", 0.001)
+    assert all((it.tagger, it.fit) == (SETTINGS.tagger, SETTINGS.fit) for it in found.values())
+
+
+@pytest.mark.parametrize("experiment", ["table3", "figure2"])
+def test_table3_and_figure2_try_out_the_places(experiment):
+    systems = systems_of(experiment, with_tokens(layers="top"))
+    assert [system.settings.tokens.placement for system in systems] == ["input", "both", "output"]
+    assert all(system.settings.tokens.layers == "mix" for system in systems)
+
+
+def test_figure1_has_two_systems_for_each_share():
+    found = [(system.name, system.share) for system in systems_of("figure1", SETTINGS, [0.1, 7, 100])]
+    assert found == [(name, share) for share in (0.1, 7, 100) for name in ("baseline", "elmo")]
+
+
+def test_an_epoch_of_a_small_share_has_several_passes():
+    shares = [0.1, 1, 10, 20, 50, 100]
+    found = {system.share: system.settings.fit.epoch_passes for system in systems_of("figure1", SETTINGS, shares)}
+    assert list(found.values()) == [250, 25, 3, 2, 1, 1]
+
+
+def test_equal_settings_have_one_folder_and_others_have_others():
+    table2, table3, figure1 = (systems_of(name, SETTINGS, [50, 100]) for name in ("table2", "table3", "figure1"))
+    free = systems_of("table3", with_tokens(mix_penalty=0.001))
+    assert table2[3].folder == free[0].folder
+    assert table2[0].folder == figure1[2].folder != figure1[0].folder
+    assert table2[0].folder == systems_of("table2", with_tokens(mix_penalty=0.5, elmo_dropout=0.3))[0].folder
+    assert table2[0].folder != systems_of("table2", with_tokens(static="vectors.txt"))[0].folder
+    folders = [system.folder for system in (*table2, *table3, *figure1)]
+    assert len(set(folders)) == 4 + 3 + 4 - 2  # two systems are the same: baseline; lambda 0.1 at the input
+
+
+def test_the_papers_tables_have_the_same_systems():
+    for experiment, table in TABLES.items():
+        assert [system.name for system in systems_of(experiment, SETTINGS)] == list(table)
+
+
+def test_shares_that_leave_nothing_are_left_out_unless_asked_for():
+    assert checked_shares([], 10_000) == [0.1, 1, 5, 10, 20, 50, 100]
+    assert checked_shares([], 60) == [1, 5, 10, 20, 50, 100]
+    assert checked_shares([], 1) == [100]
+    assert checked_shares([50, 10, 50], 60) == [10, 50]
+    with pytest.raises(ConfigError, match=r"--shares has 0.1, but that share of 60 training examples is none"):
+        checked_shares([0.1], 60)
+
+
+@pytest.mark.parametrize("share", [0, -1, 100.5, float("nan"), float("inf")])
+def test_what_is_no_percentage_is_told(share):
+    with pytest.raises(ConfigError, match=r"above 0 and at most 100"):
+        checked_shares([50, share], 1000)
+
+
+def test_what_the_experiment_tries_out_is_not_to_be_set():
+    with pytest.raises(ConfigError, match="Leave --encoder out"):
+        require_open("table2", with_tokens(encoder="none"))
+    share = replace(SETTINGS, fit=replace(SETTINGS.fit, train_share=0.5))
+    require_open("table2", share)
+    with pytest.raises(ConfigError, match="say which ones with --shares"):
+        require_open("figure1", share)
+
+
+def test_an_unknown_experiment_is_told_with_those_there_are():
+    with pytest.raises(ConfigError, match="table2, table3, figure1, figure2"):
+        require_experiment("table4")
+    for name in EXPERIMENTS:
+        require_experiment(name)

@@ -1,0 +1,26 @@
+"""A task takes its words' vectors and the file's first ones, and refuses a file of another language."""
+
+import pytest
+
+from elmo.errors import TextError
+from elmo.static.for_words import read_static_vectors
+from elmo.tasks.tokens.static_embedding import StaticEmbedding
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("the 1 2\nof 3 4\ncat 5 6\ndog 7 8\n")
+    return path
+
+
+@pytest.mark.parametrize(("limit", "words"), [(0, ["the", "of", "cat", "dog"]), (1, ["the", "cat"]), (9, None)])
+def test_wanted_words_and_first_ones_are_read(path, limit, words):
+    found = read_static_vectors(path, limit=limit, wanted={"Cat", "zebra"})
+    assert list(found.words) == (words or ["the", "of", "cat", "dog"])
+    assert StaticEmbedding(found)([["Cat", "zebra"]]).tolist() == [[[5.0, 6.0], [0.0, 0.0]]]
+
+
+def test_vectors_of_none_of_the_words_are_refused(path):
+    with pytest.raises(TextError, match="has none of the 2 distinct words of the data"):
+        read_static_vectors(path, limit=1, wanted={"고양이", "개"})

@@ -1,0 +1,212 @@
+"""Static vectors are read from every maker's layout, and every fault is named by its line or byte."""
+
+import gzip
+import lzma
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elmo.errors import ConfigError, TextError
+from elmo.static.vectors import StaticVectors, read_static_vectors, write_static_vectors
+
+WORDS = ["the", "Café", "서울", "a/b", "12"]
+VECTORS = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)
+
+
+def text(words, vectors, *, header=True, end="\n"):
+    lines = [f"{len(words)} {len(vectors[0])}"] if header else []
+    lines += [f"{word} {' '.join(map(repr, vector))}" for word, vector in zip(words, vectors.tolist(), strict=True)]
+    return "".join(f"{line}{end}" for line in lines).encode()
+
+
+def binary(words, vectors, *, newline=b"\n"):
+    rows = [word.encode() + b" " + struct.pack(f"<{len(vector)}f", *vector) + newline
+            for word, vector in zip(words, vectors.tolist(), strict=True)]  # fmt: skip
+    return f"{len(words)} {len(vectors[0])}\n".encode() + b"".join(rows)
+
+
+LAYOUTS = {
+    "word2vec text": text(WORDS, VECTORS),
+    "fastText, a space before the line's end": text(WORDS, VECTORS, end=" \n"),
+    "Windows line ends": text(WORDS, VECTORS, end="\r\n"),
+    "byte order mark": b"\xef\xbb\xbf" + text(WORDS, VECTORS),
+    "GloVe": text(WORDS, VECTORS, header=False),
+    "word2vec binary": binary(WORDS, VECTORS),
+    "gensim binary": binary(WORDS, VECTORS, newline=b""),
+}
+
+
+def written(tmp_path, content, name="vectors.txt"):
+    path = tmp_path / name
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_layout_gives_the_same_words_and_numbers(tmp_path, layout):
+    found = read_static_vectors(written(tmp_path, LAYOUTS[layout]))
+    assert list(found.words) == WORDS
+    assert found.vectors.dtype == np.float32
+    np.testing.assert_array_equal(found.vectors, VECTORS)
+
+
+@pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
+@pytest.mark.parametrize("layout", ["GloVe", "word2vec binary"])
+def test_packed_files_are_unpacked(tmp_path, ending, pack, layout):
+    found = read_static_vectors(written(tmp_path, pack(LAYOUTS[layout]), f"v.txt{ending}"))
+    np.testing.assert_array_equal(found.vectors, VECTORS)
+
+
+def test_zstandard_is_unpacked(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    packed = pyarrow.compress(LAYOUTS["GloVe"], codec="zstd", asbytes=True)
+    assert read_static_vectors(written(tmp_path, packed, "v.zst")).words == tuple(WORDS)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_only_the_wanted_words_and_their_lower_case_are_kept(tmp_path, layout):
+    path = written(tmp_path, LAYOUTS[layout])
+    found = read_static_vectors(path, words=["THE", "서울", "zebra"])
+    assert found.words == ("the", "서울")
+    np.testing.assert_array_equal(found.vectors, VECTORS[[0, 2]])
+    none = read_static_vectors(path, words=[])
+    assert (len(none), none.dim) == (0, 4)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_first_words_are_enough_if_asked(tmp_path, layout):
+    path = written(tmp_path, LAYOUTS[layout])
+    assert read_static_vectors(path, max_words=2).words == ("the", "Café")
+    found = read_static_vectors(path, max_words=2, words=["A/B", "Café"])
+    assert found.words == ("the", "Café", "a/b")
+    np.testing.assert_array_equal(found.vectors, VECTORS[[0, 1, 3]])
+
+
+def test_words_of_glove_can_have_spaces(tmp_path):
+    content = b"a 1.5 -2\n. . . 0.25 1e-3\nat name@domain.com 1 2\n"
+    found = read_static_vectors(written(tmp_path, content))
+    assert found.words == ("a", ". . .", "at name@domain.com")
+    assert found.vectors[1].tolist() == [0.25, np.float32(1e-3)]
+    assert read_static_vectors(written(tmp_path, content), words=[". . ."]).words == (". . .",)
+
+
+def test_a_word_is_looked_up_as_it_stands_and_then_lower_cased():
+    vectors = StaticVectors(("us", "US", "apple"), np.array([[1.0], [2.0], [3.0]], dtype=np.float32))
+    assert vectors.rows(["US", "us", "Us", "Apple", "pear"]).tolist() == [1, 0, 0, 2, -1]
+    assert vectors.lookup(["Apple", "pear"]).tolist() == [[3.0], [0.0]]
+    assert ("apple" in vectors, "Apple" in vectors) == (True, False)
+
+
+FAULTS = {
+    "too few numbers": (b"2 2\na 1 2\nb 1\n", r"v:3: the row has 1 fields behind its word, but 2 numbers"),
+    "too many numbers": (b"2 2\na 1 2\nb 1 2 3\n", r"v:3: the row has 3 fields"),
+    "too many, no header": (b"a 1.0 2.0\nb 1.0 2.0 3.0\n", r"v:2: the row has 3 fields"),
+    "too few, no header": (b"a 1 2\nb 1\n", r"v:2: the row has 1 fields"),
+    "blank line": (b"a 1 2\n\nb 1 2\n", r"v:2: the row has 0 fields"),
+    "no word": (b"1 2\n 1 2\n", r"v:2: the row has 2 fields"),
+    "no number": (b"2 2\na 1 2\nb 1 x2\n", r"v:3: 'x2' is not a number, but 2 of them belong behind the word 'b'"),
+    "not finite": (b"2 2\na 1 2\nb 1 nan\n", r"v:3: number 2 of the word 'b' is nan"),
+    "too large": (b"a 1 1e60\n", r"v:1: number 2 of the word 'a' is 1e\+60"),
+    "not UTF-8": (b"a 1 2\ncaf\xe9 1 2\n", r"v:2: the word b'caf\\xe9' is not valid UTF-8 \(byte 0xE9 at its place 4"),
+    "twice": (b"3 2\na 1 2\nb 1 2\na 3 4\n", r"v:4: the word 'a' stood at .*v:2 already"),
+    "not finite, binary": (
+        binary(["a", "b"], np.array([[1.0], [np.inf]], dtype=np.float32)),
+        r"v: byte 11: number 1 of the word 'b' is inf",
+    ),
+    "twice, binary": (binary(["a", "a"], VECTORS[:2]), r"v: byte 23: the word 'a' stood at .*v: byte 4 already"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_faulty_row_is_named_or_left_out(tmp_path, fault):
+    content, message = FAULTS[fault]
+    path = written(tmp_path, content, "v")
+    with pytest.raises(TextError, match=message):
+        read_static_vectors(path)
+    told = []
+    found = read_static_vectors(path, errors="skip", on_bad_row=told.append)
+    assert len(told) == 1
+    assert "b" not in found.words or fault in ("twice", "blank line")
+    if fault == "twice":
+        assert found.vectors.tolist() == [[1, 2], [1, 2]]
+
+
+WHOLE_FILES = {
+    "cut off": (b"3 2\na 1 2\nb 1 2\n", r"v:3: the first line promises 3 words of dimension 2, but there are 2\."),
+    "too long": (b"1 2\na 1 2\nb 1 2\n", r"v:3: the first line promises 1 words .* but there are more than 1\."),
+    "cut off, binary": (binary(WORDS, VECTORS)[:-9], r"v: byte 93: the first line promises 5 words .* there are 4\."),
+    "too long, binary": (binary(WORDS, VECTORS) + b"x", r"v: byte 113: .* more than 5\."),
+    "only a header": (b"3 2\n", r"v:1: the first line promises 3 words of dimension 2, but there are 0\."),
+    "empty": (b"", r"v is empty"),
+    "no vectors": (b"Once upon a time\n", r"v:1: the line is b'Once upon a time\\n', but a file of static vectors"),
+    "fastText model": ((793712314).to_bytes(4, "little") + bytes(100), r"v: is a fastText model"),
+    "endless word": (b"3 2\n" + b"\xff" * 300_000, r"v: byte 4: no word ends within 65536 bytes"),
+}
+
+
+@pytest.mark.parametrize("file", WHOLE_FILES)
+def test_a_file_that_is_not_what_it_says_is_refused(tmp_path, file):
+    content, message = WHOLE_FILES[file]
+    with pytest.raises(TextError, match=message):
+        read_static_vectors(written(tmp_path, content, "v"), errors="skip" if "model" in file else "strict")
+
+
+def test_a_damaged_package_and_a_missing_file_are_refused(tmp_path):
+    with pytest.raises(TextError, match="can't be read to its end"):
+        read_static_vectors(written(tmp_path, gzip.compress(LAYOUTS["GloVe"])[:-20], "v.gz"))
+    with pytest.raises(TextError, match="no such file"):
+        read_static_vectors(tmp_path / "nothing")
+    with pytest.raises(ConfigError, match="standard input"):
+        read_static_vectors("-")
+    with pytest.raises(ConfigError, match="format is 'glove'"):
+        read_static_vectors(written(tmp_path, b"a 1\n"), format="glove")
+    with pytest.raises(TextError, match="byte 0: the first line is b'a 1 2"):
+        read_static_vectors(written(tmp_path, b"a 1 2\n"), format="binary")
+
+
+def test_a_promise_of_more_words_than_memory_takes_none(tmp_path):
+    with pytest.raises(TextError, match="there are 1"):
+        read_static_vectors(written(tmp_path, b"99999999999 2\na 1 2\n"))
+
+
+def test_large_binary_files_are_found_out_and_read_over_block_ends(tmp_path):
+    words = [f"w{number}" * (1 + number % 9) for number in range(6000)]
+    vectors = np.random.default_rng(1).normal(size=(6000, 50)).astype(np.float32)
+    path = written(tmp_path, binary(words, vectors))
+    progress = []
+    found = read_static_vectors(path, on_progress=progress.append)
+    assert list(found.words) == words
+    np.testing.assert_array_equal(found.vectors, vectors)
+    assert sum(progress) == path.stat().st_size
+
+
+def test_written_vectors_are_read_back_exactly_and_by_others(tmp_path):
+    path = tmp_path / "v.txt"
+    write_static_vectors(path, WORDS, VECTORS)
+    assert path.read_bytes().splitlines()[0] == b"5 4"
+    found = read_static_vectors(path)
+    assert list(found.words) == WORDS
+    np.testing.assert_array_equal(found.vectors, VECTORS)
+
+
+@pytest.mark.parametrize("word", ["", "a b", "a\nb"])
+def test_a_word_that_the_layout_cannot_hold_is_refused(tmp_path, word):
+    with pytest.raises(TextError, match="word2vec's text layout can't hold"):
+        write_static_vectors(tmp_path / "v.txt", [word], VECTORS[:1])
+    with pytest.raises(ConfigError, match="one row per word"):
+        write_static_vectors(tmp_path / "v.txt", ["a"], VECTORS)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=200), st.sampled_from(["auto", "text", "binary"]))
+def test_any_bytes_are_vectors_or_a_text_error(tmp_path_factory, content, format):
+    path = tmp_path_factory.getbasetemp() / "any"
+    path.write_bytes(b"2 3\n" + content)
+    try:
+        found = read_static_vectors(path, format=format)
+    except TextError:
+        return
+    assert np.isfinite(found.vectors).all()

@@ -1,0 +1,82 @@
+"""Sentence classification from files to predictions, as it is typed."""
+
+import json
+import random
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from elmo.cli.main import main
+from elmo.tasks.settings import with_table
+from elmo.tasks.sst.settings import Settings
+
+FOLDER = Path(__file__).resolve().parents[3] / "configs" / "tasks"
+WORDS = {"0": ["awful", "bad"], "2": ["a", "film", "the"], "4": ["fine", "great"]}
+
+
+def tree(chance):
+    label = chance.choice(["0", "4"])
+    leaves = [("2", chance.choice(WORDS["2"])), (label, chance.choice(WORDS[label])), ("2", "film")]
+    words = " ".join(f"({own} {word})" for own, word in leaves[1:])
+    return f"({label} ({leaves[0][0]} {leaves[0][1]}) ({label} {words}))"
+
+
+@pytest.fixture
+def files(tmp_path):
+    chance = random.Random(0)
+    for name, count in (("train", 60), ("dev", 20)):
+        (tmp_path / name).write_text("".join(tree(chance) + "\n" for _ in range(count)), encoding="utf-8")
+    (tmp_path / "vectors.txt").write_text(
+        "".join(f"{word} {' '.join(str(chance.gauss(0, 1)) for _ in range(6))}\n" for part in WORDS.values()
+                for word in part), encoding="utf-8")  # fmt: skip
+    (tmp_path / "small.toml").write_text("hidden_size = 8\nepochs = 8\nbatch_size = 16\nlearning_rate = 0.02\n")
+    return tmp_path
+
+
+def test_from_trees_to_predictions_with_static_vectors(files, capsys):
+    data = ["--train", str(files / "train"), "--dev", str(files / "dev"), "--test", str(files / "dev")]
+    run = str(files / "run")
+    flags = ["--encoder", "none", "--static", str(files / "vectors.txt"), "--min-phrase-tokens", "1", "--json"]
+    assert main(["task", "train", "sst", str(files / "small.toml"), *data, "-o", run, *flags]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["metric"] == "accuracy"
+    assert found["test"]["mean"] > 90
+    assert main(["task", "evaluate", "sst", run, str(files / "dev"), "-o", str(files / "answers"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["accuracy"] == found["test"]["mean"]
+    assert len((files / "answers").read_text().splitlines()) == 20
+    (files / "text").write_text("the great film\n\na bad film\n")
+    assert main(["task", "predict", "sst", run, str(files / "text")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert (lines[0], lines[1][1:], lines[2]) == ("4\tthe great film", "\t", "0\ta bad film")
+    assert main(["task", "predict", "sst", run, str(files / "text"), "--json"]) == 0
+    first = json.loads(capsys.readouterr().out.splitlines()[0])
+    assert first["prediction"]["label"] == "4"
+    assert sum(first["prediction"]["probabilities"].values()) == pytest.approx(1)
+
+
+def test_elmo_is_read_at_both_places_and_its_mixes_are_told(files, bilm_folder, capsys):
+    data = ["--train", str(files / "train"), "--dev", str(files / "dev")]
+    flags = ["--model", str(bilm_folder), "--placement", "both", "--epochs", "1", "--phrases", "none", "--json"]
+    run = files / "run"
+    assert main(["task", "train", "sst", str(files / "small.toml"), *data, "-o", str(run), *flags]) == 0
+    mixes = json.loads(capsys.readouterr().out)["per_seed"][0]["mix_weights"]
+    assert [mix["placement"] for mix in mixes] == ["input", "output"]
+    assert main(["task", "evaluate", "sst", str(run), str(files / "dev"), "--json"]) == 0
+
+
+def test_a_label_of_dev_that_train_lacks_ends_with_2_and_its_line(files, capsys):
+    (files / "train").write_text("good\ta film\nbad\tthe film\n")
+    (files / "dev").write_text("good\ta film\nugly\tthe film\n")
+    data = ["--train", str(files / "train"), "--dev", str(files / "dev"), "--encoder", "none"]
+    assert main(["task", "train", "sst", *data, "-o", str(files / "run")]) == 2
+    assert "dev:2: the label 'ugly' isn't in the training data" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("sst*.toml")), ids=lambda path: path.stem)
+def test_a_recipe_is_read_and_says_how_to_run_it(path):
+    settings = with_table(Settings(), tomllib.loads(path.read_text(encoding="utf-8")), str(path))
+    assert f"configs/tasks/{path.name}" in path.read_text(encoding="utf-8").split("\n\n")[0]
+    if path.stem == "sst-paper":
+        classifier = settings.classifier
+        assert (classifier.hidden_size, classifier.phrases, settings.fit.batch_size) == (300, "all", 100)

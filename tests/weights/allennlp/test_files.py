@@ -1,0 +1,393 @@
+import json
+from dataclasses import replace
+
+import h5py
+import numpy as np
+import pytest
+
+from elmo.config import PUBLISHED_SIZES, BiLMConfig
+from elmo.errors import ConfigError, OutputError, TextError, WeightFileError
+from elmo.weights.allennlp import files as allennlp
+from elmo.weights.allennlp.files import read, write, write_token_embeddings
+from elmo.weights.describe import count_parameters
+from elmo.weights.native.checkpoint import expected_shapes
+
+# Name, shape in the "original" model (specification 4.1).
+PUBLISHED_DATASETS = {
+    "char_embed": (261, 16),
+    "CNN/W_cnn_0": (1, 1, 16, 32),
+    "CNN/b_cnn_0": (32,),
+    "CNN/W_cnn_6": (1, 7, 16, 1024),
+    "CNN/b_cnn_6": (1024,),
+    "CNN_high_1/W_carry": (2048, 2048),
+    "CNN_high_1/b_carry": (2048,),
+    "CNN_high_1/W_transform": (2048, 2048),
+    "CNN_high_1/b_transform": (2048,),
+    "CNN_proj/W_proj": (2048, 512),
+    "CNN_proj/b_proj": (512,),
+    "RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell/W_0": (1024, 16384),
+    "RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell/B": (16384,),
+    "RNN_1/RNN/MultiRNNCell/Cell1/LSTMCell/W_P_0": (4096, 512),
+}
+LAYER = "RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell"
+
+
+@pytest.fixture
+def written(tmp_path, random_checkpoint):
+    """The folder of a small model in the published format."""
+    write(random_checkpoint(), tmp_path / "model")
+    return tmp_path / "model"
+
+
+def read_folder(folder, **extras):
+    return read(folder / "options.json", folder / "weights.hdf5", **extras)
+
+
+def edit_options(folder, section, **values):
+    path = folder / "options.json"
+    options = json.loads(path.read_text())
+    options[section].update(values)
+    options[section] = {key: value for key, value in options[section].items() if value != "absent"}
+    path.write_text(json.dumps(options))
+
+
+def rename_datasets(path, new_name):
+    """The weights as another program would write them: no fingerprint, other names."""
+    with h5py.File(path, "r") as file:
+        arrays = {}
+        file.visititems(lambda name, item: arrays.update({name: item[()]}) if isinstance(item, h5py.Dataset) else None)
+    with h5py.File(path, "w") as file:
+        for name, array in arrays.items():
+            file[new_name(name)] = array
+
+
+def test_every_golden_model_is_read_with_exactly_the_expected_shapes(golden_folder):
+    folders = sorted(path.parent for path in golden_folder.glob("*/options.json"))
+    assert len(folders) >= 7
+    for folder in folders:
+        weights = next(folder.glob("*weights.hdf5"))
+        checkpoint = read(folder / "options.json", weights)
+        options = json.loads((folder / "options.json").read_text())
+        assert {name: tensor.shape for name, tensor in checkpoint.tensors.items()} == expected_shapes(checkpoint.config)
+        assert checkpoint.config.cell_clip == options["lstm"]["cell_clip"]
+        assert checkpoint.config.projection_clip == options["lstm"]["proj_clip"]
+        assert checkpoint.config.skip_connections == options["lstm"]["use_skip_connections"]
+        assert checkpoint.config.activation == options["char_cnn"]["activation"]
+        assert checkpoint.source_format == "allennlp"
+
+
+def test_a_golden_model_written_again_has_the_same_datasets_bit_for_bit(golden_folder, tmp_path):
+    folder = golden_folder / "relu_hw2_l2_skip_mixed"
+    write(read_folder(folder), tmp_path / "copy")
+    with h5py.File(folder / "weights.hdf5") as original, h5py.File(tmp_path / "copy" / "weights.hdf5") as copy:
+        names = []
+        original.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
+        for name in names:
+            assert copy[name].shape == original[name].shape
+            assert copy[name][()].tobytes() == original[name][()].tobytes()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"num_highway": 0, "num_layers": 1},
+        {"num_highway": 1, "num_layers": 3, "skip_connections": False},
+        {"num_highway": 2, "activation": "tanh", "cell_clip": None, "projection_clip": 0.8},
+        {"filters": ((1, 2), (3, 2)), "token_projection": False},
+        {"filters": ((1, 2), (3, 2)), "token_projection": True},
+        {"cell_size": 4, "projection_clip": None},
+        {"max_characters_per_token": 20},
+    ],
+    ids=str,
+)
+def test_native_to_allennlp_to_native_is_bit_exact(tmp_path, random_checkpoint, require_equal, settings):
+    checkpoint = random_checkpoint(**settings)
+    write(checkpoint, tmp_path / "model")
+    require_equal(read_folder(tmp_path / "model"), checkpoint)
+
+
+def test_a_word_model_with_its_softmax_comes_back_bit_exact(
+    tmp_path, random_word_checkpoint, random_softmax, require_equal
+):
+    checkpoint = replace(random_word_checkpoint(), softmax=random_softmax)
+    folder = tmp_path / "model"
+    write(checkpoint, folder)
+    assert "char_cnn" not in json.loads((folder / "options.json").read_text())
+    again = read_folder(folder, vocabulary=folder / "vocab.txt", softmax=folder / "softmax.hdf5")
+    require_equal(again, checkpoint)
+    assert again.vocabulary == checkpoint.vocabulary
+
+
+def test_names_and_shapes_are_the_published_ones():
+    config = BiLMConfig()
+    shapes = dict(allennlp.dataset_shapes(config, allennlp.LstmNames()))
+    assert {name: shapes.get(name) for name in PUBLISHED_DATASETS} == PUBLISHED_DATASETS
+    assert len(shapes) == 1 + 2 * 7 + 4 * 2 + 2 + 2 * 2 * 3
+    assert sum(4 * int(np.prod(shape)) for shape in shapes.values()) == 4 * 93_600_848
+
+
+def test_written_datasets_are_contiguous_float32_and_options_say_262(written):
+    with h5py.File(written / "weights.hdf5") as file:
+        assert file[f"{LAYER}/W_0"].shape == (8, 24)
+        assert file["CNN/W_cnn_1"].shape == (1, 2, 3, 3)
+        for name in ("char_embed", f"{LAYER}/B", f"{LAYER}/W_P_0", "CNN_high_0/W_carry"):
+            assert file[name].dtype == np.dtype("<f4")
+            assert file[name].chunks is None
+    options = json.loads((written / "options.json").read_text())
+    assert options["char_cnn"]["n_characters"] == 262
+    assert options["lstm"] == {
+        "use_skip_connections": True,
+        "projection_dim": 4,
+        "cell_clip": 3.0,
+        "proj_clip": 3.0,
+        "dim": 6,
+        "n_layers": 2,
+    }
+
+
+@pytest.mark.parametrize(("size", "count"), [("small", 13_593_296), ("medium", 28_027_728), ("original", 93_600_848)])
+def test_parameter_counts_are_the_published_ones(size, count):
+    assert sum(count_parameters(PUBLISHED_SIZES[size]).values()) == count
+
+
+def test_gates_read_from_a_file_give_what_tensorflow_computes(written):
+    random = np.random.default_rng(3)
+    token, hidden = random.normal(size=4), random.normal(size=4)
+    with h5py.File(written / "weights.hdf5") as file:
+        theirs = np.concatenate([token, hidden]) @ file[f"{LAYER}/W_0"][()] + file[f"{LAYER}/B"][()]
+    i, j, f, o = np.split(theirs, 4)
+    tensors = read_folder(written).tensors
+    ours = sum(
+        tensors[f"forward_lstm.layers.0.{name}"] @ vector
+        for name, vector in (("input_weight", token), ("recurrent_weight", hidden))
+    )
+    ours = ours + tensors["forward_lstm.layers.0.bias"]
+    np.testing.assert_allclose(ours, np.concatenate([i, f, o, j]), rtol=1e-6)
+
+
+def test_highway_gate_is_bilm_tfs_carry_and_convolutions_are_turned(written):
+    tensors = read_folder(written).tensors
+    with h5py.File(written / "weights.hdf5") as file:
+        assert np.array_equal(tensors["token_encoder.highways.0.gate.weight"], file["CNN_high_0/W_carry"][()].T)
+        assert np.array_equal(tensors["token_encoder.highways.0.transform.bias"], file["CNN_high_0/b_transform"][()])
+        kernel = file["CNN/W_cnn_1"][()]
+    assert tensors["token_encoder.convolutions.1.weight"][2, 1, 0] == kernel[0, 0, 1, 2]
+    assert not tensors["token_encoder.character_embedding"][0].any()
+
+
+def test_mix_ups_of_two_models_name_dataset_and_both_shapes(written):
+    edit_options(written, "lstm", dim=8)
+    with pytest.raises(WeightFileError) as error:
+        read_folder(written)
+    assert str(error.value).endswith(
+        f"weights.hdf5: dataset '{LAYER}/W_0' has shape (8, 24), options.json asks for (8, 32): these files belong to "
+        f"different models. Run 'elmo inspect {written / 'weights.hdf5'}' or pass the matching options.json."
+    )
+
+
+@pytest.mark.parametrize("n_characters", [261, 262, "absent"])
+def test_both_counts_of_characters_are_accepted(written, n_characters):
+    edit_options(written, "char_cnn", n_characters=n_characters)
+    assert read_folder(written).config.num_characters == 262
+
+
+@pytest.mark.parametrize(
+    ("section", "values", "message"),
+    [
+        ("char_cnn", {"n_characters": 260}, "'char_cnn.n_characters' is 260, but must be 261 or 262"),
+        ("char_cnn", {"activation": "gelu"}, "activation is 'gelu'"),
+        ("char_cnn", {"filters": [[1, 2], [2]]}, r"'char_cnn.filters' is \[\[1, 2\], \[2\]\]"),
+        ("char_cnn", {"filters": []}, "filters is"),
+        ("char_cnn", {"embedding": 4}, "'char_cnn.embedding' is 4, but must be an object"),
+        ("lstm", {"dim": "absent"}, "'lstm.dim' is missing, but must be a whole number"),
+        ("lstm", {"dim": 6.0}, "'lstm.dim' is 6.0"),
+        ("lstm", {"n_layers": 0}, "num_layers is 0"),
+        ("lstm", {"n_layers": 999_999}, "dataset 'RNN_0/RNN/MultiRNNCell/Cell2/LSTMCell/W_0' is missing"),
+        ("lstm", {"n_layers": 1}, "dataset 'RNN_0/RNN/MultiRNNCell/Cell1/LSTMCell/B' .* is not part of the model"),
+        ("lstm", {"cell_clip": "3"}, "'lstm.cell_clip' is '3'"),
+        ("lstm", {"use_skip_connections": "yes"}, "'lstm.use_skip_connections' is 'yes'"),
+        ("lstm", {"projection_dim": 7}, "projection_size is 7"),
+    ],
+    ids=str,
+)
+def test_wrong_options_are_named_with_their_value(written, section, values, message):
+    edit_options(written, section, **values)
+    with pytest.raises(WeightFileError, match=message):
+        read_folder(written)
+
+
+def test_options_left_out_have_bilm_tfs_defaults(tmp_path, random_checkpoint):
+    write(random_checkpoint(num_highway=0, num_layers=1), tmp_path / "model")
+    edit_options(
+        tmp_path / "model",
+        "lstm",
+        n_layers="absent",
+        use_skip_connections="absent",
+        cell_clip="absent",
+        proj_clip=0,
+    )
+    edit_options(tmp_path / "model", "char_cnn", n_highway="absent")
+    config = read_folder(tmp_path / "model").config
+    assert (config.num_layers, config.num_highway, config.skip_connections) == (1, 0, False)
+    assert config.cell_clip is None
+    assert config.projection_clip is None
+
+
+def test_keys_of_training_are_passed_over(written):
+    options = json.loads((written / "options.json").read_text())
+    options |= {"bidirectional": True, "dropout": 0.1, "n_tokens_vocab": 100, "sample_softmax": False}
+    (written / "options.json").write_text(json.dumps(options))
+    assert read_folder(written).config.num_layers == 2
+
+
+def test_float64_gzip_datasets_are_read(written):
+    path = written / "weights.hdf5"
+    before = read_folder(written).tensors
+    with h5py.File(path, "a") as file:
+        del file.attrs["elmo_sha256"]
+        values = file[f"{LAYER}/W_0"][()]
+        del file[f"{LAYER}/W_0"]
+        file.create_dataset(f"{LAYER}/W_0", data=values.astype("<f8"), compression="gzip", chunks=(3, 5))
+    after = read_folder(written).tensors
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+
+
+def test_a_dump_of_one_direction_is_read(tmp_path, random_checkpoint):
+    checkpoint = random_checkpoint()
+    write(checkpoint, tmp_path / "model")
+    path = tmp_path / "model" / "weights.hdf5"
+    with h5py.File(path, "a") as file:
+        del file["RNN_1"]
+    new = {"/W_0": "/kernel", "/B": "/bias", "/W_P_0": "/projection/kernel"}
+
+    def dumped(name):
+        if not name.startswith("RNN_0"):
+            return name
+        folder, _, part = name.removeprefix("RNN_0/RNN/").rpartition("/")
+        return f"rnn/{folder}{new[f'/{part}']}"
+
+    rename_datasets(path, dumped)
+    found = read_folder(tmp_path / "model")
+    assert found.config == replace(checkpoint.config, direction="forward")
+    assert all(np.array_equal(found.tensors[name], checkpoint.tensors[name]) for name in found.tensors)
+
+
+def test_a_dump_of_one_layer_is_read(tmp_path, random_checkpoint, require_equal):
+    checkpoint = random_checkpoint(num_layers=1)
+    write(checkpoint, tmp_path / "model")
+    rename_datasets(tmp_path / "model" / "weights.hdf5", lambda name: name.replace("MultiRNNCell/Cell0/", ""))
+    require_equal(read_folder(tmp_path / "model"), checkpoint)
+
+
+def test_cached_token_vectors_replace_the_char_cnn(tmp_path, random_checkpoint):
+    checkpoint = random_checkpoint()
+    write(checkpoint, tmp_path / "model")
+    vectors = np.arange(16, dtype=np.float32).reshape(4, 4)
+    write_token_embeddings(tmp_path / "vectors.hdf5", vectors)
+    (tmp_path / "vocab.txt").write_text(" the \n<S>\r\n!!!MAXTERMID\n</S>\nthe", encoding="utf-8")
+    extras = {"token_embeddings": tmp_path / "vectors.hdf5", "vocabulary": tmp_path / "vocab.txt"}
+    found = read_folder(tmp_path / "model", **extras)
+    assert found.config == BiLMConfig(
+        characters="none", num_words=5, word_dim=4, token_projection=False, cell_size=6, projection_size=4
+    )
+    write(found, tmp_path / "words")
+    assert read_folder(tmp_path / "words", vocabulary=tmp_path / "words" / "vocab.txt").config == found.config
+    assert {name: tensor.shape for name, tensor in found.tensors.items()} == expected_shapes(found.config)
+    table = found.tensors["token_encoder.word_embedding"]
+    assert np.array_equal(table, np.concatenate([np.zeros((1, 4)), vectors]))
+    # Of the two lines "the" the later one counts.
+    assert found.token_map.words.words == {"the": 4, "<S>": 2, "</S>": 3}
+    assert found.token_map.words.unknown is None
+    lstm = [name for name in checkpoint.tensors if "lstm" in name]
+    assert all(np.array_equal(found.tensors[name], checkpoint.tensors[name]) for name in lstm)
+
+
+def test_token_vectors_are_stored_as_bilm_tf_stores_them(tmp_path):
+    vectors = np.ones((3, 4))
+    write_token_embeddings(tmp_path / "vectors.hdf5", vectors)
+    with h5py.File(tmp_path / "vectors.hdf5") as file:
+        assert list(file) == ["embedding"]
+        assert file["embedding"].shape == (3, 4)
+        assert file["embedding"].dtype == np.float32
+    with pytest.raises(OutputError, match="exists already"):
+        write_token_embeddings(tmp_path / "vectors.hdf5", vectors)
+
+
+def test_token_vectors_of_another_width_are_refused(written, tmp_path):
+    write_token_embeddings(tmp_path / "vectors.hdf5", np.ones((3, 5)))
+    with pytest.raises(WeightFileError, match=r"has shape \(3, 5\) for 'embedding', but the model needs \(words, 4\)"):
+        read_folder(written, token_embeddings=tmp_path / "vectors.hdf5")
+
+
+def test_a_word_model_without_a_fitting_vocabulary_is_refused(tmp_path, random_word_checkpoint):
+    folder = tmp_path / "model"
+    write(random_word_checkpoint(), folder)
+    with pytest.raises(WeightFileError, match="reads words, not characters, but there is no vocabulary"):
+        read_folder(folder)
+    (tmp_path / "short.txt").write_text("<S>\n</S>\n", encoding="utf-8")
+    with pytest.raises(WeightFileError, match="'embedding' has 6 rows, but .*short.txt has 2 words"):
+        read_folder(folder, vocabulary=tmp_path / "short.txt")
+    (tmp_path / "bare.txt").write_text("a\nb\nc\nd\ne\nf\n", encoding="utf-8")
+    with pytest.raises(TextError, match="bare.txt: the word list lacks '<S>'"):
+        read_folder(folder, vocabulary=tmp_path / "bare.txt")
+
+
+def test_a_vocabulary_that_is_not_utf8_is_named_with_its_line(written, tmp_path):
+    (tmp_path / "vocab.txt").write_bytes(b"<S>\n</S>\ncaf\xe9\n")
+    with pytest.raises(TextError, match=r"vocab.txt:3: not valid UTF-8 \(byte 0xE9 at column 4\)"):
+        read_folder(written, vocabulary=tmp_path / "vocab.txt")
+    with pytest.raises(TextError, match="nowhere.txt: can't be read: No such file"):
+        read_folder(written, vocabulary=tmp_path / "nowhere.txt")
+
+
+def test_a_softmax_of_another_vocabulary_is_refused(tmp_path, random_checkpoint, random_softmax):
+    words = [f"word{number}" for number in range(len(random_softmax["bias"]))]
+    folder = tmp_path / "model"
+    write(replace(random_checkpoint(), softmax=random_softmax, vocabulary=words), folder)
+    (tmp_path / "short.txt").write_text("one\n", encoding="utf-8")
+    with pytest.raises(WeightFileError, match="'softmax/W' has 6 rows, but the vocabulary has 1 words"):
+        read_folder(folder, softmax=folder / "softmax.hdf5", vocabulary=tmp_path / "short.txt")
+
+
+def test_swapped_options_and_weights_are_noticed(written):
+    with pytest.raises(WeightFileError, match="the two files are swapped: .*weights.hdf5 was passed as the options"):
+        read(written / "weights.hdf5", written / "options.json")
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"direction": "forward"}, "it has only the forward direction"),
+        ({"forget_bias": 0.0}, "its forget_bias is 0.0"),
+        ({"num_words": 7, "word_dim": 2}, "it reads words beside characters"),
+        ({"characters": "dictionary", "num_characters": 9}, "it reads characters of a dictionary, not bytes"),
+    ],
+    ids=str,
+)
+def test_models_the_format_cant_hold_are_refused_with_the_reason(tmp_path, random_checkpoint, settings, reason):
+    checkpoint = random_checkpoint()
+    with pytest.raises(ConfigError, match=reason):
+        write(replace(checkpoint, config=replace(checkpoint.config, **settings)), tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_existing_folder_is_not_overwritten(written, random_checkpoint):
+    with pytest.raises(OutputError, match="exists already"):
+        write(random_checkpoint(), written)
+    write(random_checkpoint(num_highway=0), written, force=True)
+    assert read_folder(written).config.num_highway == 0
+
+
+def test_the_source_hash_follows_every_file(written):
+    first = read_folder(written).source_hash
+    assert first == read_folder(written).source_hash
+    edit_options(written, "char_cnn", n_characters=261)
+    assert read_folder(written).source_hash != first
+
+
+def test_an_adaptive_softmax_has_no_place_in_the_format(random_checkpoint, tmp_path):
+    checkpoint = random_checkpoint()
+    softmax = {"weight": np.zeros((3, checkpoint.config.projection_size), dtype=np.float32)}
+    softmax["clusters.0.bias"] = np.zeros(2, dtype=np.float32)
+    with pytest.raises(ConfigError, match="its softmax is adaptive"):
+        write(replace(checkpoint, softmax=softmax), tmp_path / "copy")

@@ -1,0 +1,392 @@
+import json
+import resource
+import signal
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from elmo.config import PUBLISHED_SIZES, BiLMConfig
+from elmo.disk import atomic
+from elmo.errors import ConfigError, OutputError, TextError, WeightFileError
+from elmo.text.characters import CharacterMap
+from elmo.text.token_map import TokenMap, WordMap
+from elmo.weights.allennlp import files as allennlp
+from elmo.weights.describe import describe
+from elmo.weights.fingerprint import fingerprint
+from elmo.weights.native.checkpoint import Checkpoint, content_hash, expected_shapes, read, write
+
+MARKS = ("begin_sentence", "end_sentence", "begin_word", "end_word", "padding", "unknown")
+
+
+@pytest.fixture
+def full_checkpoint(random_checkpoint, random_softmax):
+    """A checkpoint with every part there can be."""
+    return replace(
+        random_checkpoint(),
+        vocabulary=["<S>", "</S>", "<UNK>", "the", "책", "a b"[0]],
+        softmax=random_softmax,
+        warm_state={"hidden": np.ones((2, 8), np.float32), "cell": np.ones((2, 12), np.float32)},
+        source_format="allennlp",
+        source_hash="0" * 64,
+        metadata={"licence": "CC BY 4.0", "data": "위키"},
+    )
+
+
+@pytest.fixture
+def written(tmp_path, full_checkpoint):
+    write(full_checkpoint, tmp_path / "model")
+    return tmp_path / "model"
+
+
+def edit_config(folder, change):
+    path = folder / "config.json"
+    facts = json.loads(path.read_text())
+    change(facts)
+    path.write_text(json.dumps(facts))
+
+
+def dictionary_checkpoint(random_checkpoint) -> Checkpoint:
+    """A model of whole characters and words, as ELMoForManyLangs'."""
+    characters = CharacterMap.for_dictionary(
+        {"a": 1, "가": 2, "\u3000": 3}, dict(zip(MARKS, range(4, 10), strict=True)), boundary_tokens=("<bos>", "<eos>")
+    )
+    words = WordMap(
+        {"<bos>": 1, "<eos>": 2, "<oov>": 3}, unknown="<oov>", max_characters=48, boundary_tokens=("<bos>", "<eos>")
+    )
+    both = random_checkpoint(num_words=4, word_dim=2, forget_bias=0.0)
+    config = replace(both.config, characters="dictionary", num_characters=10)
+    tensors = both.tensors | {
+        "token_encoder.character_embedding": both.tensors["token_encoder.character_embedding"][:10]
+    }
+    return replace(both, config=config, tensors=tensors, token_map=TokenMap(characters, words), vocabulary=None)
+
+
+def test_every_part_comes_back_bit_for_bit(written, full_checkpoint, require_equal):
+    found = read(written)
+    require_equal(found, full_checkpoint)
+    for field in ("vocabulary", "source_format", "source_hash", "metadata"):
+        assert getattr(found, field) == getattr(full_checkpoint, field)
+    assert sorted(path.name for path in written.iterdir()) == [
+        "config.json",
+        "model.safetensors",
+        "softmax.safetensors",
+        "vocab.txt",
+        "warm_state.safetensors",
+    ]
+
+
+def test_a_model_of_characters_and_words_comes_back_with_its_token_map(tmp_path, random_checkpoint, require_equal):
+    checkpoint = dictionary_checkpoint(random_checkpoint)
+    write(checkpoint, tmp_path / "model")
+    found = read(tmp_path / "model")
+    require_equal(found, checkpoint)
+    ids = found.token_map.ids(["a가b", "<bos>"])
+    assert ids.characters[0, 1:4].tolist() == [1, 2, 9]
+    assert ids.words.tolist() == [3, 1]
+
+
+def test_config_json_has_the_documented_keys_and_no_paths(written, tmp_path):
+    text = (written / "config.json").read_text()
+    facts = json.loads(text)
+    assert list(facts) == ["format_version", "architecture", "source_format", "source_hash", "metadata"]
+    assert facts["format_version"] == 1
+    assert BiLMConfig.from_dict(facts["architecture"]).cell_size == 6
+    assert str(tmp_path) not in text
+
+
+def test_float16_storage_is_widened_when_read(tmp_path, full_checkpoint):
+    write(full_checkpoint, tmp_path / "half", dtype="float16")
+    found = read(tmp_path / "half")
+    name = "forward_lstm.layers.0.input_weight"
+    assert load_file(tmp_path / "half" / "model.safetensors")[name].dtype == np.float16
+    wanted = full_checkpoint.tensors[name].astype(np.float16).astype(np.float32)
+    assert found.tensors[name].dtype == np.float32
+    assert np.array_equal(found.tensors[name], wanted)
+    assert found.softmax["weight"].dtype == np.float32
+
+
+def test_float16_that_cant_hold_a_value_is_refused(tmp_path, full_checkpoint):
+    full_checkpoint.tensors["token_encoder.projection.bias"][1] = 1e5
+    with pytest.raises(ConfigError, match="'token_encoder.projection.bias' holds 100000, which float16 can't hold"):
+        write(full_checkpoint, tmp_path / "half", dtype="float16")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.pop("token_encoder.projection.bias"), "tensor 'token_encoder.projection.bias' is missing"),
+        (lambda t: t.update(stray=np.zeros(2, np.float32)), r"tensor 'stray' with shape \(2,\) is not part"),
+        (
+            lambda t: t.update({"token_encoder.projection.bias": np.zeros(5, np.float32)}),
+            r"has shape \(5,\), config.json asks for \(4,\): these files belong to different models",
+        ),
+        (lambda t: t.update({"token_encoder.projection.bias": np.zeros(4, np.int32)}), "has type I32"),
+        (lambda t: t["forward_lstm.layers.0.bias"].fill(np.nan), "'forward_lstm.layers.0.bias' has the value nan at"),
+        (lambda t: t["token_encoder.character_embedding"].fill(1), "row 0 of .*character_embedding' is not zero"),
+    ],
+)
+def test_tensors_that_dont_fit_the_config_are_named(written, change, message):
+    tensors = load_file(written / "model.safetensors")
+    tensors = {name: tensor.copy() for name, tensor in tensors.items()}
+    change(tensors)
+    digests = {"sha256": fingerprint(tensors)}
+    save_file(tensors, written / "model.safetensors", metadata=digests)
+    with pytest.raises(WeightFileError, match=message):
+        read(written)
+
+
+def test_tensors_without_or_with_another_fingerprint_are_refused(written):
+    tensors = load_file(written / "model.safetensors")
+    for metadata, message in ((None, "states no SHA-256"), ({"sha256": "0" * 64}, "don't have the SHA-256")):
+        save_file(tensors, written / "model.safetensors", metadata=metadata)
+        with pytest.raises(WeightFileError, match=message):
+            read(written)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: f.update(format_version=2), "format_version 2, this elmo reads up to 1: a newer elmo wrote it"),
+        (lambda f: f.update(format_version="1"), "format_version is '1', but must be 1"),
+        (lambda f: f.pop("source_hash"), "key 'source_hash' is missing"),
+        (lambda f: f.update(extra=1), "unknown key 'extra'"),
+        (lambda f: f["metadata"].update(data=3), "must be text"),
+        (lambda f: f.update(architecture=[]), "'architecture' is"),
+        (lambda f: f["architecture"].pop("cell_size"), "key 'cell_size' is missing"),
+        (lambda f: f["architecture"].update(colour=1), "unknown key 'colour'"),
+        (lambda f: f["architecture"].update(num_layers=2.0), "'num_layers' is 2.0, which has the wrong type"),
+        (lambda f: f["architecture"].update(num_layers=999_999), "'forward_lstm.layers.2.input_weight' is missing"),
+        (lambda f: f["architecture"].update(num_highway=10**12), "'token_encoder.highways.1.transform.weight' is miss"),
+        (lambda f: f["architecture"].update(activation="gelu"), "activation is 'gelu'"),
+        (lambda f: f["architecture"].update(forget_bias=None), "'forget_bias' is None"),
+        (lambda f: f["architecture"].update(filters=[[1.5, 2]]), "'filters' is"),
+        (lambda f: f["architecture"].update(max_characters_per_token=40, filters=[[1, 2], [2, 3]]), None),
+    ],
+)
+def test_a_config_that_makes_no_sense_is_named_with_its_value(written, change, message):
+    edit_config(written, change)
+    if message is None:
+        assert read(written).token_map.characters.max_characters_per_token == 40
+        return
+    with pytest.raises(WeightFileError, match=message):
+        read(written)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is not valid JSON"),
+        (b"[1]", "holds a JSON list, not an object"),
+        (b'{"format_version": NaN}', "NaN is not a JSON number"),
+        (b"[" * 100_000, "is not valid JSON"),
+        (b"\xff\xfe", "is not valid JSON"),
+        (b" " * (1 << 21), "has 2097152 bytes"),
+    ],
+    ids=range(6),
+)
+def test_a_config_that_is_no_json_object_is_refused(written, content, message):
+    (written / "config.json").write_bytes(content)
+    with pytest.raises(WeightFileError, match=message):
+        read(written)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda v: v.pop("words"), "is no token map"),
+        (lambda v: v["characters"].pop("begin_word"), "is no token map"),
+        (lambda v: v["characters"]["dictionary"].update(a=10), "ids outside 1 to 9"),
+        (lambda v: v["words"]["words"].update(a=4), "ids outside 1 to 3"),
+        (lambda v: v["words"]["words"].update(a=0), "ids outside 1 to 3"),
+        (lambda v: v["characters"].update(max_characters_per_token=10), "makes 10 characters per token"),
+        (lambda v: v.update(words=None), "don't agree on whether"),
+        (lambda v: v["characters"].update(boundary_tokens=[1]), "is no token map"),
+    ],
+)
+def test_a_damaged_token_map_is_refused(tmp_path, random_checkpoint, change, message):
+    folder = tmp_path / "model"
+    write(dictionary_checkpoint(random_checkpoint), folder)
+    values = json.loads((folder / "tokens.json").read_text())
+    change(values)
+    (folder / "tokens.json").write_text(json.dumps(values))
+    with pytest.raises(WeightFileError, match=message):
+        read(folder)
+
+
+def test_a_softmax_of_another_vocabulary_is_refused(written):
+    (written / "vocab.txt").write_text("one\n", encoding="utf-8")
+    with pytest.raises(WeightFileError, match="the softmax has 6 rows, but the vocabulary has 1 words"):
+        read(written)
+
+
+def adaptive_softmax(size):
+    """Three frequent words and clusters of 2 and 1, for an output of `size` numbers."""
+    shapes = {
+        "weight": (5, size), "bias": (5,),
+        "clusters.0.projection": (3, size), "clusters.0.weight": (2, 3), "clusters.0.bias": (2,),
+        "clusters.1.projection": (1, size), "clusters.1.weight": (1, 1), "clusters.1.bias": (1,),
+    }  # fmt: skip
+    return {name: np.full(shape, 0.5, np.float32) for name, shape in shapes.items()}
+
+
+def test_an_adaptive_softmax_is_written_and_read(tmp_path, full_checkpoint):
+    softmax = adaptive_softmax(full_checkpoint.config.projection_size)
+    write(replace(full_checkpoint, softmax=softmax), tmp_path / "model")
+    found = read(tmp_path / "model").softmax
+    assert {name: tensor.shape for name, tensor in found.items()} == {name: t.shape for name, t in softmax.items()}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"clusters.1.bias": (2,)}, r"'clusters.1.bias' has shape \(2,\).* asks for \(1,\)"),
+        ({"clusters.0.weight": (2,)}, "'clusters.0.projection' has shape"),
+        ({"clusters.0.projection": None}, "'clusters.0.projection' is missing"),
+        (
+            {"clusters.1.weight": (2, 1), "clusters.1.bias": (2,)},
+            "the softmax has 7 rows, but the vocabulary has 6 words",
+        ),
+        ({"clusters.2.bias": (1,)}, "'clusters.2.projection' is missing"),
+        ({"clusters.x": (1,)}, "'clusters.2.projection' is missing"),
+        ({"weight": 2, "bias": (2,)}, "the softmax has 2 rows, but 2 clusters"),
+    ],
+)
+def test_an_adaptive_softmax_that_contradicts_itself_is_refused(tmp_path, full_checkpoint, change, message):
+    size = full_checkpoint.config.projection_size
+    shapes = {name: (shape, size) if isinstance(shape, int) else shape for name, shape in change.items()}
+    changed = {name: np.zeros(shape, np.float32) for name, shape in shapes.items() if shape is not None}
+    softmax = {name: tensor for name, tensor in adaptive_softmax(size).items() if change.get(name, ()) is not None}
+    with pytest.raises(WeightFileError, match=message):
+        write(replace(full_checkpoint, softmax={**softmax, **changed}), tmp_path / "model")
+
+
+def test_parts_that_contradict_each_other_are_not_written(tmp_path, random_checkpoint):
+    checkpoint = random_checkpoint()
+    wrong = {
+        "float64": checkpoint.tensors | {"token_encoder.projection.bias": np.zeros(4)},
+        "is missing": {},
+        "has the value inf": checkpoint.tensors | {"token_encoder.projection.bias": np.full(4, np.inf, np.float32)},
+    }
+    for message, tensors in wrong.items():
+        with pytest.raises(WeightFileError, match=message):
+            write(replace(checkpoint, tensors=tensors), tmp_path / "model")
+    with pytest.raises(WeightFileError, match="tensor 'bias' is missing"):
+        write(replace(checkpoint, softmax={"weight": np.zeros((3, 4), np.float32)}), tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_words_that_fit_no_line_are_refused(tmp_path, random_checkpoint):
+    for word in ("two\nlines", " space", "\ud800", "!!!MAXTERMID"):
+        with pytest.raises(TextError, match="word 2 of the vocabulary is"):
+            write(replace(random_checkpoint(), vocabulary=["fine", word]), tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_existing_folder_is_only_replaced_by_force(written, random_checkpoint):
+    with pytest.raises(OutputError, match="exists already"):
+        write(random_checkpoint(), written)
+    assert read(written).softmax is not None
+    write(random_checkpoint(), written, force=True)
+    assert read(written).softmax is None
+    assert [path.name for path in written.parent.iterdir()] == ["model"]
+
+
+def test_force_never_removes_files_that_are_no_models(written, random_checkpoint):
+    (written / "thesis.tex").write_text("years of work")
+    with pytest.raises(OutputError, match="holds 'thesis.tex', which is no file of a model"):
+        write(random_checkpoint(), written, force=True)
+    assert (written / "thesis.tex").read_text() == "years of work"
+
+
+@pytest.mark.parametrize("writer", [write, allennlp.write])
+def test_a_full_disk_leaves_nothing_and_keeps_the_old_model(tmp_path, random_checkpoint, writer):
+    checkpoint = random_checkpoint(cell_size=512)
+    writer(checkpoint, tmp_path / "model")
+    before = sorted((path.name, path.read_bytes()) for path in (tmp_path / "model").iterdir())
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
+    try:
+        with pytest.raises(OutputError, match="can't be written.* bytes are needed, [0-9]+ are free"):
+            writer(checkpoint, tmp_path / "model", force=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert sorted((path.name, path.read_bytes()) for path in (tmp_path / "model").iterdir()) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_too_little_room_is_noticed_before_writing(tmp_path, random_checkpoint, monkeypatch):
+    usage = atomic.shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(atomic.shutil, "disk_usage", lambda path: usage._replace(free=1000))
+    with pytest.raises(OutputError, match="not enough disk. [0-9]+ bytes are needed, 1000 are free"):
+        write(random_checkpoint(), tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("step", ["fsync", "rename"])
+def test_a_failure_at_the_last_step_leaves_the_old_model(written, random_checkpoint, monkeypatch, step):
+    before = content_hash(read(written))
+    calls = []
+
+    def fail(*arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise OSError(28, "No space left on device")
+        return original(*arguments)
+
+    place = atomic.os if step == "fsync" else atomic.Path
+    original = getattr(place, step)
+    monkeypatch.setattr(place, step, fail)
+    with pytest.raises(OutputError, match="No space left on device"):
+        write(random_checkpoint(num_highway=0), written, force=True)
+    assert content_hash(read(written)) == before
+    assert [path.name for path in written.parent.iterdir()] == ["model"]
+
+
+def test_the_content_hash_follows_names_shapes_and_values(random_checkpoint):
+    checkpoint = random_checkpoint()
+    first = content_hash(checkpoint)
+    shuffled = dict(reversed(checkpoint.tensors.items()))
+    assert content_hash(replace(checkpoint, tensors=shuffled)) == first
+    turned = checkpoint.tensors["token_encoder.projection.weight"]
+    for values in (turned.reshape(turned.shape[::-1]), turned + 1):
+        changed = checkpoint.tensors | {"token_encoder.projection.weight": values}
+        assert content_hash(replace(checkpoint, tensors=changed)) != first
+
+
+def test_the_content_hash_is_the_same_in_every_format(written, tmp_path, full_checkpoint):
+    allennlp.write(full_checkpoint, tmp_path / "published")
+    published = allennlp.read(tmp_path / "published" / "options.json", tmp_path / "published" / "weights.hdf5")
+    assert content_hash(published) == content_hash(read(written)) == content_hash(full_checkpoint)
+
+
+def test_expected_shapes_of_the_original_model():
+    shapes = expected_shapes(PUBLISHED_SIZES["original"])
+    assert shapes["token_encoder.character_embedding"] == (262, 16)
+    assert shapes["token_encoder.convolutions.6.weight"] == (1024, 16, 7)
+    assert shapes["token_encoder.highways.1.gate.weight"] == (2048, 2048)
+    assert shapes["token_encoder.projection.weight"] == (512, 2048)
+    assert shapes["backward_lstm.layers.1.recurrent_weight"] == (16384, 512)
+    assert shapes["backward_lstm.layers.1.projection_weight"] == (512, 4096)
+    padding = 16
+    assert sum(int(np.prod(shape)) for shape in shapes.values()) - padding == 93_600_848
+
+
+def test_a_model_is_described_in_figures(full_checkpoint):
+    facts = json.loads(json.dumps(describe(full_checkpoint)))
+    assert facts["format"] == "allennlp"
+    assert facts["reads"] == ["bytes"]
+    assert facts["filters"] == [[1, 2], [2, 3]]
+    assert (facts["layers"], facts["directions"], facts["output_dim"]) == (2, ["forward", "backward"], 8)
+    assert facts["parameters"]["parts"]["character_embedding"] == 261 * 3
+    assert facts["parameters"]["parts"]["forward_lstm"] == 2 * (2 * 24 * 4 + 24 + 4 * 6)
+    assert facts["parameters"]["total"] == sum(facts["parameters"]["parts"].values())
+    assert facts["parameters"]["softmax"] == 6 * 4 + 6
+    assert facts["vocabulary_size"] == 6
+    assert facts["has_softmax"] is facts["has_warm_state"] is True
+    assert facts["content_hash"] == content_hash(full_checkpoint)
+    assert facts["metadata"]["data"] == "위키"
