@@ -10,7 +10,8 @@ from elmo.lm.perplexity import evaluate
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
 from elmo.weights import hub
-from elmo.weights.native.checkpoint import Checkpoint, read
+from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.native.read import read
 
 NAMES = ("small-en", "small-ko")
 SENTENCES = [

@@ -35,7 +35,7 @@ from elmo.cli.main import main as elmo_command
 from elmo.corpus.shards import TrainingData
 from elmo.pretrain.run.run_folder import restore_from
 from elmo.pretrain.step.trainer import Trainer
-from elmo.weights.native.checkpoint import read
+from elmo.weights.native.read import read
 
 KINDS = ("loss", "gradient", "data")
 STEPS = 40

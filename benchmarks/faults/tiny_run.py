@@ -19,7 +19,8 @@ import elmo.pretrain.run.loop  # noqa: F401 - once, for all the runs that are fo
 from elmo.cli.main import main as elmo_command
 from elmo.corpus.prepare import prepare
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.weights.native.checkpoint import content_hash, read
+from elmo.weights.checkpoint import content_hash
+from elmo.weights.native.read import read
 
 WORDS = ("the", "cat", "dog", "bank", "river", "money", "sat", "on", "of", "and", "went", "to", "café", "밥", ".")
 RECIPE = {

@@ -8,7 +8,9 @@ import pytest
 from elmo.config import BiLMConfig
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
-from elmo.weights.native.checkpoint import Checkpoint, expected_shapes, write
+from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.native.write import write
+from elmo.weights.shapes import network_shapes
 
 WORDS = ["<S>", "</S>", "<UNK>", "the", "bank", "was", "steep", "."]
 
@@ -18,7 +20,7 @@ def language_model() -> Checkpoint:
     """Reads bytes and predicts eight words."""
     config = BiLMConfig(character_dim=3, filters=((1, 2), (2, 3)), num_highway=1, cell_size=6, projection_size=4)
     random = np.random.default_rng(7)
-    tensors = {name: random.normal(size=shape).astype(np.float32) for name, shape in expected_shapes(config).items()}
+    tensors = {name: random.normal(size=shape).astype(np.float32) for name, shape in network_shapes(config)}
     tensors["token_encoder.character_embedding"][0] = 0
     softmax = {"weight": random.normal(size=(len(WORDS), 4)), "bias": random.normal(size=len(WORDS))}
     softmax = {name: array.astype(np.float32) for name, array in softmax.items()}

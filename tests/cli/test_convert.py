@@ -10,8 +10,9 @@ from safetensors import safe_open
 from elmo.cli.convert import main
 from elmo.errors import ConfigError, OutputError
 from elmo.weights import formats
-from elmo.weights.allennlp import files as allennlp
-from elmo.weights.native.checkpoint import content_hash
+from elmo.weights.allennlp.write import write as write_allennlp
+from elmo.weights.allennlp.write import write_token_embeddings
+from elmo.weights.checkpoint import content_hash
 
 
 def test_there_and_back_again_nothing_changes(tmp_path, model_folder, language_model, capsys):
@@ -29,7 +30,7 @@ def test_there_and_back_again_nothing_changes(tmp_path, model_folder, language_m
 
 
 def test_files_that_lie_apart_are_named_by_flags(tmp_path, language_model):
-    allennlp.write(language_model, tmp_path / "whole")
+    write_allennlp(language_model, tmp_path / "whole")
     for name in ("weights.hdf5", "vocab.txt", "softmax.hdf5", "options.json"):
         (tmp_path / f"in_{name}").mkdir()
         (tmp_path / "whole" / name).rename(tmp_path / f"in_{name}" / name)
@@ -45,9 +46,9 @@ def test_files_that_lie_apart_are_named_by_flags(tmp_path, language_model):
 
 
 def test_token_embeddings_replace_the_char_cnn(tmp_path, language_model):
-    allennlp.write(replace(language_model, softmax=None), tmp_path / "published")
+    write_allennlp(replace(language_model, softmax=None), tmp_path / "published")
     vectors = language_model.softmax["weight"]
-    allennlp.write_token_embeddings(tmp_path / "vectors.hdf5", vectors)
+    write_token_embeddings(tmp_path / "vectors.hdf5", vectors)
     arguments = [
         str(tmp_path / "published"),
         str(tmp_path / "new"),
@@ -70,7 +71,7 @@ def test_float16_is_how_native_files_store_and_allennlp_files_can_not(tmp_path, 
 
 
 def test_a_model_is_replaced_only_by_force(tmp_path, model_folder, language_model):
-    allennlp.write(replace(language_model, vocabulary=None, softmax=None), tmp_path / "published")
+    write_allennlp(replace(language_model, vocabulary=None, softmax=None), tmp_path / "published")
     with pytest.raises(OutputError, match="--force"):
         main([str(tmp_path / "published"), str(model_folder)])
     assert formats.read(model_folder).softmax is not None

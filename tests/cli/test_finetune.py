@@ -8,14 +8,14 @@ import pytest
 from elmo.cli.finetune import main
 from elmo.corpus.prepare import prepare
 from elmo.errors import ConfigError
-from elmo.weights.native import checkpoint
+from elmo.weights.native.write import write as write_checkpoint
 
 
 @pytest.fixture
 def arguments(tmp_path, model_folder, language_model):
     """--model M --data DATA -o RUN --old TEXT and a few settings."""
     tensors = {name: array / 4 for name, array in language_model.tensors.items()}
-    checkpoint.write(replace(language_model, tensors=tensors), model_folder, force=True)
+    write_checkpoint(replace(language_model, tensors=tensors), model_folder, force=True)
     text = tmp_path / "text.txt"
     text.write_text("the bank was steep .\nthe steep bank\n" * 10, encoding="utf-8")
     prepare([text], tmp_path / "data", valid=[text], vocabulary=model_folder / "vocab.txt")

@@ -6,8 +6,8 @@ import pytest
 
 from elmo.cli.inspect import main
 from elmo.errors import ConfigError, WeightFileError
-from elmo.weights.allennlp import files as allennlp
-from elmo.weights.native.checkpoint import content_hash
+from elmo.weights.allennlp.write import write as write_allennlp
+from elmo.weights.checkpoint import content_hash
 
 
 def test_json_has_the_facts_and_the_shapes(model_folder, language_model, capsys):
@@ -34,7 +34,7 @@ def test_the_table_is_for_people(model_folder, language_model, capsys):
 
 
 def test_allennlp_files_are_recognized_and_options_may_lie_elsewhere(tmp_path, language_model, capsys):
-    allennlp.write(language_model, tmp_path / "published")
+    write_allennlp(language_model, tmp_path / "published")
     assert main([str(tmp_path / "published"), "--json"]) == 0
     together = json.loads(capsys.readouterr().out)
     (tmp_path / "apart").mkdir()
@@ -48,7 +48,7 @@ def test_allennlp_files_are_recognized_and_options_may_lie_elsewhere(tmp_path, l
 
 
 def test_weights_that_fit_no_options_show_their_shapes_before_the_error(tmp_path, language_model, capsys):
-    allennlp.write(language_model, tmp_path / "published")
+    write_allennlp(language_model, tmp_path / "published")
     options = tmp_path / "published" / "options.json"
     options.write_text(options.read_text().replace('"dim": 6', '"dim": 5'))
     with pytest.raises(WeightFileError, match="elmo inspect"):

@@ -13,7 +13,7 @@ from elmo.lm.bilm_tf_protocol import evaluate_like_bilm_tf
 from elmo.lm.perplexity import evaluate
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
-from elmo.weights.native import checkpoint
+from elmo.weights.native.names import SOFTMAX_FILE
 
 SENTENCES = ["the bank was steep .", "", "the zebra", "bank"]
 
@@ -90,7 +90,7 @@ def test_bad_lines_stop_or_are_skipped_once_and_end_with_1(model_folder, text, e
 
 
 def test_a_model_without_softmax_is_named(tmp_path, model_folder, text):
-    (model_folder / checkpoint.SOFTMAX_FILE).unlink()
+    (model_folder / SOFTMAX_FILE).unlink()
     with pytest.raises(WeightFileError, match=f"{model_folder} has no softmax"):
         main([str(model_folder), str(text), "--quiet"])
 

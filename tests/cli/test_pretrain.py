@@ -16,7 +16,7 @@ from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, OutputError
 from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.weights.native import checkpoint
+from elmo.weights.native.read import read as read_checkpoint
 
 TOML = """
 cell_size = 12
@@ -62,7 +62,7 @@ def test_the_file_gives_the_defaults_and_flags_win(tmp_path, arguments, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["model"] == str(tmp_path / "run" / "model")
     assert float(told["valid_mean_perplexity"]) > 1
-    assert checkpoint.read(tmp_path / "run" / "model").config.cell_size == 12
+    assert read_checkpoint(tmp_path / "run" / "model").config.cell_size == 12
 
 
 def test_the_result_goes_to_stdout_and_progress_to_stderr(tmp_path, arguments, capsys):

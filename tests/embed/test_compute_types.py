@@ -10,7 +10,7 @@ from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 from elmo.ops import native
-from elmo.weights.native import checkpoint
+from elmo.weights.native.write import write as write_checkpoint
 
 DTYPES = ("float32", "bfloat16", "int8")
 # Lowest mean cosine of a layer with float32's, on random weights, which are harder on rounding than trained ones.
@@ -98,8 +98,8 @@ def test_states_are_carried_in_every_type(bilm, state):
 @pytest.mark.usefixtures("products")
 @pytest.mark.parametrize("dtype", ["bfloat16", "int8"])
 def test_a_model_stored_in_few_bits_embeds_as_the_one_it_was_made_from(bilm, dtype, tmp_path):
-    checkpoint.write(bilm.to_checkpoint(), tmp_path / "few", dtype=dtype)
-    checkpoint.write(bilm.to_checkpoint(), tmp_path / "full")
+    write_checkpoint(bilm.to_checkpoint(), tmp_path / "few", dtype=dtype)
+    write_checkpoint(bilm.to_checkpoint(), tmp_path / "full")
     found = Embedder.from_pretrained(tmp_path / "few", dtype=dtype).embed(sentences(20))
     expected = Embedder(bilm, dtype=dtype).embed(sentences(20))
     assert all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True))

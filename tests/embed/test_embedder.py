@@ -10,7 +10,7 @@ import pytest
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, WeightFileError
 from elmo.model.bilm import BiLM
-from elmo.weights.native.checkpoint import read
+from elmo.weights.native.read import read
 
 EFML_TOLERANCE = 1e-4
 # The tiny model's large weights amplify what a product's shape does to its rounding.

@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from elmo.errors import WeightFileError
 from elmo.model.lm_head import LMHead
-from elmo.weights.native import checkpoint
+from elmo.weights.native.write import write as write_checkpoint
 
 WORDS = ["<S>", "</S>", "<UNK>", "the", "cat", "sat", "mat"]
 
@@ -66,7 +66,7 @@ def test_best_gives_the_most_probable_words_in_order(head, outputs):
 
 def test_a_softmax_survives_its_checkpoint(head, outputs, tiny_bilm, tmp_path):
     softmax = {"weight": head.weight.detach().numpy(), "bias": head.bias.detach().numpy()}
-    checkpoint.write(tiny_bilm.to_checkpoint(softmax=softmax, vocabulary=WORDS), tmp_path / "model")
+    write_checkpoint(tiny_bilm.to_checkpoint(softmax=softmax, vocabulary=WORDS), tmp_path / "model")
     again = LMHead.from_pretrained(tmp_path / "model")
     assert again.vocabulary == WORDS
     assert torch.equal(again.logits(outputs), head.logits(outputs))
@@ -85,7 +85,7 @@ def test_an_adaptive_softmax_gives_every_word_its_chance(adaptive, outputs, chun
 
 def test_an_adaptive_softmax_survives_its_checkpoint(adaptive, outputs, tiny_bilm, tmp_path):
     softmax = {name: tensor.numpy() for name, tensor in adaptive.state_dict().items()}
-    checkpoint.write(tiny_bilm.to_checkpoint(softmax=softmax, vocabulary=WORDS), tmp_path / "model")
+    write_checkpoint(tiny_bilm.to_checkpoint(softmax=softmax, vocabulary=WORDS), tmp_path / "model")
     again = LMHead.from_pretrained(tmp_path / "model")
     assert [(len(cluster.bias), len(cluster.projection)) for cluster in again.clusters] == [(1, 3), (3, 2)]
     assert torch.equal(again.logits(outputs), adaptive.logits(outputs))

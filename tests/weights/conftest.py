@@ -8,7 +8,8 @@ import pytest
 from elmo.config import BiLMConfig
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap, WordMap
-from elmo.weights.native.checkpoint import Checkpoint, expected_shapes
+from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.shapes import network_shapes
 
 SMALL = {"character_dim": 3, "filters": ((1, 2), (2, 3)), "num_highway": 1, "cell_size": 6, "projection_size": 4}
 WORDS = ["<S>", "</S>", "<UNK>", "the", "", "책"]
@@ -24,7 +25,7 @@ WORD_MODEL = {
 
 def _random_checkpoint(config: BiLMConfig) -> Checkpoint:
     random = np.random.default_rng(7)
-    tensors = {name: random.normal(size=shape).astype(np.float32) for name, shape in expected_shapes(config).items()}
+    tensors = {name: random.normal(size=shape).astype(np.float32) for name, shape in network_shapes(config)}
     for name in ("character_embedding", "word_embedding"):
         if f"token_encoder.{name}" in tensors:
             tensors[f"token_encoder.{name}"][0] = 0

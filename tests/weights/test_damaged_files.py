@@ -12,26 +12,28 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from elmo.errors import ElmoError, WeightFileError
-from elmo.weights.allennlp import files as allennlp
-from elmo.weights.native import checkpoint
+from elmo.weights.allennlp.read import read as read_allennlp
+from elmo.weights.allennlp.write import write as write_allennlp
+from elmo.weights.native.read import read as read_checkpoint
+from elmo.weights.native.write import write as write_checkpoint
 
 LAYER = "RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell"
 
 
 @pytest.fixture
 def published(tmp_path, random_checkpoint):
-    allennlp.write(random_checkpoint(), tmp_path / "published")
+    write_allennlp(random_checkpoint(), tmp_path / "published")
     return tmp_path / "published"
 
 
 @pytest.fixture
 def native(tmp_path, random_checkpoint):
-    checkpoint.write(random_checkpoint(), tmp_path / "native")
+    write_checkpoint(random_checkpoint(), tmp_path / "native")
     return tmp_path / "native"
 
 
 def read_published(folder):
-    return allennlp.read(folder / "options.json", folder / "weights.hdf5")
+    return read_allennlp(folder / "options.json", folder / "weights.hdf5")
 
 
 def mutants(original, count, seed):
@@ -81,15 +83,15 @@ def test_hdf5_mutants_are_errors_or_the_very_model(published, require_equal):
 
 def test_safetensors_mutants_are_errors_or_the_very_model(native, require_equal):
     path = native / "model.safetensors"
-    original = checkpoint.read(native)
+    original = read_checkpoint(native)
     contents = mutants(path.read_bytes(), 600, seed=2)
-    counts = outcomes(path, contents, lambda: checkpoint.read(native), require_equal, original)
+    counts = outcomes(path, contents, lambda: read_checkpoint(native), require_equal, original)
     assert counts["error"] > 500
 
 
 @pytest.mark.parametrize("name", ["options.json", "config.json"])
 def test_json_mutants_never_raise_anything_raw(published, native, name):
-    folder, read = (published, read_published) if name == "options.json" else (native, checkpoint.read)
+    folder, read = (published, read_published) if name == "options.json" else (native, read_checkpoint)
     path = folder / name
     errors = 0
     for content in mutants(path.read_bytes(), 300, seed=3):
@@ -124,7 +126,7 @@ def test_made_up_safetensors_headers_are_refused(native, header, length, tail):
     size = struct.pack("<Q", len(text) if length is None else length)
     (native / "model.safetensors").write_bytes(size + text + tail)
     with pytest.raises(WeightFileError, match="model.safetensors"):
-        checkpoint.read(native)
+        read_checkpoint(native)
 
 
 @pytest.mark.parametrize(
@@ -147,12 +149,12 @@ def test_files_that_are_not_hdf5_are_named_for_what_they_are(published, content,
 
 def test_missing_files_are_named(published, native):
     with pytest.raises(WeightFileError, match="nowhere.hdf5: there is no such file of weights"):
-        allennlp.read(published / "options.json", published / "nowhere.hdf5")
+        read_allennlp(published / "options.json", published / "nowhere.hdf5")
     with pytest.raises(WeightFileError, match="nowhere.json: there is no such file of options"):
-        allennlp.read(published / "nowhere.json", published / "weights.hdf5")
+        read_allennlp(published / "nowhere.json", published / "weights.hdf5")
     (native / "model.safetensors").unlink()
     with pytest.raises(WeightFileError, match="model.safetensors: is missing"):
-        checkpoint.read(native)
+        read_checkpoint(native)
 
 
 def replaced(make):

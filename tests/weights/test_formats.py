@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from elmo.errors import ConfigError, WeightFileError
-from elmo.weights.allennlp import files as allennlp
+from elmo.weights.allennlp.write import write as write_allennlp
 from elmo.weights.formats import read, recognize
-from elmo.weights.native import checkpoint
+from elmo.weights.native.write import write as write_checkpoint
 
 
 @pytest.fixture
@@ -18,13 +18,13 @@ def model(random_checkpoint, random_softmax):
 
 @pytest.fixture
 def published(tmp_path, model):
-    allennlp.write(model, tmp_path / "published")
+    write_allennlp(model, tmp_path / "published")
     return tmp_path / "published"
 
 
 @pytest.fixture
 def native(tmp_path, model):
-    checkpoint.write(model, tmp_path / "native")
+    write_checkpoint(model, tmp_path / "native")
     return tmp_path / "native"
 
 
@@ -103,7 +103,8 @@ def test_arguments_of_the_published_format_are_refused_elsewhere(native, publish
 
 
 def test_every_golden_folder_is_recognized(shared):
-    found = {folder.name: recognize(folder) for folder in (shared / "golden").iterdir() if folder.is_dir()}
+    folders = [folder for folder in (shared / "golden").iterdir() if folder.is_dir() and folder.name != "tasks"]
+    found = {folder.name: recognize(folder) for folder in folders}
     assert found.pop("efml_word_and_char") == "many_langs"
     assert set(found.values()) == {"allennlp"}
     options = json.loads((shared / "golden" / "bilm_tf_fixture" / "options.json").read_text())

@@ -11,7 +11,8 @@ from elmo.weights.catalogue import known_models
 from elmo.weights.describe import count_parameters
 from elmo.weights.formats import FORMATS, read
 from elmo.weights.hub import resolve, upload
-from elmo.weights.native.checkpoint import MODEL_FILE, write
+from elmo.weights.native.names import MODEL_FILE
+from elmo.weights.native.write import write
 
 
 @pytest.fixture(autouse=True)

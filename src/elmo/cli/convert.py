@@ -45,10 +45,10 @@ def main(argv: list[str]) -> int:
     arguments = tyro.cli(Arguments, args=argv, prog="elmo convert", config=(tyro.conf.FlagCreatePairsOff,))
     # Here, so that --help does not wait for the libraries that read weights.
     from elmo.weights import formats
-    from elmo.weights.allennlp import files as allennlp
+    from elmo.weights.allennlp.write import write as write_allennlp
     from elmo.weights.describe import describe
     from elmo.weights.hub import resolve
-    from elmo.weights.native import checkpoint
+    from elmo.weights.native.write import write as write_checkpoint
 
     if arguments.to == "allennlp" and arguments.dtype != "float32":
         raise ConfigError(
@@ -63,9 +63,9 @@ def main(argv: list[str]) -> int:
         softmax=arguments.softmax,
     )
     if arguments.to == "native":
-        checkpoint.write(model, arguments.output, dtype=arguments.dtype, force=arguments.force)
+        write_checkpoint(model, arguments.output, dtype=arguments.dtype, force=arguments.force)
     else:
-        allennlp.write(model, arguments.output, force=arguments.force)
+        write_allennlp(model, arguments.output, force=arguments.force)
     facts = {"output": str(arguments.output), "to": arguments.to, **describe(model)}
     if arguments.json:
         print(json.dumps(facts, indent=2, ensure_ascii=False))

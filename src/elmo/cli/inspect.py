@@ -51,7 +51,7 @@ def _names(files: Path | tuple[Path, Path]) -> list[str]:
 
 def _show_datasets(files: Path | tuple[Path, Path]) -> None:
     """The shapes in an HDF5 file that is no whole model: whoever has to find what belongs to it needs them."""
-    from elmo.weights.hdf5 import SIGNATURE, Hdf5File
+    from elmo.weights.allennlp.hdf5 import SIGNATURE, Hdf5File
 
     path = files[1] if isinstance(files, tuple) else files
     if not path.is_file() or path.stat().st_size < len(SIGNATURE):

@@ -17,7 +17,7 @@ from elmo.process.stop_flag import stop_flag
 from elmo.text.text_file import FormatChoice
 from elmo.weights.catalogue import bundled_folders
 from elmo.weights.hub import resolve
-from elmo.weights.native.checkpoint import VOCABULARY_FILE
+from elmo.weights.native.names import VOCABULARY_FILE
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,10 @@ from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
 from elmo.process.device import chosen_device
 from elmo.text.batches import Batch, bucket, number_tokens, pad
 from elmo.weights import formats, hub
+from elmo.weights.checkpoint import content_hash
 from elmo.weights.fingerprint import fingerprint
-from elmo.weights.native import checkpoint as native
-from elmo.weights.native.checkpoint import content_hash
+from elmo.weights.native.names import WARM_STATE_FILE
+from elmo.weights.native.read import read as read_checkpoint
 from elmo.weights.native.tensor_file import write_tensors
 
 StatePolicy = Literal["zero", "warm", "carry"]
@@ -237,7 +238,7 @@ class Embedder:
         """Stores the warm state with a model: `folder` is a model folder of our own format, of these same weights."""
         if self._warm is None:
             raise ConfigError("there is no warm state to save. Make one first: embedder.warm_up(sentences)")
-        found = content_hash(native.read(Path(folder)))
+        found = content_hash(read_checkpoint(Path(folder)))
         if found != self.model_hash:
             raise ConfigError(
                 f"{folder} holds other weights ({found[:12]}) than this embedder ({self.model_hash[:12]}): the state "
@@ -245,7 +246,7 @@ class Embedder:
             )
         arrays = self.warm_state or {}
         size = sum(array.nbytes for array in arrays.values())
-        with new_file(Path(folder) / native.WARM_STATE_FILE, size=size, force=force) as unfinished:
+        with new_file(Path(folder) / WARM_STATE_FILE, size=size, force=force) as unfinished:
             write_tensors(unfinished, arrays, "float32")
 
     def forget_words(self) -> None:

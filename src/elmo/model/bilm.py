@@ -24,8 +24,8 @@ from elmo.ops.projected_lstm import Stack, read_side_by_side
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
 from elmo.weights import formats, hub
-from elmo.weights.native.checkpoint import Checkpoint
-from elmo.weights.native.checkpoint import write as write_checkpoint
+from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.native.write import write as write_checkpoint
 
 
 @dataclass(frozen=True)

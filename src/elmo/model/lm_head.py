@@ -15,7 +15,7 @@ from elmo.errors import WeightFileError
 from elmo.ops.adaptive_softmax import AdaptiveWeights, Cluster, adaptive_log_probabilities, adaptive_softmax_nats
 from elmo.ops.full_softmax import full_softmax_reference
 from elmo.weights import formats, hub
-from elmo.weights.native.checkpoint import Checkpoint
+from elmo.weights.checkpoint import Checkpoint
 
 
 class SoftmaxCluster(nn.Module):

@@ -1,5 +1,7 @@
 """Files <-> (config, named tensors). Pure functions, no Module; every quirk of a foreign format lives here only.
 
-A folder for each format: `native/`, `allennlp/`, `many_langs/`, `tensorflow/`, and `pickle/`, which opens pickles in a
-confined process. `hub` finds the files that a name means. Read `formats` first, then `native/checkpoint`.
+A folder for each format, with the same file names in each: `read` (files -> Checkpoint), `write` where the format can
+be written, `names` (how files and tensors are called there). `native/` is ours; `allennlp/`, `many_langs/` and
+`tensorflow/` are foreign; `pickle/` opens pickles in a confined process for them. `hub` finds the files that a name
+means, `formats` recognizes which format they have. Read `checkpoint` first, then `formats` and `native/read`.
 """

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from elmo.errors import WeightFileError
-
-Shape = tuple[int, ...]
+from elmo.weights.shapes import Shape
 
 
 def require_agreement(

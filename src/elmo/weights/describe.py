@@ -5,7 +5,8 @@ from math import prod
 from typing import Any
 
 from elmo.config import BiLMConfig
-from elmo.weights.native.checkpoint import Checkpoint, content_hash, native_shapes
+from elmo.weights.checkpoint import Checkpoint, content_hash
+from elmo.weights.shapes import network_shapes
 
 # The part of the network each tensor belongs to, by how its name begins.
 _PARTS = {
@@ -48,7 +49,7 @@ def describe(checkpoint: Checkpoint) -> dict[str, Any]:
 def count_parameters(config: BiLMConfig) -> dict[str, int]:
     """Trained numbers of each part of the network, without the softmax and without the zero rows of id 0."""
     counts: Counter[str] = Counter()
-    for name, shape in native_shapes(config):
+    for name, shape in network_shapes(config):
         part = next(part for begin, part in _PARTS.items() if name.startswith(begin))
         counts[part] += prod(shape) - (shape[1] if part in _WITH_PADDING_ROW else 0)
     return dict(counts)

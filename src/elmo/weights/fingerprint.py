@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from elmo.errors import WeightFileError
+
 _BLOCK = 1 << 20
 
 
@@ -40,3 +42,11 @@ def file_hash(paths: Iterable[Path]) -> str:
             while block := file.read(_BLOCK):
                 result.update(block)
     return result.hexdigest()
+
+
+def damaged_values(path: Path) -> WeightFileError:
+    """The error for a file whose tensors don't have the fingerprint it states."""
+    return WeightFileError(
+        f"{path}: the tensors don't have the SHA-256 that was stored with them: the file was damaged after it was "
+        "written. Get it again."
+    )

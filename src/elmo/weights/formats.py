@@ -11,9 +11,11 @@ from importlib import import_module
 from pathlib import Path
 
 from elmo.errors import ConfigError, WeightFileError
-from elmo.weights.allennlp import files as allennlp
-from elmo.weights.native import checkpoint
-from elmo.weights.native.checkpoint import Checkpoint
+from elmo.weights.allennlp.names import OPTIONS_FILE
+from elmo.weights.allennlp.read import read as read_allennlp
+from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.native.names import CONFIG_FILE, MODEL_FILE
+from elmo.weights.native.read import read as read_native
 
 FORMATS = ("native", "allennlp", "many_langs", "tensorflow")
 
@@ -66,19 +68,19 @@ def read(
     extras = {"vocabulary": vocabulary, "token_embeddings": token_embeddings, "softmax": softmax}
     given = {name: Path(path) for name, path in extras.items() if path is not None}
     if isinstance(model, tuple | list):
-        return allennlp.read(*_pair(model), **given)
+        return read_allennlp(*_pair(model), **given)
     path = Path(model)
     found = recognize(path)
     if found == "allennlp":
         files = _allennlp_files(path)
         beside = {"vocabulary": files.vocabulary, "softmax": files.softmax}
-        return allennlp.read(files.options, files.weights, **beside | given)
+        return read_allennlp(files.options, files.weights, **beside | given)
     if refused := [name for name in given if (found, name) != ("tensorflow", "vocabulary")]:
         raise ConfigError(
             f"{refused[0]} was given, but {path} is a model of the {found} format, which brings its own. Leave it out."
         )
     if found == "native":
-        return checkpoint.read(_native_folder(path) or path)
+        return read_native(_native_folder(path) or path)
     return import_module(f"elmo.weights.{found}.read").read(path, **given)
 
 
@@ -90,8 +92,8 @@ def _pair(model: tuple | list) -> tuple[Path, Path]:
 
 def _native_folder(path: Path) -> Path | None:
     """The native model folder `path` is, or is a file of."""
-    folder = path.parent if path.name in (checkpoint.CONFIG_FILE, checkpoint.MODEL_FILE) and path.is_file() else path
-    return folder if (folder / checkpoint.MODEL_FILE).is_file() else None
+    folder = path.parent if path.name in (CONFIG_FILE, MODEL_FILE) and path.is_file() else path
+    return folder if (folder / MODEL_FILE).is_file() else None
 
 
 def _looks_like_allennlp(path: Path) -> bool:
@@ -123,7 +125,7 @@ def _weights_in(folder: Path) -> list[Path]:
 
 
 def _options_in(folder: Path) -> list[Path]:
-    exact = folder / allennlp.OPTIONS_FILE
+    exact = folder / OPTIONS_FILE
     return [exact] if exact.is_file() else [path for path in sorted(folder.iterdir()) if _is_options(path)]
 
 

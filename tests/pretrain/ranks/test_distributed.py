@@ -29,7 +29,7 @@ from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.dropout import RowDropout
 from elmo.pretrain.step.trainer import Trainer
-from elmo.weights.native.checkpoint import read
+from elmo.weights.native.read import read
 
 SOURCE = Path(elmo.__file__).parents[1]
 ADAMW = {"optimizer": "adamw", "learning_rate": 0.01}

@@ -19,7 +19,8 @@ from elmo.pretrain.run.loop import pretrain
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.pretrain.step.trainer import Trainer
-from elmo.weights.native import checkpoint
+from elmo.weights.native.names import SOFTMAX_FILE
+from elmo.weights.native.read import read as read_checkpoint
 
 NEW_DOMAIN = "money and the bank\nthe bank of money\nmoney went to the bank to get money\n" * 6
 RECIPE = FinetuneConfig(
@@ -51,7 +52,7 @@ def old_text(tmp_path: Path) -> Path:
 
 
 def _perplexity(model: Path, sentences: list[list[str]]) -> dict[str, float]:
-    found = checkpoint.read(model)
+    found = read_checkpoint(model)
     return evaluate(BiLM.from_checkpoint(found), LMHead.from_checkpoint(found), sentences).to_dict()
 
 
@@ -69,7 +70,7 @@ def test_both_domains_are_measured_before_and_after(
     assert found.after["valid"]["mean_perplexity"] < 0.7 * found.before["valid"]["mean_perplexity"]
     written = json.loads((tmp_path / "run" / "perplexities.json").read_text(encoding="utf-8"))
     assert written == {"before": found.before, "after": found.after}
-    facts = checkpoint.read(found.model).metadata
+    facts = read_checkpoint(found.model).metadata
     assert facts["finetuned_from"] == str(model)
     assert float(facts["old_mean_perplexity_before"]) == pytest.approx(found.before["old"]["mean_perplexity"], rel=1e-3)
 
@@ -77,7 +78,7 @@ def test_both_domains_are_measured_before_and_after(
 def test_without_a_step_the_model_is_the_same(model: Path, medical: TrainingData, tmp_path: Path) -> None:
     config = replace(RECIPE, max_steps=1, learning_rate=1e-30)
     found = finetune(model, medical, tmp_path / "run", config=config, quiet=True)
-    one, other = checkpoint.read(model), checkpoint.read(found.model)
+    one, other = read_checkpoint(model), read_checkpoint(found.model)
     assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
     assert list(found.before) == ["valid"]
 
@@ -100,7 +101,7 @@ def test_a_stopped_run_goes_on_bit_for_bit(
     monkeypatch.setattr(Trainer, "step", plain_step)
     found = resume_finetuning(medical, tmp_path / "run", quiet=True)
     assert (found.before, found.after) == (whole.before, whole.after)
-    one, other = checkpoint.read(whole.model), checkpoint.read(found.model)
+    one, other = read_checkpoint(whole.model), read_checkpoint(found.model)
     assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
 
 
@@ -117,7 +118,7 @@ def test_another_vocabulary_is_an_error_with_the_command(model: Path, tmp_path: 
 
 
 def test_a_model_without_softmax_is_an_error(model: Path, medical: TrainingData, tmp_path: Path) -> None:
-    (model / checkpoint.SOFTMAX_FILE).unlink()
+    (model / SOFTMAX_FILE).unlink()
     with pytest.raises(WeightFileError, match="has no softmax over a vocabulary"):
         finetune(model, medical, tmp_path / "run", config=RECIPE, quiet=True)
 
@@ -170,7 +171,7 @@ def test_a_model_of_any_softmax_direction_and_input_goes_on_from_its_weights(
     assert found.after["valid"] == pytest.approx(_perplexity(found.model, sentences), rel=1e-5)
     assert found.after["valid"]["mean_perplexity"] < found.before["valid"]["mean_perplexity"]
     for name in ("characters", "direction", "num_words"):
-        assert getattr(checkpoint.read(found.model).config, name) == getattr(checkpoint.read(model).config, name)
+        assert getattr(read_checkpoint(found.model).config, name) == getattr(read_checkpoint(model).config, name)
 
 
 def test_a_character_dictionary_is_not_mixed_with_another(

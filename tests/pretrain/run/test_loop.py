@@ -29,7 +29,7 @@ from elmo.pretrain.run.run_folder import RunFolder, restore_from
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Trainer, TrainingDiverged
 from elmo.process.stop_flag import StopRequested, stop_flag
-from elmo.weights.native.checkpoint import read
+from elmo.weights.native.read import read
 
 
 def _metrics(run: Path) -> list[dict[str, Any]]:

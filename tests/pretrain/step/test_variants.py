@@ -14,7 +14,7 @@ from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
 from elmo.pretrain.run.loop import pretrain, resume
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.weights.native.checkpoint import read
+from elmo.weights.native.read import read
 
 KINDS: dict[str, dict[str, Any]] = {
     "full, forward": {"softmax": "full", "direction": "forward"},

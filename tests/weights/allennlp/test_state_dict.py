@@ -10,9 +10,9 @@ from elmo.model.bilm import BiLM
 from elmo.model.elmo import ELMo
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
-from elmo.weights.allennlp.files import read
+from elmo.weights.allennlp.read import read
 from elmo.weights.allennlp.state_dict import from_state_dict
-from elmo.weights.native.checkpoint import Checkpoint
+from elmo.weights.checkpoint import Checkpoint
 
 LSTM, ENCODER = "_elmo_lstm._elmo_lstm", "_elmo_lstm._token_embedder"
 

@@ -12,8 +12,10 @@ import pytest
 import torch
 
 from elmo.errors import WeightFileError
+from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.many_langs import read as many_langs
-from elmo.weights.native.checkpoint import Checkpoint, require_sound
+from elmo.weights.many_langs.architecture import PUBLISHED_ARCHITECTURE, config_of
+from elmo.weights.soundness import require_sound
 
 SYMBOLS = ["<bos>", "<eos>", "<oov>", "<pad>", "<bow>", "<eow>", "a", "b"]
 ARCHITECTURE = {
@@ -233,7 +235,7 @@ def test_missing_architecture_is_the_published_one(folder, absent, monkeypatch):
 
 
 def test_published_architecture_has_the_published_sizes():
-    config = many_langs._config(many_langs.PUBLISHED_ARCHITECTURE, 6000, 150_001, "test")
+    config = config_of(PUBLISHED_ARCHITECTURE, 6000, 150_001, "test")
     assert (config.num_filters, config.token_features, config.projection_size, config.cell_size) == (
         2048,
         2148,

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from elmo.errors import ElmoError, WeightFileError
-from elmo.weights.native.checkpoint import require_sound
+from elmo.weights.soundness import require_sound
 from elmo.weights.tensorflow import read as tensorflow
 from elmo.weights.tensorflow.tensor_bundle import TensorBundle
 

@@ -27,7 +27,8 @@ from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.pretrain.step.trainer import Trainer
 from elmo.process.stop_flag import stop_flag
 from elmo.weights import formats, hub
-from elmo.weights.native.checkpoint import VOCABULARY_FILE, Checkpoint, content_hash
+from elmo.weights.checkpoint import Checkpoint, content_hash
+from elmo.weights.native.names import VOCABULARY_FILE
 
 FACTS_FILE = "finetune.json"
 RESULT_FILE = "perplexities.json"

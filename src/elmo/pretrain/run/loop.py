@@ -19,7 +19,7 @@ from elmo.pretrain.run.watch import LogTo, Watch
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import StepResult, Trainer, TrainingDiverged
 from elmo.process.stop_flag import StopFlag, StopRequested, stop_flag
-from elmo.weights.native.checkpoint import read as read_checkpoint
+from elmo.weights.native.read import read as read_checkpoint
 
 _PLACE_OF_LINE = ("step", "epoch", "evaluation")
 

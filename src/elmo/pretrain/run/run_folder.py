@@ -39,9 +39,9 @@ from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Trainer
 from elmo.process.environment import environment
-from elmo.weights.native.checkpoint import Checkpoint
-from elmo.weights.native.checkpoint import read as read_checkpoint
-from elmo.weights.native.checkpoint import write as write_checkpoint
+from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.native.read import read as read_checkpoint
+from elmo.weights.native.write import write as write_checkpoint
 
 _PARTS = frozenset({"model", "training.safetensors", "progress.json"})
 _CHECKPOINT = re.compile(r"step-(\d+)")

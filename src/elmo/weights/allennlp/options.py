@@ -11,7 +11,7 @@ from typing import Any
 from elmo.config import NUM_BYTE_CHARACTERS, BiLMConfig
 from elmo.disk.json_file import read_json
 from elmo.errors import ConfigError, WeightFileError
-from elmo.weights.agreement import Shape
+from elmo.weights.shapes import Shape
 
 # 261 while bilm-tf trains and dumps, 262 for inference: the file always has 261 rows, row 0 is added at loading.
 _KNOWN_NUM_CHARACTERS = (NUM_BYTE_CHARACTERS - 1, NUM_BYTE_CHARACTERS)

@@ -1,4 +1,4 @@
 """Our own format: a folder with config.json, model.safetensors and lists of words.
 
-Read `checkpoint` first: a checkpoint is a config, named tensors and what its tokens and words mean.
+Read `names` first: the files of a model folder. `facts` and `tokens` know config.json and tokens.json.
 """

@@ -11,9 +11,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from elmo.errors import ConfigError, WeightFileError
-from elmo.weights.agreement import Shape, require_agreement
-from elmo.weights.fingerprint import combine, digest, fingerprint
+from elmo.weights.agreement import require_agreement
+from elmo.weights.fingerprint import combine, damaged_values, digest, fingerprint
 from elmo.weights.native.fewer_bits import bfloat16_bits, quantized
+from elmo.weights.shapes import Shape
+from elmo.weights.soundness import require_finite
 
 StoredType = Literal["float32", "float16", "bfloat16", "int8"]
 
@@ -87,30 +89,11 @@ def read_tensors(
     if stored_fingerprint is None:
         raise WeightFileError(
             f"{path}: states no SHA-256 of its tensors: it is damaged, or another program wrote it. Get it again, or "
-            "write it with elmo.weights.native.checkpoint.write."
+            "write it with elmo.weights.native.write."
         )
     if stored_fingerprint != fingerprint(tensors):
         raise damaged_values(path)
     return tensors
-
-
-def require_finite(tensors: Mapping[str, np.ndarray], file: str, kind: str) -> None:
-    """Raises WeightFileError that names the first tensor with a NaN or an infinity."""
-    for name, tensor in tensors.items():
-        if not np.isfinite(tensor).all():
-            place = tuple(int(index[0]) for index in np.nonzero(~np.isfinite(tensor)))
-            raise WeightFileError(
-                f"{file}: {kind} {name!r} has the value {tensor[place]} at {place}: the training diverged or the file "
-                "is damaged. Get the file again, or go back to an earlier checkpoint."
-            )
-
-
-def damaged_values(path: Path) -> WeightFileError:
-    """The error for a file whose tensors don't have the fingerprint it states."""
-    return WeightFileError(
-        f"{path}: the tensors don't have the SHA-256 that was stored with them: the file was damaged after it was "
-        "written. Get it again."
-    )
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The child process of `confined_pickle`: opens one pickle and writes its tensors as safetensors.
+"""The child process of `elmo.weights.pickle.read`: opens one pickle and writes its tensors as safetensors.
 
     python -I -B child.py SOURCE TARGET PACKAGE_FOLDERS_AS_JSON
 

@@ -18,30 +18,26 @@ import numpy as np
 
 from elmo.config import BiLMConfig
 from elmo.errors import WeightFileError
-from elmo.weights.agreement import Shape, require_agreement
-from elmo.weights.allennlp.files import LstmNames, dataset_shapes, name_table, token_map_of
+from elmo.weights.agreement import require_agreement
+from elmo.weights.allennlp.names import LstmNames, dataset_shapes, name_table
 from elmo.weights.allennlp.options import config_of, read_options
+from elmo.weights.allennlp.read import token_map_of
+from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.fingerprint import file_hash
-from elmo.weights.native.checkpoint import Checkpoint
-from elmo.weights.native.tensor_file import require_finite
-from elmo.weights.native.word_list import read_word_list
+from elmo.weights.soundness import require_finite
+from elmo.weights.tensorflow.names import OPTIONS_FILE, SOFTMAX, STATE_FILE, variables_of
 from elmo.weights.tensorflow.sorted_table import is_table
 from elmo.weights.tensorflow.tensor_bundle import TensorBundle
+from elmo.weights.word_list import read_word_list
 
-OPTIONS_FILE = "options.json"
-_STATE_FILE = "checkpoint"
 _LATEST = re.compile(r'^model_checkpoint_path:\s*"([^"]+)"', re.MULTILINE)
-_SOFTMAX = {"weight": "softmax/W", "bias": "softmax/b"}
-_SCOPES = {"rnn": "RNN", "multi_rnn_cell": "MultiRNNCell", "lstm_cell": "LSTMCell"}
-# Up to TensorFlow 1.1 the last part of a cell's variable was called otherwise.
-_PARTS = {"weights": "kernel", "biases": "bias"}
 
 
 def recognizes(path: Path) -> bool:
     """Whether `path` is a folder with a TensorFlow checkpoint, or the checkpoint itself (`.../model.ckpt-N`)."""
     path = Path(path)
     if path.is_dir():
-        return (path / _STATE_FILE).is_file() or any(path.glob("*.data-?????-of-?????"))
+        return (path / STATE_FILE).is_file() or any(path.glob("*.data-?????-of-?????"))
     prefix = _without_suffix(path)
     return _index(prefix).is_file() or (prefix.is_file() and is_table(prefix))
 
@@ -57,7 +53,7 @@ def read(path: Path, *, vocabulary: Path | None = None, softmax: bool = True) ->
     options_file = prefix.parent / OPTIONS_FILE
     options = read_options(options_file)
     bundle = TensorBundle(prefix)
-    variables = _variables(bundle.shapes)
+    variables = variables_of(bundle.shapes)
     config = config_of(
         options, {name: bundle.shapes[variable] for name, variable in variables.items()}, path=options_file
     )
@@ -88,16 +84,16 @@ def _prefix(path: Path) -> Path:
     """The checkpoint meant by a path, without the files' endings."""
     if not path.is_dir():
         return _existing(_without_suffix(path), "it was asked for")
-    if (path / _STATE_FILE).is_file():
-        found = _LATEST.search((path / _STATE_FILE).read_bytes()[: 1 << 20].decode("utf-8", "replace"))
+    if (path / STATE_FILE).is_file():
+        found = _LATEST.search((path / STATE_FILE).read_bytes()[: 1 << 20].decode("utf-8", "replace"))
         if found:
             # Often the absolute path of another machine; the checkpoint lies beside the file that names it.
-            return _existing(path / re.split(r"[/\\\\]", found[1])[-1], f"{path / _STATE_FILE} names it as the latest")
+            return _existing(path / re.split(r"[/\\\\]", found[1])[-1], f"{path / STATE_FILE} names it as the latest")
     saves = sorted(path.glob("*.index"))
     if len(saves) != 1:
         names = ", ".join(save.stem for save in saves[:5]) or "none"
         raise WeightFileError(
-            f"{path}: has {len(saves)} checkpoints ({names}) and no file '{_STATE_FILE}' that says which is the "
+            f"{path}: has {len(saves)} checkpoints ({names}) and no file '{STATE_FILE}' that says which is the "
             "latest. Pass the path of one checkpoint, such as FOLDER/model.ckpt-935588."
         )
     return _without_suffix(saves[0])
@@ -123,29 +119,11 @@ def _vocabulary_file(folder: Path) -> Path | None:
     return files[0] if files else None
 
 
-def _variables(shapes: Mapping[str, Shape]) -> dict[str, str]:
-    """The published format's dataset names -> the model's variables. An optimizer's slots lie below a variable."""
-    model = (name for name in shapes if name.startswith("lm/") and name.rpartition("/")[0] not in shapes)
-    return {_dataset_name(name): name for name in model}
-
-
-def _dataset_name(variable: str) -> str:
-    scope, *parts = variable.removeprefix("lm/").split("/")
-    parts = [_SCOPES.get(part, _PARTS.get(part, re.sub(r"^cell_(?=\d+$)", "Cell", part))) for part in parts]
-    name = "/".join([scope, *parts])
-    if not scope.startswith("RNN_"):
-        return name
-    for part, dataset in (("projection/kernel", "W_P_0"), ("kernel", "W_0"), ("bias", "B")):
-        if name.endswith(f"/{part}"):
-            return name.removesuffix(part) + dataset
-    return name
-
-
 def _read_tensors(
     bundle: TensorBundle, variables: Mapping[str, str], config: BiLMConfig, options: Path
 ) -> dict[str, np.ndarray]:
     names = LstmNames.found_in(variables, config)
-    found = {name: bundle.shapes[name] for key, name in variables.items() if key not in _SOFTMAX.values()}
+    found = {name: bundle.shapes[name] for key, name in variables.items() if key not in SOFTMAX.values()}
     expected = ((variables.get(key, f"lm/{key}"), shape) for key, shape in dataset_shapes(config, names))
     require_agreement(found, expected, file=str(bundle.index), asked_by=options.name, kind="variable")
     tensors = {}
@@ -163,7 +141,7 @@ def _read_softmax(
     words: list[str] | None,
 ) -> dict[str, np.ndarray] | None:
     """The softmax of training; its weight is the word embedding where the options tie the two. None: there is none."""
-    names = _SOFTMAX | ({"weight": "embedding"} if options.get("share_embedding_softmax") is True else {})
+    names = SOFTMAX | ({"weight": "embedding"} if options.get("share_embedding_softmax") is True else {})
     found = {variables[name]: bundle.shapes[variables[name]] for name in names.values() if name in variables}
     if not found:
         return None

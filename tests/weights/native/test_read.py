@@ -12,10 +12,14 @@ from elmo.disk import atomic
 from elmo.errors import ConfigError, OutputError, TextError, WeightFileError
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap, WordMap
-from elmo.weights.allennlp import files as allennlp
+from elmo.weights.allennlp.read import read as read_allennlp
+from elmo.weights.allennlp.write import write as write_allennlp
+from elmo.weights.checkpoint import Checkpoint, content_hash
 from elmo.weights.describe import describe
 from elmo.weights.fingerprint import fingerprint
-from elmo.weights.native.checkpoint import Checkpoint, content_hash, expected_shapes, read, write
+from elmo.weights.native.read import read
+from elmo.weights.native.write import write
+from elmo.weights.shapes import network_shapes
 
 MARKS = ("begin_sentence", "end_sentence", "begin_word", "end_word", "padding", "unknown")
 
@@ -301,7 +305,7 @@ def test_force_never_removes_files_that_are_no_models(written, random_checkpoint
     assert (written / "thesis.tex").read_text() == "years of work"
 
 
-@pytest.mark.parametrize("writer", [write, allennlp.write])
+@pytest.mark.parametrize("writer", [write, write_allennlp])
 def test_a_full_disk_leaves_nothing_and_keeps_the_old_model(tmp_path, random_checkpoint, writer):
     checkpoint = random_checkpoint(cell_size=512)
     writer(checkpoint, tmp_path / "model")
@@ -359,13 +363,13 @@ def test_the_content_hash_follows_names_shapes_and_values(random_checkpoint):
 
 
 def test_the_content_hash_is_the_same_in_every_format(written, tmp_path, full_checkpoint):
-    allennlp.write(full_checkpoint, tmp_path / "published")
-    published = allennlp.read(tmp_path / "published" / "options.json", tmp_path / "published" / "weights.hdf5")
+    write_allennlp(full_checkpoint, tmp_path / "published")
+    published = read_allennlp(tmp_path / "published" / "options.json", tmp_path / "published" / "weights.hdf5")
     assert content_hash(published) == content_hash(read(written)) == content_hash(full_checkpoint)
 
 
 def test_expected_shapes_of_the_original_model():
-    shapes = expected_shapes(PUBLISHED_SIZES["original"])
+    shapes = dict(network_shapes(PUBLISHED_SIZES["original"]))
     assert shapes["token_encoder.character_embedding"] == (262, 16)
     assert shapes["token_encoder.convolutions.6.weight"] == (1024, 16, 7)
     assert shapes["token_encoder.highways.1.gate.weight"] == (2048, 2048)

@@ -16,8 +16,8 @@ import torch
 
 from elmo.errors import WeightFileError
 from elmo.weights.pickle import child as confined_pickle_child
-from elmo.weights.pickle import confined as confined_pickle
-from elmo.weights.pickle.confined import read_state_dict
+from elmo.weights.pickle import read as confined_pickle
+from elmo.weights.pickle.read import read_state_dict
 
 
 class Gadget:
@@ -154,7 +154,7 @@ def test_anything_but_dense_floats_is_refused(loaded, reason):
 def run_in_child(code: str, folder: Path) -> str:
     """Runs code beside the child's functions, in a process of its own."""
     source = f"import sys; sys.path.insert(0, {str(Path(confined_pickle_child.__file__).parent)!r})\n"
-    source += f"import os, socket\nimport confined_pickle_child as child\n{code}"
+    source += f"import os, socket\nimport child\n{code}"
     result = subprocess.run([sys.executable, "-I", "-c", source], capture_output=True, text=True, cwd=folder)
     return result.stdout + result.stderr
 

@@ -7,10 +7,11 @@ import pytest
 
 from elmo.config import PUBLISHED_SIZES, BiLMConfig
 from elmo.errors import ConfigError, OutputError, TextError, WeightFileError
-from elmo.weights.allennlp import files as allennlp
-from elmo.weights.allennlp.files import read, write, write_token_embeddings
+from elmo.weights.allennlp.names import LstmNames, dataset_shapes
+from elmo.weights.allennlp.read import read
+from elmo.weights.allennlp.write import write, write_token_embeddings
 from elmo.weights.describe import count_parameters
-from elmo.weights.native.checkpoint import expected_shapes
+from elmo.weights.shapes import network_shapes
 
 # Name, shape in the "original" model (specification 4.1).
 PUBLISHED_DATASETS = {
@@ -68,7 +69,9 @@ def test_every_golden_model_is_read_with_exactly_the_expected_shapes(golden_fold
         weights = next(folder.glob("*weights.hdf5"))
         checkpoint = read(folder / "options.json", weights)
         options = json.loads((folder / "options.json").read_text())
-        assert {name: tensor.shape for name, tensor in checkpoint.tensors.items()} == expected_shapes(checkpoint.config)
+        assert {name: tensor.shape for name, tensor in checkpoint.tensors.items()} == dict(
+            network_shapes(checkpoint.config)
+        )
         assert checkpoint.config.cell_clip == options["lstm"]["cell_clip"]
         assert checkpoint.config.projection_clip == options["lstm"]["proj_clip"]
         assert checkpoint.config.skip_connections == options["lstm"]["use_skip_connections"]
@@ -120,7 +123,7 @@ def test_a_word_model_with_its_softmax_comes_back_bit_exact(
 
 def test_names_and_shapes_are_the_published_ones():
     config = BiLMConfig()
-    shapes = dict(allennlp.dataset_shapes(config, allennlp.LstmNames()))
+    shapes = dict(dataset_shapes(config, LstmNames()))
     assert {name: shapes.get(name) for name in PUBLISHED_DATASETS} == PUBLISHED_DATASETS
     assert len(shapes) == 1 + 2 * 7 + 4 * 2 + 2 + 2 * 2 * 3
     assert sum(4 * int(np.prod(shape)) for shape in shapes.values()) == 4 * 93_600_848
@@ -292,7 +295,7 @@ def test_cached_token_vectors_replace_the_char_cnn(tmp_path, random_checkpoint):
     )
     write(found, tmp_path / "words")
     assert read_folder(tmp_path / "words", vocabulary=tmp_path / "words" / "vocab.txt").config == found.config
-    assert {name: tensor.shape for name, tensor in found.tensors.items()} == expected_shapes(found.config)
+    assert {name: tensor.shape for name, tensor in found.tensors.items()} == dict(network_shapes(found.config))
     table = found.tensors["token_encoder.word_embedding"]
     assert np.array_equal(table, np.concatenate([np.zeros((1, 4)), vectors]))
     # Of the two lines "the" the later one counts.

@@ -17,9 +17,9 @@ import h5py
 import numpy as np
 
 from elmo.errors import ElmoError, WeightFileError
-from elmo.weights.agreement import Shape
-from elmo.weights.fingerprint import combine, digest, fingerprint
-from elmo.weights.native.tensor_file import damaged_values, require_finite
+from elmo.weights.fingerprint import combine, damaged_values, digest, fingerprint
+from elmo.weights.shapes import Shape
+from elmo.weights.soundness import require_finite
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 

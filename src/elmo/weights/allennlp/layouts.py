@@ -1,0 +1,104 @@
+"""Layouts: how the arrays of options.json + weights.hdf5 lie in the file, and the tensors they are here.
+
+Source: bilm-tf `bilm/model.py`; AllenNLP `allennlp/modules/elmo.py`. Matrices are applied as x W there; an LSTM's
+input and recurrent weights are one matrix, with gate columns in TensorFlow's order; embeddings lack the zero row of
+id 0.
+"""
+
+import numpy as np
+
+from elmo.weights.gates import OUR_ORDER, to_our_order
+from elmo.weights.shapes import Shape
+
+# Input, candidate, forget, output.
+_GATE_ORDER = "ijfo"
+
+
+class Plain:
+    """A dataset that is the tensor."""
+
+    def shape(self, *tensors: Shape) -> Shape:
+        """The dataset's shape from those of its tensors."""
+        return tensors[0]
+
+    def to_tensors(self, array: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The tensors in a dataset."""
+        return (array,)
+
+    def to_array(self, *tensors: np.ndarray) -> np.ndarray:
+        """The dataset of some tensors."""
+        return tensors[0]
+
+
+class Transposed(Plain):
+    """A matrix applied as x W in the file, as W x here."""
+
+    def shape(self, *tensors: Shape) -> Shape:
+        return tensors[0][::-1]
+
+    def to_tensors(self, array: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (array.T,)
+
+    def to_array(self, *tensors: np.ndarray) -> np.ndarray:
+        return tensors[0].T
+
+
+class WithoutPaddingRow(Plain):
+    """An embedding: the zero row of id 0 is only here."""
+
+    def shape(self, *tensors: Shape) -> Shape:
+        return (tensors[0][0] - 1, tensors[0][1])
+
+    def to_tensors(self, array: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (with_padding_row(array),)
+
+    def to_array(self, *tensors: np.ndarray) -> np.ndarray:
+        return tensors[0][1:]
+
+
+class Convolution(Plain):
+    """(1, width, dim, number) in the file, (number, dim, width) here."""
+
+    def shape(self, *tensors: Shape) -> Shape:
+        return (1, *tensors[0][::-1])
+
+    def to_tensors(self, array: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (array[0].transpose(2, 1, 0),)
+
+    def to_array(self, *tensors: np.ndarray) -> np.ndarray:
+        return tensors[0].transpose(2, 1, 0)[None]
+
+
+class Gates(Plain):
+    """A bias of four gates: input, candidate, forget, output in the file; input, forget, output, candidate here."""
+
+    def to_tensors(self, array: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (to_our_order(array, _GATE_ORDER),)
+
+    def to_array(self, *tensors: np.ndarray) -> np.ndarray:
+        return _to_file_order(tensors[0])
+
+
+class GateKernel(Plain):
+    """Input above recurrent weights, applied as [x, h] W, gates in the columns; two matrices here."""
+
+    def shape(self, *tensors: Shape) -> Shape:
+        return (tensors[0][1] + tensors[1][1], tensors[0][0])
+
+    def to_tensors(self, array: np.ndarray) -> tuple[np.ndarray, ...]:
+        rows = to_our_order(array.T, _GATE_ORDER)
+        # Both inputs have the width of a projection.
+        return (rows[:, : rows.shape[1] // 2], rows[:, rows.shape[1] // 2 :])
+
+    def to_array(self, *tensors: np.ndarray) -> np.ndarray:
+        return _to_file_order(np.concatenate(tensors, axis=1)).T
+
+
+def with_padding_row(array: np.ndarray) -> np.ndarray:
+    """An embedding with the zero row of id 0 in front."""
+    return np.concatenate([np.zeros_like(array[:1]), array], axis=0)
+
+
+def _to_file_order(rows: np.ndarray) -> np.ndarray:
+    blocks = dict(zip(OUR_ORDER, np.split(rows, 4), strict=True))
+    return np.concatenate([blocks[gate] for gate in _GATE_ORDER])

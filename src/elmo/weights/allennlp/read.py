@@ -1,0 +1,144 @@
+"""The published format, options.json + weights.hdf5, as AllenNLP and bilm-tf read it -> Checkpoint."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from elmo.config import BiLMConfig
+from elmo.errors import TextError, WeightFileError
+from elmo.text.characters import CharacterMap
+from elmo.text.token_map import TokenMap, WordMap
+from elmo.weights.agreement import require_agreement
+from elmo.weights.allennlp.hdf5 import SIGNATURE, Hdf5File
+from elmo.weights.allennlp.layouts import with_padding_row
+from elmo.weights.allennlp.names import OPTIONS_FILE, SOFTMAX_DATASETS, LstmNames, dataset_shapes, name_table
+from elmo.weights.allennlp.options import config_of, read_options, word_settings
+from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.fingerprint import file_hash
+from elmo.weights.word_list import read_word_list
+
+_UNKNOWN_WORD = "<UNK>"
+
+
+def read(
+    options: Path,
+    weights: Path,
+    *,
+    vocabulary: Path | None = None,
+    token_embeddings: Path | None = None,
+    softmax: Path | None = None,
+) -> Checkpoint:
+    """A model from its options and weights.
+
+    `vocabulary`: one word a line; the words of the softmax's rows, and of the vectors' if the model reads words.
+    A model without `char_cnn` in its options reads words and needs it. `token_embeddings`: an HDF5 file with dataset
+    `embedding` (lines of the vocabulary, projection_size), token vectors made beforehand: they replace the char CNN.
+    `softmax`: an HDF5 file with `softmax/W` (vocabulary, projection_size) and `softmax/b` (vocabulary,).
+
+    Raises WeightFileError (a file is missing, damaged or from another model), TextError (the vocabulary).
+    """
+    options, weights = Path(options), Path(weights)
+    _refuse_swapped(options, weights)
+    settings = read_options(options)
+    words = None if vocabulary is None else read_word_list(Path(vocabulary))
+    with Hdf5File(weights) as file:
+        config = config_of(settings, file.shapes, path=options)
+        tensors = _read_tensors(file, config, options)
+    if token_embeddings is not None:
+        config, tensors = _with_word_vectors(config, tensors, Path(token_embeddings))
+    token_map = token_map_of(config, words, vocabulary, token_embeddings or weights)
+    extras = [Path(path) for path in (vocabulary, token_embeddings, softmax) if path is not None]
+    return Checkpoint(
+        config,
+        tensors,
+        token_map,
+        vocabulary=words,
+        softmax=None if softmax is None else _read_softmax(Path(softmax), config, words),
+        source_format="allennlp",
+        source_hash=file_hash([options, weights, *extras]),
+    )
+
+
+def _refuse_swapped(options: Path, weights: Path) -> None:
+    for path, what in ((options, "options"), (weights, "weights")):
+        if not path.is_file():
+            raise WeightFileError(
+                f"{path}: there is no such file of {what}. Pass the {what} file that came with the model."
+            )
+    with options.open("rb") as first, weights.open("rb") as second:
+        swapped = first.read(len(SIGNATURE)) == SIGNATURE != second.read(len(SIGNATURE))
+    if swapped:
+        raise WeightFileError(
+            f"the two files are swapped: {options} was passed as the options and {weights} as the weights, but "
+            f"options are JSON and weights are HDF5. Pass ({weights}, {options})."
+        )
+
+
+def _read_tensors(file: Hdf5File, config: BiLMConfig, options: Path) -> dict[str, np.ndarray]:
+    names = LstmNames.found_in(file.shapes, config)
+    require_agreement(
+        file.shapes, dataset_shapes(config, names), file=str(file.path), asked_by=options.name, kind="dataset"
+    )
+    tensors = {}
+    for entry in name_table(config, names):
+        arrays = entry.layout.to_tensors(file.array(entry.dataset))
+        tensors |= dict(zip(entry.tensors, map(np.ascontiguousarray, arrays), strict=True))
+    file.require_fingerprint()
+    return tensors
+
+
+def _with_word_vectors(
+    config: BiLMConfig, tensors: dict[str, np.ndarray], path: Path
+) -> tuple[BiLMConfig, dict[str, np.ndarray]]:
+    """The model with the char CNN, or the word vectors it has, replaced by those of a file."""
+    with Hdf5File(path) as file:
+        shape = file.shapes.get("embedding")
+        if shape is None or len(shape) != 2 or shape[1] != config.projection_size:
+            raise WeightFileError(
+                f"{path}: {'has no dataset' if shape is None else f'has shape {shape} for'} 'embedding', but the model "
+                f"needs (words, {config.projection_size}): these token vectors belong to another model. Make them "
+                "again with this one."
+            )
+        vectors = file.array("embedding")
+        file.require_fingerprint()
+    config = replace(config, **word_settings(len(vectors), config.projection_size))
+    kept = {name: tensor for name, tensor in tensors.items() if not name.startswith("token_encoder.")}
+    return config, {"token_encoder.word_embedding": with_padding_row(vectors), **kept}
+
+
+def token_map_of(config: BiLMConfig, words: list[str] | None, vocabulary: Path | None, vectors: Path) -> TokenMap:
+    """How the model reads tokens: by bytes, or in the words of its vocabulary, which word models can't do without."""
+    if config.has_characters:
+        return TokenMap(CharacterMap.for_bytes(config.max_characters_per_token))
+    if words is None:
+        raise WeightFileError(
+            f"{vectors}: this model reads words, not characters, but there is no vocabulary that says which word has "
+            "which row. Pass vocabulary=, the vocabulary file the model was trained with."
+        )
+    if len(words) != config.num_words - 1:
+        raise WeightFileError(
+            f"{vectors}: dataset 'embedding' has {config.num_words - 1} rows, but {vocabulary} has {len(words)} "
+            "words: these files belong to different models. Pass the vocabulary the vectors were made with."
+        )
+    try:
+        # A word that occurs twice has its later row.
+        ids = {word: row for row, word in enumerate(words, start=1)}
+        return TokenMap(None, WordMap(ids, unknown=_UNKNOWN_WORD if _UNKNOWN_WORD in ids else None))
+    except TextError as error:
+        raise TextError(f"{vocabulary}: {error}") from None
+
+
+def _read_softmax(path: Path, config: BiLMConfig, words: list[str] | None) -> dict[str, np.ndarray]:
+    with Hdf5File(path) as file:
+        rows = (file.shapes.get("softmax/W") or (1,))[0]
+        expected = [("softmax/W", (rows, config.projection_size)), ("softmax/b", (rows,))]
+        require_agreement(file.shapes, expected, file=str(path), asked_by=OPTIONS_FILE, kind="dataset")
+        softmax = {name: file.array(dataset) for name, dataset in SOFTMAX_DATASETS.items()}
+        file.require_fingerprint()
+    if words is not None and len(words) != rows:
+        raise WeightFileError(
+            f"{path}: dataset 'softmax/W' has {rows} rows, but the vocabulary has {len(words)} words: these files "
+            "belong to different models. Pass the vocabulary the model was trained with."
+        )
+    return softmax

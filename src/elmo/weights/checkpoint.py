@@ -1,0 +1,40 @@
+"""Checkpoint: a model as data, whatever format it came from. One of the types that travel through the whole house."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from elmo.config import BiLMConfig
+from elmo.text.token_map import TokenMap
+from elmo.weights.fingerprint import fingerprint
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """One model, read from any format."""
+
+    config: BiLMConfig
+    tensors: dict[str, np.ndarray]
+    """Every tensor of the network by its name in `BiLM.state_dict()`, float32."""
+    token_map: TokenMap
+    vocabulary: list[str] | None = None
+    """The words the language model predicts, in the order of the softmax rows."""
+    softmax: dict[str, np.ndarray] | None = None
+    """`weight` (vocabulary, projection_size) and `bias` (vocabulary,), shared by both directions.
+
+    An adaptive softmax: these have a row for each frequent word and then for each cluster, and the softmax within
+    cluster i is `clusters.{i}.projection` (width, projection_size), `.weight` (words, width) and `.bias` (words,).
+    """
+    warm_state: dict[str, np.ndarray] | None = None
+    """The state that `state="warm"` starts from."""
+    source_format: str = "native"
+    """native | allennlp | tensorflow | many_langs"""
+    source_hash: str = ""
+    """SHA-256 over the source files' bytes."""
+    metadata: dict[str, str] = field(default_factory=dict)
+    """Free text for people: training data, perplexity, licence."""
+
+
+def content_hash(checkpoint: Checkpoint) -> str:
+    """SHA-256 (hexadecimal) over the network's tensors: names, shapes, bytes. Equal for equal weights of any format."""
+    return fingerprint(checkpoint.tensors)

@@ -1,0 +1,44 @@
+"""A model folder in our own format -> Checkpoint."""
+
+from pathlib import Path
+
+from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.native.facts import architecture_of, read_facts
+from elmo.weights.native.names import (
+    CONFIG_FILE,
+    MODEL_FILE,
+    SOFTMAX_FILE,
+    TOKENS_FILE,
+    VOCABULARY_FILE,
+    WARM_STATE_FILE,
+)
+from elmo.weights.native.tensor_file import read_tensors
+from elmo.weights.native.tokens import read_token_map
+from elmo.weights.shapes import network_shapes, softmax_shapes
+from elmo.weights.soundness import require_sound
+from elmo.weights.word_list import read_word_list
+
+
+def read(folder: Path) -> Checkpoint:
+    """Reads a model folder. Raises WeightFileError, or TextError for its vocab.txt; both name the file."""
+    folder = Path(folder)
+    facts = read_facts(folder / CONFIG_FILE)
+    config = architecture_of(facts["architecture"], folder / CONFIG_FILE)
+    tensors = read_tensors(folder / MODEL_FILE, lambda _: network_shapes(config), asked_by=CONFIG_FILE)
+    vocabulary = folder / VOCABULARY_FILE
+    softmax, warm_state = folder / SOFTMAX_FILE, folder / WARM_STATE_FILE
+    checkpoint = Checkpoint(
+        config,
+        tensors,
+        read_token_map(folder / TOKENS_FILE, config),
+        read_word_list(vocabulary) if vocabulary.exists() else None,
+        read_tensors(softmax, lambda found: softmax_shapes(found, config), asked_by=CONFIG_FILE)
+        if softmax.exists()
+        else None,
+        read_tensors(warm_state, dict.items, asked_by=CONFIG_FILE) if warm_state.exists() else None,
+        facts["source_format"],
+        facts["source_hash"],
+        facts["metadata"],
+    )
+    require_sound(checkpoint, source=str(folder))
+    return checkpoint

@@ -1,0 +1,63 @@
+"""Checkpoint -> a model folder in our own format."""
+
+from pathlib import Path
+from typing import get_args
+
+from elmo.disk.atomic import new_folder
+from elmo.disk.json_file import write_json
+from elmo.errors import ConfigError
+from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.native.facts import facts_of
+from elmo.weights.native.names import (
+    CONFIG_FILE,
+    MODEL_FILE,
+    MODEL_FOLDER_FILES,
+    SOFTMAX_FILE,
+    TOKENS_FILE,
+    VOCABULARY_FILE,
+    WARM_STATE_FILE,
+)
+from elmo.weights.native.tensor_file import StoredType, write_tensors
+from elmo.weights.native.tokens import byte_map
+from elmo.weights.soundness import require_sound
+from elmo.weights.word_list import write_word_list
+
+
+def write(checkpoint: Checkpoint, folder: Path, *, dtype: StoredType = "float32", force: bool = False) -> None:
+    """Writes the model folder; it appears whole or not at all.
+
+    `dtype`: how the network's and the softmax's tensors are stored; they are float32 again when read. bfloat16 and int8
+    are for computing in that type, which then changes nothing: int8 are the LSTMs' matrices, bfloat16 in both the token
+    encoder's matrices and the softmax, float32 all else. With `force` an
+    existing model folder is replaced. Raises OutputError (the folder exists, the disk is full), WeightFileError (the
+    checkpoint contradicts itself), ConfigError (float16 can't hold a value), TextError (a word fits no line).
+    """
+    if dtype not in get_args(StoredType):
+        raise ConfigError(f"dtype is {dtype!r}, but weights are stored as: {', '.join(get_args(StoredType))}.")
+    require_sound(checkpoint)
+    parts = {MODEL_FILE: checkpoint.tensors, SOFTMAX_FILE: checkpoint.softmax, WARM_STATE_FILE: checkpoint.warm_state}
+    size = sum(tensor.nbytes for tensors in parts.values() if tensors for tensor in tensors.values())
+    size = size if dtype == "float32" else size // 2  # at most
+    with new_folder(Path(folder), size=size, force=force, replaceable=MODEL_FOLDER_FILES) as unfinished:
+        write_json(unfinished / CONFIG_FILE, facts_of(checkpoint))
+        for name, tensors in parts.items():
+            if tensors is not None:
+                types = {key: _stored_type(name, key, dtype) for key in tensors}
+                write_tensors(unfinished / name, tensors, types=types)
+        if checkpoint.vocabulary is not None:
+            write_word_list(unfinished / VOCABULARY_FILE, checkpoint.vocabulary)
+        if checkpoint.token_map != byte_map(checkpoint.config):
+            write_json(unfinished / TOKENS_FILE, checkpoint.token_map.to_dict(), indent=None)
+
+
+def _stored_type(file: str, name: str, dtype: StoredType) -> StoredType:
+    """What a tensor of a model stored as `dtype` is stored as."""
+    if dtype == "float32" or file == WARM_STATE_FILE:
+        return "float32"
+    if dtype == "float16":
+        return dtype
+    if file == SOFTMAX_FILE:
+        return "bfloat16" if name.endswith(("weight", "projection")) else "float32"
+    if not name.endswith("weight"):  # biases and embeddings, which are no factors of products
+        return "float32"
+    return dtype if "_lstm." in name else "bfloat16"
