@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from elmo import Embedder
 from elmo.errors import ElmoError
-from elmo.static.for_words import read_static_vectors
+from elmo.static.for_words import vectors_for_words
 from elmo.tasks.sst.data import LabelledSentence, read_labelled
 from elmo.tasks.sst.settings import ClassifierSettings
 
@@ -52,7 +52,7 @@ def accuracy(found: Features, data: Sentences) -> dict[str, float]:
 
 def of_static(data: Sentences, path: str) -> Features:
     words = {form for part in PARTS for one in data[part] for word in one.tokens for form in (word, word.lower())}
-    vectors = read_static_vectors(path, limit=1, wanted=words)
+    vectors = vectors_for_words(path, limit=1, wanted=words)
     return features(data, vectors.lookup)
 
 

@@ -4,12 +4,17 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from jaxtyping import install_import_hook
 
 from elmo.config import BiLMConfig
+
+if TYPE_CHECKING:
+    from elmo.corpus.shards import TrainingData
+    from elmo.pretrain.settings.config import PretrainConfig
 
 # The shapes in the signatures of the network and its operations are checked in every call that a test makes.
 install_import_hook(["elmo.model", "elmo.ops"], "beartype.beartype")
@@ -126,3 +131,50 @@ def tiny_corpus() -> list[list[str]]:
             "here",
         ],
     ]
+
+
+TEXT = """the cat sat on the mat
+the dog sat on the log
+a cat and a dog
+밥 을 먹었다
+he went to the bank to get money
+the bank of the river
+mats and logs and cats and dogs sat and sat and sat
+money
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> "TrainingData":
+    """The text as training data, its first lines as validation data, in two shards."""
+    from elmo.corpus.prepare import prepare
+    from elmo.corpus.shards import TrainingData
+
+    train, valid = tmp_path / "train.txt", tmp_path / "valid.txt"
+    train.write_text(TEXT, encoding="utf-8")
+    valid.write_text("the cat sat\nthe zebra went to the bank\n", encoding="utf-8")
+    prepare([train], tmp_path / "data", valid=[valid], tokens_per_shard=20)
+    return TrainingData.open(tmp_path / "data")
+
+
+@pytest.fixture
+def recipe() -> "PretrainConfig":
+    """Tiny, with everything switched on that takes part in a step."""
+    from elmo.pretrain.settings.config import PretrainConfig
+
+    return PretrainConfig(
+        cell_size=12,
+        projection_size=8,
+        character_dim=4,
+        filters=((1, 4), (2, 4), (3, 6)),
+        num_highway=1,
+        epochs=3,
+        batch_size=3,
+        unroll_steps=4,
+        num_negative_samples=6,
+        state_reset=0.5,
+        dropout=0.1,
+        log_every=1,
+        save_every=2,
+        evaluate_every=4,
+    )

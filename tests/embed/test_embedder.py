@@ -339,7 +339,7 @@ def test_impossible_settings_are_refused(tiny_bilm, embedder, tmp_path):
         embedder.reset([3])
     for settings, message in (
         ({"dtype": "int4"}, "products are computed in"),
-        ({"device": "abacus"}, "abacus.*can't be used"),
+        ({"device": "abacus"}, "abacus.*can't use it"),
     ):
         with pytest.raises(ConfigError, match=message):
             Embedder.from_pretrained(tmp_path, **settings)

@@ -3,7 +3,7 @@
 import pytest
 
 from elmo.errors import TextError
-from elmo.static.for_words import read_static_vectors
+from elmo.static.for_words import vectors_for_words
 from elmo.tasks.tokens.static_embedding import StaticEmbedding
 
 
@@ -16,11 +16,11 @@ def path(tmp_path):
 
 @pytest.mark.parametrize(("limit", "words"), [(0, ["the", "of", "cat", "dog"]), (1, ["the", "cat"]), (9, None)])
 def test_wanted_words_and_first_ones_are_read(path, limit, words):
-    found = read_static_vectors(path, limit=limit, wanted={"Cat", "zebra"})
+    found = vectors_for_words(path, limit=limit, wanted={"Cat", "zebra"})
     assert list(found.words) == (words or ["the", "of", "cat", "dog"])
     assert StaticEmbedding(found)([["Cat", "zebra"]]).tolist() == [[[5.0, 6.0], [0.0, 0.0]]]
 
 
 def test_vectors_of_none_of_the_words_are_refused(path):
     with pytest.raises(TextError, match="has none of the 2 distinct words of the data"):
-        read_static_vectors(path, limit=1, wanted={"고양이", "개"})
+        vectors_for_words(path, limit=1, wanted={"고양이", "개"})
