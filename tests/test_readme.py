@@ -1,13 +1,14 @@
 """The README keeps its promises: its Python runs, its commands run, its tree is true."""
 
-import os
+import contextlib
+import io
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from elmo.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -29,45 +30,34 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def _run(command: list[str], place: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
-    return subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False, timeout=300)
-
-
-def test_the_page_works_from_top_to_bottom(place: Path) -> None:
+def test_the_page_works_from_top_to_bottom(place: Path, monkeypatch: pytest.MonkeyPatch, one_thread: None) -> None:
     """In one test, because the Python blocks use what the commands have made."""
-    _run_every_command(place)
-    _run_every_python_block(place)
+    monkeypatch.chdir(place)
+    _run_every_command()
+    _run_every_python_block()
 
 
-def _run_every_command(place: Path) -> None:
+def _run_every_command() -> None:
     lines = [line for block in _blocks("sh") for line in block.splitlines() if line.startswith("elmo ")]
     assert len(lines) >= 9
     for line in lines:
         words = shlex.split(line, comments=True)[1:]
         if words[0] == "pretrain":  # the page's minute is too long for a test
             words += ["--max-steps", "20", "--num-negative-samples", "5", "--evaluate-every", "0"]
-        done = _run([sys.executable, "-m", "elmo", *words], place)
-        assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+        assert main(words) == 0, line
 
 
-def _run_every_python_block(place: Path) -> None:
+def _run_every_python_block() -> None:
     """Each prints what its comments say."""
     blocks = _blocks("python")
     assert len(blocks) >= 3
     for block in blocks:
-        done = _run([sys.executable, "-W", "error", "-c", block], place)
-        assert done.returncode == 0, f"{block}\n{done.stderr}"
-        printed = re.findall(r"\([\d, ]+\)", done.stdout)
-        promised = [shape for line in block.splitlines() if "print(" in line
-                    for shape in re.findall(r"\([\d, ]+\)", line.split("#")[1])]  # fmt: skip
-        assert printed == promised
-
-
-def test_the_two_make_commands_exist() -> None:
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for target in re.findall(r"^make (\w+)", "\n".join(_blocks("sh")), flags=re.MULTILINE):
-        assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(block, "README.md", "exec"), {})
+        promised = [line.split("# ", 1)[1] for line in block.splitlines() if line.startswith("print(")]
+        for said, line in zip(promised, printed.getvalue().splitlines(), strict=True):
+            assert said.startswith(line), block
 
 
 def test_the_tree_names_every_room_and_no_other() -> None:

@@ -1,7 +1,4 @@
-"""Every benchmark runs to its end at its smallest, and writes its record; no figure of the machine counts.
-
-Those that kill and stop many runs take a minute or two: ELMO_SLOW_TESTS=1 runs them too.
-"""
+"""Every benchmark runs to its end at its smallest, and writes its record; no figure of the machine counts."""
 
 import lzma
 import os
@@ -21,12 +18,10 @@ TINY_SHAPE = [
     *("--peak-size", "32", "--rounds", "1", "--steps", "1"),
 ]
 
-slow = pytest.mark.skipif("ELMO_SLOW_TESTS" not in os.environ, reason="takes minutes: set ELMO_SLOW_TESTS=1")
+pytestmark = pytest.mark.slow
 FAULTS = {
     "save_faults.py": (["--times", "2"], "fault-save", "In 10 of 10 saves"),
     "repeat.py": (["--steps", "30", "--recipes", "tiny, float32"], "fault-repeat", "1 of 1 recipes"),
-}
-SLOW_FAULTS = {
     "kill.py": (["--times", "1"], "fault-kill", "| 1 of 1 |"),
     "stop_signals.py": (["--times", "5", "--megabytes", "2.5"], "fault-stop", "5 of 5 runs"),
     "nan.py": (["--times", "1"], "fault-nan", "6 of 6 injected"),
@@ -68,7 +63,6 @@ def test_training_runs_all_contestants(tmp_path: Path, text: Path) -> None:
         assert f"\n| {contestant} | " in record
 
 
-@slow
 def test_training_memory_prepares_and_trains(tmp_path: Path, text: Path) -> None:
     flags = ["--text", str(text), "--megabytes", "0.1", "--steps", "2", "--workers", "1", "--vocab-size", "300"]
     record = run(BENCHMARKS / "training_memory.py", tmp_path / "results", *flags, codes=(0, 1))
@@ -101,7 +95,6 @@ def test_precision_finds_the_bundled_model_near_float64(tmp_path: Path, text: Pa
     assert all(errors["float32", layer] < errors["int8", layer] < 1 for layer in "012")
 
 
-@slow
 def test_a_corpus_goes_into_every_format(tmp_path: Path, text: Path) -> None:
     flags = ["--text", str(text), "--sentences", "20", "--rounds", "1", "--threads", "1"]
     record = run(BENCHMARKS / "corpus.py", tmp_path / "results", *flags)
@@ -109,7 +102,6 @@ def test_a_corpus_goes_into_every_format(tmp_path: Path, text: Path) -> None:
         assert f"\n| {kind} | " in record
 
 
-@slow
 def test_start_up_waits_for_the_first_vector(tmp_path: Path) -> None:
     packed = tmp_path / "text.txt.xz"
     packed.write_bytes(lzma.compress("\n".join(LINES[:3]).encode()))
@@ -118,14 +110,13 @@ def test_start_up_waits_for_the_first_vector(tmp_path: Path) -> None:
     assert "\n| import elmo | " in record and "\n| small-en | int8 | " in record
 
 
-@pytest.mark.parametrize("script", [*FAULTS, *(pytest.param(script, marks=slow) for script in SLOW_FAULTS)])
+@pytest.mark.parametrize("script", FAULTS)
 def test_a_fault_is_survived(script: str, tmp_path: Path) -> None:
-    flags, subject, passed = (FAULTS | SLOW_FAULTS)[script]
+    flags, subject, passed = FAULTS[script]
     record = run(BENCHMARKS / "faults" / script, tmp_path / "results", *flags)
     assert record.startswith(f"{subject}_") and passed in record
 
 
-@slow
 def test_a_full_disk_is_survived(tmp_path: Path) -> None:
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("mounts a tmpfs, which only root may")
