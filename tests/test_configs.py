@@ -7,8 +7,8 @@ import pytest
 
 from elmo.config import PUBLISHED_SIZES
 from elmo.pretrain.settings.config import PretrainConfig
+from elmo.tasks.registry import find
 from elmo.tasks.settings import to_table, with_table
-from elmo.tasks.task import default_settings
 
 FOLDER = Path(__file__).resolve().parents[1] / "configs" / "pretrain"
 RECIPES = sorted(FOLDER.glob("*.toml"))
@@ -67,7 +67,7 @@ def test_the_model_of_words_reads_no_characters_and_shares_its_table() -> None:
 def test_a_tasks_recipe_is_read_and_says_how_to_run_it(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     table = tomllib.loads(text)
-    settings = with_table(default_settings(path.stem.split("-")[0]), table, str(path))
+    settings = with_table(find(path.stem.split("-")[0]).settings(), table, str(path))
     assert {name: to_table(settings)[name] for name in table} == {
         name: tuple(value) if isinstance(value, list) else value for name, value in table.items()
     }
@@ -76,8 +76,8 @@ def test_a_tasks_recipe_is_read_and_says_how_to_run_it(path: Path) -> None:
 
 def test_the_taggers_recipe_is_the_papers() -> None:
     recipe = tomllib.loads((FOLDER.parent / "tasks" / "ner.toml").read_text(encoding="utf-8"))
-    settings = with_table(default_settings("ner"), recipe, "ner.toml")
-    assert settings == default_settings("ner")
+    settings = with_table(find("ner").settings(), recipe, "ner.toml")
+    assert settings == find("ner").settings()
     assert (settings.tokens.mix_penalty, settings.tokens.placement, settings.tagger.dropout) == (0.1, "input", 0.5)
     assert (settings.tagger.hidden_sizes, settings.tagger.character_filters) == ((200, 100), 128)
     assert (settings.fit.learning_rate, settings.fit.clip_norm) == (0.001, 5.0)

@@ -17,7 +17,7 @@ import elmo
 from elmo.cli.main import main
 from elmo.disk.folder_lock import locked
 from elmo.process.stop_flag import stop_flag
-from elmo.tasks.train.train import train as train_module
+from elmo.tasks.train import train as train_module
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -145,7 +145,7 @@ def ended_by(number: int, command: list[str], folder: Path, begun: int = 1) -> i
     """The exit code of a command that gets a signal when its first training is done and so many runs have begun."""
     environment = {**os.environ, "PYTHONPATH": str(Path(elmo.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
     with subprocess.Popen([sys.executable, "-m", "elmo", *command], env=environment) as process:
-        while not list(folder.rglob("seed-1/scores.json")) or len(list(folder.glob("runs/*/run.json"))) < begun:
+        while not list(folder.glob("runs/*/seed-1/scores.json")) or len(list(folder.glob("runs/*/run.json"))) < begun:
             assert process.poll() is None
             time.sleep(0.005)
         process.send_signal(number)

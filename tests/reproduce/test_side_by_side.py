@@ -3,20 +3,19 @@
 import pytest
 
 from elmo.process import answering_process
-from elmo.reproduce.side_by_side import TrainerDied, Training, train_side_by_side
-from elmo.tasks.task import default_settings
-from elmo.tasks.train.train import Files
+from elmo.reproduce.side_by_side import TrainerDied, train_side_by_side
+from elmo.tasks.ner.task import TASK
+from elmo.tasks.train.job import AnyJob, Files, Job
 
 
-def trainings(tmp_path, count: int = 3) -> list[Training]:
-    settings = default_settings("ner")
-    return [Training("ner", settings, Files(tmp_path / "x"), tmp_path / f"run-{number}", {}) for number in range(count)]
+def jobs(tmp_path, count: int = 3) -> list[AnyJob]:
+    return [Job(TASK, TASK.settings(), Files(tmp_path / "x"), tmp_path / f"run-{number}") for number in range(count)]
 
 
 def test_a_process_that_dies_is_told_with_its_training(tmp_path, monkeypatch):
     monkeypatch.setattr(answering_process, "_START", "import os; os._exit(3)")
     with pytest.raises(TrainerDied, match=r"run-0: the process of this training ended with code 3 .* --workers"):
-        train_side_by_side(trainings(tmp_path), 1, lambda: None)
+        train_side_by_side(jobs(tmp_path), 1, lambda: None)
 
 
 def test_what_looking_raises_ends_all_of_them(tmp_path, monkeypatch):
@@ -25,5 +24,5 @@ def test_what_looking_raises_ends_all_of_them(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.path", [str(tmp_path)])
     looks = iter(range(2))
     with pytest.raises(StopIteration):
-        train_side_by_side(trainings(tmp_path), 2, lambda: next(looks))
+        train_side_by_side(jobs(tmp_path), 2, lambda: next(looks))
     assert (tmp_path / "ended").read_text() == ".."

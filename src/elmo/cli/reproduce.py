@@ -4,19 +4,18 @@ import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal
 
 import tyro
 
 from elmo.cli.task_settings import settings_beneath
 from elmo.reproduce.systems import EXPERIMENTS, require_experiment
-from elmo.tasks.task import TASKS, default_settings, require_known
-
-Settings = TypeVar("Settings")
+from elmo.tasks.registry import BUILT_IN, AnyTask, find
+from elmo.tasks.settings import S
 
 
 @dataclass(frozen=True)
-class Arguments(Generic[Settings]):
+class Arguments(Generic[S]):
     """Train every system of the table or figure with every seed, and compare them as the paper does: a page with mean,
     spread and the paper's numbers, JSON, and a picture are in the folder. What the experiment tries out is set by
     it; all else is the task's settings. Ctrl-C and SIGTERM save everything; --resume goes on from there."""
@@ -26,7 +25,7 @@ class Arguments(Generic[Settings]):
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
     """Folder of the results and trainings. Several experiments may share one, one after the other, and with it the
     biLM's layers and the trainings that are equal."""
-    settings: Annotated[Settings, tyro.conf.arg(name="")]
+    settings: Annotated[S, tyro.conf.arg(name="")]
     config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
     """TOML file of the task's settings; flags beside it win."""
     dev: Path | None = None
@@ -65,8 +64,7 @@ def main(argv: list[str]) -> int:
         print(_help(), file=sys.stdout if is_asked else sys.stderr)
         return 0 if is_asked else 2
     require_experiment(argv[0])
-    require_known(argv[1])
-    return _reproduce(argv[0], argv[1], argv[2:])
+    return _reproduce(argv[0], argv[1:])
 
 
 def _help() -> str:
@@ -81,37 +79,33 @@ def _help() -> str:
             "",
             *(f"  {name:{width}}  {line}" for name, line in EXPERIMENTS.items()),
             "",
-            f"The tasks are: {', '.join(TASKS)}.",
+            f"The tasks are: {', '.join(BUILT_IN)}.",
             "",
             "  elmo reproduce table2 TASK --help  every setting of a task",
         ]
     )
 
 
-def _reproduce(experiment: str, task: str, argv: list[str]) -> int:
-    arguments = _arguments(experiment, task, argv, default_settings(task))
+def _reproduce(experiment: str, argv: list[str]) -> int:
+    task = find(argv[0])
+    arguments = _parsed(experiment, argv, task, task.settings())
     begun = arguments.output / f"{experiment}.run.json" if arguments.resume else None
     # The files whose settings are the defaults of the flags are themselves named by flags: so twice.
-    arguments = _arguments(experiment, task, argv, settings_beneath(task, arguments.config, begun))
+    arguments = _parsed(experiment, argv, task, settings_beneath(task, arguments.config, begun))
     # Here, so that --help does not wait for torch.
     from elmo.reproduce.experiment import reproduce
-    from elmo.tasks.train.train import Files
+    from elmo.tasks.train.job import Files, Job, RunOptions
 
-    found = reproduce(
-        experiment,
-        task,
-        arguments.settings,
-        Files(arguments.train, arguments.dev, arguments.test),
-        arguments.output,
-        seeds=arguments.seeds,
-        shares=arguments.shares,
+    options = RunOptions(
         cache=arguments.cache,
         cache_dtype=arguments.cache_dtype,
         keep_models=arguments.keep_models,
-        workers=arguments.workers,
         resume=arguments.resume,
         quiet=arguments.quiet,
     )
+    files = Files(arguments.train, arguments.dev, arguments.test)
+    job = Job(task, arguments.settings, files, arguments.output, options)
+    found = reproduce(experiment, job, seeds=arguments.seeds, shares=arguments.shares, workers=arguments.workers)
     if arguments.json:
         print(json.dumps(found.results, indent=2, ensure_ascii=False))
     elif not arguments.quiet:
@@ -120,12 +114,12 @@ def _reproduce(experiment: str, task: str, argv: list[str]) -> int:
     return 0
 
 
-def _arguments(experiment: str, task: str, argv: list[str], settings: Any) -> Arguments[Any]:
+def _parsed(experiment: str, argv: list[str], task: AnyTask, settings: Any) -> Arguments[Any]:
     """The arguments, with `settings` where no flag says otherwise."""
     return tyro.cli(
-        Arguments[type(settings)],  # type: ignore[misc]
-        args=argv,
-        prog=f"elmo reproduce {experiment} {task}",
+        Arguments[task.settings],
+        args=argv[1:],
+        prog=f"elmo reproduce {experiment} {argv[0]}",
         config=(tyro.conf.OmitArgPrefixes,),
         default=Arguments(train=tyro.MISSING, output=tyro.MISSING, settings=settings),
     )

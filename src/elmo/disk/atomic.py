@@ -29,10 +29,18 @@ def new_folder(folder: Path, *, size: int, force: bool, replaceable: frozenset[s
     with _cleaned(folder, size) as temporary:
         temporary.mkdir()
         yield temporary
-        for path in sorted(temporary.iterdir()):
+        for path in sorted(temporary.rglob("*"), reverse=True):  # a folder after what is in it
             _to_disk(path)
         _to_disk(temporary)
         _put_in_place(temporary, folder)
+
+
+def copied_folder(source: Path, target: Path) -> None:
+    """Copies a folder with all that is in it; a `target` of the same entries is replaced."""
+    replaceable = frozenset(path.name for path in target.iterdir()) if target.is_dir() else frozenset()
+    size = sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
+    with new_folder(target, size=size, force=True, replaceable=replaceable) as unfinished:
+        shutil.copytree(source, unfinished, dirs_exist_ok=True)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from elmo.process.stop_flag import stop_flag
 from elmo.reproduce import paper
 from elmo.reproduce.claims import Judged, judge
 from elmo.reproduce.drawing import draw, require_matplotlib
-from elmo.reproduce.grid import require_input, run_grid
+from elmo.reproduce.grid import require_fitting, run_grid
 from elmo.reproduce.outcomes import Outcome
 from elmo.reproduce.report import markdown, reductions
 from elmo.reproduce.systems import (
@@ -31,12 +31,12 @@ from elmo.reproduce.systems import (
     require_open,
     systems_of,
 )
-from elmo.tasks.settings import require, to_table
-from elmo.tasks.task_model import bilm_name
-from elmo.tasks.tokens.layer_store import StoredType
+from elmo.tasks.saved_model import bilm_name
+from elmo.tasks.settings import require
+from elmo.tasks.train.job import AnyJob
 from elmo.tasks.train.run_facts import require_same_run, write_json_file
 from elmo.tasks.train.seeds import require_seeds
-from elmo.tasks.train.train import Files, examine
+from elmo.tasks.train.train import count_examples
 from elmo.version import __version__
 
 SEEDS = (1, 2, 3)
@@ -56,62 +56,42 @@ class Reproduced:
 
 def reproduce(
     experiment: str,
-    task: str,
-    settings: Any,
-    files: Files,
-    folder: Path,
+    job: AnyJob,
     *,
     seeds: Sequence[int] | None = None,
     shares: Sequence[float] | None = None,
-    cache: Path | None = None,
-    cache_dtype: StoredType = "float32",
-    keep_models: bool = False,
     workers: int = 1,
-    resume: bool = False,
-    quiet: bool = False,
 ) -> Reproduced:
     """Trains all systems of a table or figure with all seeds, and compares them as the paper does.
 
-    `settings`: the task's; what the experiment tries out is set by it. `seeds`: one or more (default: 1, 2, 3, or
-    those of the resumed). `shares`: percentages, for figure 1 alone (default: `systems.SHARES`, or those of the
-    resumed). `cache`: folder for the biLM's layers (default: in `folder`). `keep_models`: save every trained model.
-    `workers`: systems that are trained at a time, in processes that share torch's threads.
-    `resume`: go on in `folder`; several experiments may share one, each begun without it. Raises ConfigError,
-    TextError, OutputError, and Interrupted when stopped with all saved.
+    `job`: task, settings, files, folder and options; what the experiment compares, and the seeds, are set here.
+    `seeds`: one or more (default: 1, 2, 3, or those of the resumed experiment). `shares`: percentages, for figure 1
+    alone (default: `systems.SHARES`, or those of the resumed experiment). `workers`: systems that are trained at a
+    time, in processes that share torch's threads. Several experiments may share one folder, each begun without
+    `resume`. Raises ConfigError, TextError, OutputError, and Interrupted when stopped with everything saved.
     """
     require_experiment(experiment)
-    require_open(experiment, settings)
-    noted = _noted(experiment, folder, resume)
-    seeds = noted.get("seeds", SEEDS) if seeds is None else seeds
+    require_open(experiment, job.settings)
+    noted = _noted(experiment, job.run, job.options.resume)
+    seeds = list(noted.get("seeds", SEEDS) if seeds is None else seeds)
     require_seeds(seeds)
     require(workers >= 1, "--workers", workers, "a whole number from 1 on")
     if shares and experiment != "figure1":
         raise ConfigError(f"--shares was given, but {experiment} trains on all of the data. Leave it out.")
     with stop_flag():
-        if not quiet:
+        if not job.options.quiet:
             _warn_without_matplotlib()
-        systems = _systems(experiment, task, settings, files, noted.get("shares", ()) if shares is None else shares)
-        asked = {"experiment": experiment, "task": task, "settings": to_table(settings), "data": files.hashes()}
+        systems = _systems(experiment, job, noted.get("shares", ()) if shares is None else shares)
+        asked = {"experiment": experiment, **job.facts()}
         if experiment == "figure1":
             asked["shares"] = sorted({system.share for system in systems})
-        begun = _begun(folder, asked, files, seeds)
-        outcomes = run_grid(
-            task,
-            systems,
-            files,
-            folder,
-            seeds=seeds,
-            cache=cache,
-            cache_dtype=cache_dtype,
-            keep_models=keep_models,
-            workers=workers,
-            quiet=quiet,
-        )
-        return _written(experiment, begun, outcomes, folder)
+        begun = _begun(job, asked, seeds)
+        outcomes = run_grid(job.with_options(seeds=seeds), systems, workers=workers)
+        return _written(experiment, begun, outcomes, job.run)
 
 
 def _warn_without_matplotlib() -> None:
-    """Before hours of training, not behind them."""
+    """Before hours of training, not after them."""
     try:
         require_matplotlib()
     except MissingExtraError as error:
@@ -136,23 +116,23 @@ def _noted(experiment: str, folder: Path, resume: bool) -> dict[str, Any]:
     return {}
 
 
-def _systems(experiment: str, task: str, settings: Any, files: Files, shares: Sequence[float]) -> list[System]:
-    """What is to be trained. What is wrong in the files or with a system is told here, before anything is written."""
-    count, vocabulary = examine(task, settings, files)
+def _systems(experiment: str, job: AnyJob, shares: Sequence[float]) -> list[System]:
+    """What is to be trained. Errors in the files or in a system end here, before anything is written."""
+    count = count_examples(job)
     if experiment == "figure1":
         shares = checked_shares(shares, count)
-    systems = systems_of(experiment, settings, shares)
+    systems = systems_of(experiment, job.settings, shares)
     for system in systems:
-        require_input(task, system, vocabulary)
+        require_fitting(job.task, system)
     return systems
 
 
-def _begun(folder: Path, asked: dict[str, Any], files: Files, seeds: Sequence[int]) -> dict[str, Any]:
+def _begun(job: AnyJob, asked: dict[str, Any], seeds: Sequence[int]) -> dict[str, Any]:
     """Notes what is asked for, once it is seen that it is what was begun, if anything was."""
-    path = _note(folder, asked["experiment"])
-    require_same_run(path, asked)
-    facts = {**asked, "seeds": list(seeds), "files": {name: str(file) for name, file in vars(files).items() if file}}
-    folder.mkdir(parents=True, exist_ok=True)
+    path = _note(job.run, asked["experiment"])
+    require_same_run(path, asked, job.task.settings())
+    facts = {**asked, "seeds": list(seeds), "files": {name: str(file) for name, file in job.files.present().items()}}
+    job.run.mkdir(parents=True, exist_ok=True)
     write_json_file(path, facts)
     return facts
 
@@ -208,7 +188,7 @@ def _facts(begun: dict[str, Any], outcomes: list[Outcome]) -> list[str]:
     held_out = "" if "dev" in begun["files"] else " (dev: a tenth of the training data, held out)"
     return [
         f"task {begun['task']}: {files}{held_out}",
-        f"biLM: {bilm_name(settings['model'])}; static vectors: {settings['static'] or 'none'}",
+        f"biLM: {bilm_name(settings['model'])}; static vectors: {', '.join(settings['static']) or 'none'}",
         f"systems: {len(outcomes)}, trainings of each: {len(outcomes[0].summary['seeds'])}, epochs at most: "
         f"{settings['epochs']}; elmo {__version__}",
     ]

@@ -20,12 +20,11 @@ from tqdm import tqdm
 from elmo.errors import ConfigError, Interrupted
 from elmo.process.stop_flag import stop_flag
 from elmo.reproduce.outcomes import Outcome
-from elmo.reproduce.side_by_side import Training, train_side_by_side
+from elmo.reproduce.side_by_side import continued, train_side_by_side
 from elmo.reproduce.systems import System
-from elmo.tasks.task import find
-from elmo.tasks.tokens.layer_store import StoredType
-from elmo.tasks.tokens.representation import TokenRepresentation
-from elmo.tasks.train.train import Files, outcome_file, remember_layers
+from elmo.tasks.registry import AnyTask
+from elmo.tasks.train.job import AnyJob
+from elmo.tasks.train.train import outcome_file, remember_layers
 
 # A training on a small share isn't shorter in proportion: it is scored on the same dev data, over more epochs.
 _LEAST_WEIGHT = 5.0
@@ -77,61 +76,44 @@ class _Progress:
         return outcome_file(self.runs / system.folder, seed).is_file()
 
 
-def require_input(task: str, system: System, vocabulary: dict[str, Any]) -> None:
-    """ConfigError if the system's first RNN would read nothing: no ELMo, static vectors or characters."""
-    tokens = system.settings.tokens
-    if tokens.static or (tokens.encoder == "elmo" and tokens.placement != "output"):
-        return
-    nothing = TokenRepresentation(replace(tokens, encoder="none"))
+def require_fitting(task: AnyTask, system: System) -> None:
+    """ConfigError if a system's settings don't fit together, for instance if its first RNN would read nothing."""
     try:
-        find(task).build(system.settings, vocabulary, nothing)
+        task.check_settings(system.settings)
     except ConfigError as error:
         raise ConfigError(f"the system {system.label!r} can't be trained: {error}") from None
 
 
-def run_grid(
-    task: str,
-    systems: Sequence[System],
-    files: Files,
-    folder: Path,
-    *,
-    seeds: Sequence[int],
-    cache: Path | None = None,
-    cache_dtype: StoredType = "float32",
-    keep_models: bool = False,
-    workers: int = 1,
-    quiet: bool = False,
-) -> list[Outcome]:
-    """Trains what isn't trained yet, `workers` systems at a time; the outcome of each. Raises as `train` does."""
-    runs, cache = folder / "runs", cache or folder / "cache"
-    options = {"seeds": seeds, "cache": cache, "cache_dtype": cache_dtype, "keep_models": keep_models}
-    trainings = [Training(task, system.settings, files, runs / system.folder, options) for system in systems]
+def run_grid(job: AnyJob, systems: Sequence[System], *, workers: int = 1) -> list[Outcome]:
+    """Trains what isn't trained yet, `workers` systems at a time; the outcome of each. Raises as `train` does.
+
+    `job`: what the systems have in common; its `run` is the folder of the experiment.
+    """
+    runs, options = job.run / "runs", job.options
+    job = job.with_options(cache=options.cache or job.run / "cache")
+    jobs = [replace(job, settings=system.settings, run=runs / system.folder) for system in systems]
     if workers == 1:
-        cells = [(system, seed) for system in systems for seed in seeds]
-        summaries = _one_by_one(systems, trainings, _Progress(cells, runs, quiet))
+        cells = [(system, seed) for system in systems for seed in options.seeds]
+        summaries = _one_by_one(systems, jobs, _Progress(cells, runs, options.quiet))
     else:
-        largest = max(systems, key=lambda system: (system.settings.tokens.encoder == "elmo", system.share))
-        remember_layers(task, largest.settings, files, cache, cache_dtype=cache_dtype, quiet=quiet)
-        summaries = _side_by_side(trainings, workers, quiet)
-    return [
-        Outcome(system, training.run, summary)
-        for system, training, summary in zip(systems, trainings, summaries, strict=True)
-    ]
+        largest = max(systems, key=lambda system: (system.settings.tokens.encoder != "none", system.share))
+        remember_layers(replace(job, settings=largest.settings))
+        summaries = _side_by_side(jobs, workers, options.quiet)
+    return [Outcome(system, one.run, summary) for system, one, summary in zip(systems, jobs, summaries, strict=True)]
 
 
-def _one_by_one(systems: Sequence[System], trainings: Sequence[Training], progress: _Progress) -> list[dict[str, Any]]:
+def _one_by_one(systems: Sequence[System], jobs: Sequence[AnyJob], progress: _Progress) -> list[dict[str, Any]]:
     """What `train` gave for each."""
     summaries = []
-    for system, training in zip(systems, trainings, strict=True):
-        tell = partial(progress.begin, system)
-        summaries.append(training.with_options(quiet=progress.quiet, tell=tell).do())
+    for system, job in zip(systems, jobs, strict=True):
+        summaries.append(continued(job, partial(progress.begin, system)))
         progress.end()
     return summaries
 
 
-def _side_by_side(trainings: Sequence[Training], workers: int, quiet: bool) -> list[dict[str, Any]]:
-    """The same, with a bar of trainings in the place of each one's own."""
-    files = [outcome_file(training.run, seed) for training in trainings for seed in training.options["seeds"]]
+def _side_by_side(jobs: Sequence[AnyJob], workers: int, quiet: bool) -> list[dict[str, Any]]:
+    """The same, with one progress bar over all trainings."""
+    files = [outcome_file(job.run, seed) for job in jobs for seed in job.options.seeds]
     done = sum(file.is_file() for file in files)
     with (
         stop_flag() as flag,
@@ -146,9 +128,9 @@ def _side_by_side(trainings: Sequence[Training], workers: int, quiet: bool) -> l
                     "is saved too. Go on with the same command and --resume."
                 )
 
-        train_side_by_side([training.with_options(quiet=True) for training in trainings], workers, look)
+        train_side_by_side([job.with_options(quiet=True) for job in jobs], workers, look)
         bar.update(len(files) - bar.n)
-    return [json.loads((training.run / "scores.json").read_text(encoding="utf-8")) for training in trainings]
+    return [json.loads((job.run / "scores.json").read_text(encoding="utf-8")) for job in jobs]
 
 
 def _weight(system: System) -> float:

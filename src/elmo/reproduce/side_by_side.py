@@ -12,8 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -21,7 +20,9 @@ import torch
 from elmo.errors import ElmoError
 from elmo.process.answering_process import answers, portable, started
 from elmo.process.stop_flag import StopFlag, stop_flag
-from elmo.tasks.train.train import Files, train
+from elmo.tasks.registry import find, reference
+from elmo.tasks.train.job import AnyJob, Job
+from elmo.tasks.train.train import train
 
 _SECONDS_BETWEEN_LOOKS = 0.2
 
@@ -30,34 +31,13 @@ class TrainerDied(ElmoError):
     """A process ended without an answer, most often for lack of memory."""
 
 
-@dataclass(frozen=True)
-class Training:
-    """A call of `train`."""
-
-    task: str
-    settings: Any
-    files: Files
-    run: Path
-    options: dict[str, Any]
-    """Its other arguments, by name."""
-
-    def with_options(self, **options: Any) -> "Training":
-        """The same with more arguments."""
-        return replace(self, options=self.options | options)
-
-    def do(self) -> dict[str, Any]:
-        """What `train` gives; a run that was begun goes on."""
-        resume = (self.run / "run.json").is_file()
-        return train(self.task, self.settings, self.files, self.run, resume=resume, **self.options)
-
-
-def train_side_by_side(trainings: Sequence[Training], workers: int, look: Callable[[], None]) -> None:
-    """Does all trainings, `workers` at a time, each with its part of the threads; the results are in their folders.
+def train_side_by_side(jobs: Sequence[AnyJob], workers: int, look: Callable[[], None]) -> None:
+    """Does all jobs, `workers` at a time, each with its part of the threads; the results are in their folders.
 
     `look` is called five times a second; what it raises ends all of them, with everything saved, as does what one of
     them raises. Raises TrainerDied if a process ends by itself.
     """
-    waiting = list(reversed(trainings))
+    waiting = list(reversed(jobs))
     with _ended(threads=max(1, torch.get_num_threads() // workers)) as (running, start):
         while waiting or running:
             while waiting and len(running) < workers:
@@ -72,11 +52,11 @@ def train_side_by_side(trainings: Sequence[Training], workers: int, look: Callab
 class _Process:
     """A training in a process of its own, as the one sees it that waits for it."""
 
-    def __init__(self, training: Training, threads: int) -> None:
-        self._training = training
+    def __init__(self, job: AnyJob, threads: int) -> None:
+        self._job = job
         self._process = started(__name__, environment={"OMP_NUM_THREADS": str(threads)})
         with contextlib.suppress(BrokenPipeError):  # it has died already, which is told below
-            pickle.dump(training, self._stdin)
+            pickle.dump(_Portable.of(job), self._stdin)
             self._stdin.flush()
 
     @property
@@ -92,7 +72,7 @@ class _Process:
         answer = self._answer()
         if not answer:
             raise TrainerDied(
-                f"{self._training.run}: the process of this training ended with code {self._process.returncode} "
+                f"{self._job.run}: the process of this training ended with code {self._process.returncode} "
                 "without an answer; most often memory was short. What it saved is kept: use fewer --workers and go on "
                 "with --resume."
             )
@@ -125,11 +105,11 @@ class _Process:
 
 
 @contextlib.contextmanager
-def _ended(threads: int) -> Iterator[tuple[list[_Process], Callable[[Training], None]]]:
+def _ended(threads: int) -> Iterator[tuple[list[_Process], Callable[[AnyJob], None]]]:
     """The processes under way, none at first, and what starts one. None outlives the block."""
     running: list[_Process] = []
     try:
-        yield running, lambda training: running.append(_Process(training, threads))
+        yield running, lambda job: running.append(_Process(job, threads))
     finally:
         for process in running:
             process.ask_to_stop()
@@ -145,14 +125,14 @@ def work() -> None:
     """The life of such a process."""
     stream = answers()
     try:
-        training = pickle.load(sys.stdin.buffer)
+        portable_job = pickle.load(sys.stdin.buffer)
     except (EOFError, pickle.UnpicklingError):  # whoever started this process was killed
         return
     with stop_flag() as flag:
         # Ctrl-C reaches all processes of a terminal; the one that started this one decides.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         threading.Thread(target=_listen, args=(flag,), daemon=True).start()
-        error = _error_of(training)
+        error = _error_of(portable_job)
     with contextlib.suppress(BrokenPipeError):  # here too
         stream.write(pickle.dumps(error))
 
@@ -164,9 +144,30 @@ def _listen(flag: StopFlag) -> None:
     flag.signal = flag.signal or signal.SIGTERM
 
 
-def _error_of(training: Training) -> Exception | None:
+def _error_of(portable_job: "_Portable") -> Exception | None:
     try:
-        training.do()
+        continued(portable_job.job())
     except Exception as error:
-        return portable(error, f"{training.run}: {error!r}. See without --workers where it comes from.")
+        return portable(error, f"{portable_job.parts['run']}: {error!r}. See without --workers where it comes from.")
     return None
+
+
+def continued(job: AnyJob, on_seed: Callable[[int], None] | None = None) -> dict[str, Any]:
+    """What `train` gives; a run that was begun goes on."""
+    return train(job.with_options(resume=(job.run / "run.json").is_file()), on_seed=on_seed)
+
+
+@dataclass(frozen=True)
+class _Portable:
+    """A job as it travels to another process, which finds the task again by its reference."""
+
+    task: str
+    parts: dict[str, Any]
+
+    @classmethod
+    def of(cls, job: AnyJob) -> "_Portable":
+        parts = {name: value for name, value in vars(job).items() if name != "task"}
+        return cls(reference(job.task), parts)
+
+    def job(self) -> AnyJob:
+        return Job(find(self.task), **self.parts)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from elmo.errors import ConfigError
-from elmo.tasks.settings import TokenSettings, to_table
+from elmo.tasks.settings import TaskSettings, TokenSettings, to_table
 
 EXPERIMENTS = {
     "table2": "which layers: no ELMo, the top layer, all layers averaged (lambda 1), all layers mixed (lambda 0.001)",
@@ -23,7 +23,17 @@ SHARES = (0.1, 1.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 # An epoch of figure 1 sees at least as many examples as are so many percent of the training data.
 _LEAST_EPOCH = 25.0
 
-_ABOUT_ELMO = ("encoder", "model", "placement", "layers", "mix_penalty", "elmo_dropout", "layer_norm", "train_bilm")
+_ABOUT_ELMO = (
+    "encoder",
+    "model",
+    "placement",
+    "layers",
+    "mix_penalty",
+    "train_gamma",
+    "elmo_dropout",
+    "layer_norm",
+    "train_bilm",
+)
 
 
 @dataclass(frozen=True)
@@ -34,7 +44,7 @@ class System:
     """Of the system, without blanks: figure 1 has it once for each share."""
     label: str
     """For people."""
-    settings: Any
+    settings: TaskSettings
     """The task's."""
 
     @property
@@ -65,7 +75,7 @@ def require_experiment(name: str) -> None:
         )
 
 
-def require_open(experiment: str, settings: Any) -> None:
+def require_open(experiment: str, settings: TaskSettings) -> None:
     """ConfigError if the settings say what the experiment has to try out itself."""
     if settings.tokens.encoder == "none":
         raise ConfigError(
@@ -97,7 +107,7 @@ def checked_shares(shares: Sequence[float], num_examples: int) -> list[float]:
     return sorted(set(found))
 
 
-def systems_of(experiment: str, settings: Any, shares: Sequence[float] = ()) -> list[System]:
+def systems_of(experiment: str, settings: TaskSettings, shares: Sequence[float] = ()) -> list[System]:
     """What `experiment` trains, in the order of its table. `shares`: percentages, for figure 1 alone."""
     if experiment == "table2":
         return [
@@ -115,18 +125,18 @@ def systems_of(experiment: str, settings: Any, shares: Sequence[float] = ()) -> 
     ]
 
 
-def _with_and_without(settings: Any, share: float) -> list[System]:
+def _with_and_without(settings: TaskSettings, share: float) -> list[System]:
     """Of a small share, an epoch has several passes, so that epochs and patience end no training before it begins."""
     passes = math.ceil(_LEAST_EPOCH / share) * settings.fit.epoch_passes
     settings = replace(settings, fit=replace(settings.fit, train_share=share / 100, epoch_passes=passes))
     return [_baseline(settings), _system("elmo", "+ ELMo", settings)]
 
 
-def _baseline(settings: Any) -> System:
+def _baseline(settings: TaskSettings) -> System:
     """Without ELMo; what is said of ELMo doesn't matter and so tells no two baselines apart."""
     usual = {name: getattr(TokenSettings(), name) for name in _ABOUT_ELMO}
     return _system("baseline", "baseline (no ELMo)", settings, **usual | {"encoder": "none"})
 
 
-def _system(name: str, label: str, settings: Any, **tokens: Any) -> System:
+def _system(name: str, label: str, settings: TaskSettings, **tokens: Any) -> System:
     return System(name, label, replace(settings, tokens=replace(settings.tokens, **tokens)))

@@ -1,54 +1,89 @@
-"""Settings that all tasks share; what a task adds stands in `tasks/<task>/settings.py`. Nothing here loads torch.
+"""Settings that all tasks share; what a task adds is in its own folder. Nothing here loads torch.
 
-A task's settings are a frozen dataclass whose fields are groups like these. Typed, they are one flat list: every field
-of every group is a flag of `elmo task train` and a line of a TOML file, so no two groups have a field in common.
+A task's settings are a frozen dataclass, derived from `TaskSettings`, whose fields are groups like these. On the
+command line and in a TOML file they are one flat list: every field of every group is a flag of `elmo task train`, so
+no two groups may have a field of the same name.
 """
 
-from dataclasses import asdict, dataclass, fields, replace
+import math
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from elmo.errors import ConfigError
 
-Settings = TypeVar("Settings")
+S = TypeVar("S", bound="TaskSettings")
+
+LARGEST_SIZE = 1 << 16
+"""The most units, filters or dimensions that a layer may have: beyond it, a typing error is more likely."""
 
 
 @dataclass(frozen=True)
 class TokenSettings:
     """Which vectors tokens have. Source: paper section 3.3."""
 
-    encoder: Literal["none", "elmo"] = "elmo"
-    """none: the baseline, without a biLM; elmo: with one."""
+    encoder: str = "elmo"
+    """What gives contextual vectors. elmo: a biLM; none: nothing, the baseline; or the name of an installed encoder, or
+    package.module:function (docs/your-own-task.md)."""
     model: str = ""
     """The biLM: a name, a folder or file, or a hub id. Empty: $ELMO_MODEL, or the bundled model."""
-    placement: Literal["input", "output", "both"] = "input"
-    """Where ELMo is put: beside the vectors that the task's first RNN reads, beside what it writes, or both."""
+    placement: str = "input"
+    """Where ELMo is added. input: to what the task's first RNN reads; output: to what that RNN writes; both: to both,
+    each with a mix of its own. A task may name other places."""
     layers: Literal["mix", "top", "average"] = "mix"
-    """Which layers ELMo is made of: a learned mix, the top one, or their plain average; each times a learned
+    """Which layers ELMo is made of: a learned mix, the top layer, or their plain average; each is multiplied by
     gamma."""
     mix_penalty: float = 0.001
-    """How strongly a learned mix is drawn to the plain average: this times the sum of its squared raw weights is a term
-    of the loss."""
+    """Strength of the penalty that draws a learned mix to the plain average (the paper's lambda): this times the sum of
+    the squared raw weights is added to the loss."""
+    train_gamma: bool = True
+    """Whether gamma is learned; if not, it stays 1."""
     elmo_dropout: float = 0.5
-    """Chance of each number of ELMo to become 0 in training."""
+    """Dropout on ELMo."""
     layer_norm: Literal["none", "words", "token"] = "none"
-    """How each layer is normalized before it is mixed. none: not at all; words: with one mean and one variance for all
-    tokens of the batch, the original's way, in which a sentence's vectors depend on those beside it; token: with a mean
-    and a variance of each token's own."""
+    """How each layer is normalized before it is mixed. none: not at all; words: with one mean and one variance over all
+    tokens of the batch, as in the original, so that a sentence's vectors depend on the other sentences of its batch;
+    token: with the mean and variance of each token."""
     train_bilm: bool = False
-    """Whether the biLM's own weights are trained too. It then runs in every step, and is saved with the
-    task's model."""
-    static: str = ""
-    """File of static vectors (word2vec, GloVe, fastText). Empty: none."""
+    """Whether the biLM's own weights are trained too. It then runs in every step, and is saved with the task's
+    model."""
+    static: tuple[str, ...] = ()
+    """Files of static vectors (word2vec, GloVe, fastText), each FILE or NAME=FILE; with several, their vectors are
+    concatenated."""
     static_words: int = 200_000
-    """How many words from the beginning of the file a saved model knows; those of the data always. 0: all."""
+    """How many words from the beginning of each file a saved model keeps; the words of the data are always kept. 0:
+    all."""
     train_static: bool = False
     """Whether the static vectors of the training data's words are trained too."""
 
     def __post_init__(self) -> None:
         require_choices(self)
-        require(self.mix_penalty >= 0, "mix_penalty", self.mix_penalty, "0 or more")
-        require(0 <= self.elmo_dropout < 1, "elmo_dropout", self.elmo_dropout, "a chance: at least 0 and below 1")
+        require(0 <= self.mix_penalty < math.inf, "mix_penalty", self.mix_penalty, "finite, and 0 or more")
+        require_chance(self, "elmo_dropout")
         require(self.static_words >= 0, "static_words", self.static_words, "0 or more")
+        names = list(self.static_files)
+        is_sound = len(names) == len(self.static) and all(name.isidentifier() for name in names)
+        require(is_sound, "static", self.static, "files, or NAME=FILE with different names of letters and digits")
+        is_bilm = self.encoder in ("elmo", "none")
+        require(is_bilm or not self.train_bilm, "train_bilm", True, f"off with the encoder {self.encoder!r}")
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The places where contextual vectors are added; none without an encoder."""
+        if self.encoder == "none":
+            return ()
+        return ("input", "output") if self.placement == "both" else (self.placement,)
+
+    @property
+    def static_files(self) -> dict[str, str]:
+        """The files of static vectors by name: "static" for the first one that has no name, then "static2", ..."""
+        named = [text.partition("=") if "=" in text else ("", "=", text) for text in self.static]
+        default = (f"static{place if place > 1 else ''}" for place in range(1, len(named) + 1))
+        return {name or usual: file for (name, _, file), usual in zip(named, default, strict=True)}
+
+    @property
+    def gives_input(self) -> bool:
+        """Whether a task's first RNN has anything to read."""
+        return bool(self.static) or "input" in self.places
 
 
 @dataclass(frozen=True)
@@ -56,43 +91,74 @@ class FitSettings:
     """How a model is trained."""
 
     epochs: int = 50
-    """At most."""
+    """Maximum number of epochs."""
     epoch_passes: int = 1
-    """Passes over the training data that make an epoch. More where there is little data, so that the dev data isn't
-    scored after every few steps, and patience isn't lost on them."""
+    """Passes over the training data in an epoch. More than one makes sense with little data: the dev data is then not
+    scored after every few steps."""
     patience: int = 5
-    """End after this many epochs in a row without a better score on the dev data; 0: never before the last epoch."""
+    """Stop after this many epochs in a row without a better dev score, counted from the first score above 0. 0: never
+    stop early."""
+    best_by: str = ""
+    """The dev score that says which epoch is the best, such as macro_f1 where one label is much more frequent than the
+    others. Empty: the task's own metric."""
     batch_size: int = 32
-    """Examples of a batch; they are of similar length."""
+    """Maximum number of examples in a batch. Examples of a batch have similar lengths."""
+    batch_tokens: int = 0
+    """Maximum number of tokens in a batch, padding included; a longer example is a batch of its own. 0: no limit."""
+    max_length: int = 0
+    """Training examples with a sentence of more tokens than this are left out; dev and test examples never are. 0: no
+    limit."""
     optimizer: Literal["adam", "adamw", "adadelta", "adagrad", "sgd"] = "adam"
-    """The rule of a step: adam and adamw with betas 0.9, 0.999; adadelta with rho 0.95; sgd without momentum."""
+    """adam and adamw with betas 0.9 and 0.999; adadelta with rho 0.95; sgd without momentum."""
+    adadelta_epsilon: float = 1e-6
+    """adadelta: the constant added under the roots. PyTorch has 1e-6, TensorFlow 1e-8."""
     learning_rate: float = 0.001
-    """At its highest."""
-    decay: Literal["none", "halve", "linear"] = "none"
-    """none: the rate stays; halve: it is halved after each epoch without a better dev score; linear: it falls to 0 at
-    the end of the last epoch."""
+    """The learning rate, before any decay."""
+    decay: Literal["none", "halve", "linear", "staircase"] = "none"
+    """How the learning rate falls. none: it doesn't; halve: it is halved after each epoch without a better dev score;
+    linear: to 0 at the end of the last epoch; staircase: it is multiplied by decay_rate every decay_steps steps."""
+    decay_rate: float = 0.999
+    """staircase: the factor."""
+    decay_steps: int = 100
+    """staircase: steps between two decays."""
     weight_decay: float = 0.0
-    """adam: added to the gradient; adamw: taken off the weight."""
+    """adam and others: added to the gradient, times the weight (L2); adamw: subtracted from the weight. A task's model
+    may exempt some of its weights."""
     clip_norm: float = 5.0
-    """Bound on the norm of all gradients together; 0: none."""
+    """Maximum global norm of the gradients. 0: no clipping."""
+    clip_value: float = 0.0
+    """Maximum absolute value of each element of a gradient; applied before clip_norm. 0: no clipping."""
     average_decay: float = 0.0
-    """0: the weights are scored and kept as they are; above, for instance 0.999: their moving average is, of which this
-    much stays in a step."""
+    """Above 0, for instance 0.999: an exponential moving average of the weights is scored and saved in place of the
+    weights; this is how much of the average is kept in each step."""
+    average_warmup: bool = True
+    """Whether the average's decay grows from 0.1 to average_decay, so that the initial weights are soon forgotten;
+    if not, it is constant from the first step."""
     train_share: float = 1.0
-    """Share of the training examples that is used; smaller shares are parts of larger ones. The labels are those of
-    all."""
+    """Fraction of the training examples that is used. Smaller fractions are subsets of larger ones, and examples that
+    belong together (questions about one article) stay together. The labels are always those of all examples."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Where to compute."""
 
     def __post_init__(self) -> None:
         require_choices(self)
-        for name in ("epochs", "epoch_passes", "batch_size"):
+        for name in ("epochs", "epoch_passes", "batch_size", "decay_steps"):
             require(getattr(self, name) >= 1, name, getattr(self, name), "a whole number from 1 on")
-        for name in ("patience", "weight_decay", "clip_norm"):
-            require(getattr(self, name) >= 0, name, getattr(self, name), "0 or more")
+        for name in ("patience", "weight_decay", "clip_norm", "clip_value", "batch_tokens", "max_length"):
+            require(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "finite, and 0 or more")
         require(0 <= self.average_decay < 1, "average_decay", self.average_decay, "at least 0 and below 1")
-        require(self.learning_rate > 0, "learning_rate", self.learning_rate, "above 0")
-        require(0 < self.train_share <= 1, "train_share", self.train_share, "above 0 and at most 1")
+        for name in ("learning_rate", "adadelta_epsilon"):
+            require(0 < getattr(self, name) < math.inf, name, getattr(self, name), "finite and above 0")
+        for name in ("train_share", "decay_rate"):
+            require(0 < getattr(self, name) <= 1, name, getattr(self, name), "above 0 and at most 1")
+
+
+@dataclass(frozen=True)
+class TaskSettings:
+    """All settings of a task. A task derives from this and adds its own groups."""
+
+    tokens: TokenSettings = field(default_factory=TokenSettings)
+    fit: FitSettings = field(default_factory=FitSettings)
 
 
 def require(condition: bool, name: str, value: object, expected: str) -> None:
@@ -101,28 +167,41 @@ def require(condition: bool, name: str, value: object, expected: str) -> None:
         raise ConfigError(f"{name} is {value!r}, but must be {expected}. Change it or leave it out.")
 
 
-def require_choices(group: Any) -> None:
-    """ConfigError if a setting that is a choice isn't one of those there are."""
-    for setting in fields(group):
+def require_choices(group: object) -> None:
+    """ConfigError if a field with a fixed list of choices has another value."""
+    for setting in fields(group):  # type: ignore[arg-type]  # any dataclass
         if get_origin(setting.type) is Literal:
             choices = get_args(setting.type)
             value = getattr(group, setting.name)
             require(value in choices, setting.name, value, f"one of {', '.join(map(repr, choices))}")
 
 
-def to_table(settings: Any) -> dict[str, Any]:
+def require_chance(group: object, *names: str) -> None:
+    """ConfigError if one of these fields isn't the probability of a dropout: at least 0 and below 1."""
+    for name in names:
+        require(0 <= getattr(group, name) < 1, name, getattr(group, name), "a probability: at least 0 and below 1")
+
+
+def require_size(group: object, *names: str, least: int = 1) -> None:
+    """ConfigError if one of these fields isn't a number of units that a layer can have."""
+    for name in names:
+        value = getattr(group, name)
+        require(least <= value <= LARGEST_SIZE, name, value, f"a whole number from {least} to {LARGEST_SIZE}")
+
+
+def to_table(settings: TaskSettings) -> dict[str, Any]:
     """A task's settings as one flat table, without their groups."""
     return {name: value for group in asdict(settings).values() for name, value in group.items()}
 
 
-def with_table(settings: Settings, table: dict[str, Any], source: str) -> Settings:
+def with_table(settings: S, table: dict[str, Any], source: str) -> S:
     """`settings` with the values of a flat table; unknown names and wrong types are ConfigErrors that name `source`."""
-    groups = {group.name: getattr(settings, group.name) for group in fields(settings)}  # type: ignore[arg-type]
-    owner = {field.name: name for name, group in groups.items() for field in fields(group)}
+    groups = {group.name: getattr(settings, group.name) for group in fields(settings)}
+    owner = {setting.name: name for name, group in groups.items() for setting in fields(group)}
     if unknown := sorted(set(table) - set(owner)):
         raise ConfigError(
-            f"{source}: unknown setting {unknown[0]!r}, which would change nothing. The settings are: "
-            f"{', '.join(owner)}."
+            f"{source}: there is no setting {unknown[0]!r}. The settings are: {', '.join(owner)}. Correct the name or "
+            "remove it."
         )
     try:
         for name, group in groups.items():
@@ -130,14 +209,16 @@ def with_table(settings: Settings, table: dict[str, Any], source: str) -> Settin
             groups[name] = replace(group, **own)
     except ConfigError as error:
         raise ConfigError(f"{source}: {error}") from None
-    return replace(settings, **groups)  # type: ignore[type-var]
+    return replace(settings, **groups)
 
 
-def _like(default: Any, value: Any, name: str) -> Any:
-    """`value` as the type of `default`: files write lists for tuples and 1 for 1.0."""
+def _like(default: object, value: object, name: str) -> object:
+    """`value` in the type of `default`: files have lists for tuples and 1 for 1.0, and one file needs no list."""
+    if isinstance(default, tuple) and isinstance(value, str):
+        return (value,) if value else ()
     if isinstance(default, tuple) and isinstance(value, list):
         return tuple(value)
     if type(default) is float and type(value) is int:
         return float(value)
-    require(type(value) is type(default), name, value, f"of the kind of {default!r}")
+    require(type(value) is type(default), name, value, f"of the same type as {default!r}")
     return value

@@ -1,109 +1,162 @@
-"""Task: what a task is, so that `elmo task`, `fit` and the tables know them all by name. Nothing here loads torch.
+"""Task: what a task is. Every task reads, trains, scores and predicts by the same steps, given here.
 
-A task `t` is the folder `tasks/t/`: `settings.py` has its dataclass `Settings` (without torch, for --help), `task.py`
-its one `TASK`. Its steps:
+    read             a labelled file           -> examples
+    read_unlabelled  text, pairs, JSON, ...    -> examples without labels
+    vocabulary       training examples         -> what the model must know of them (labels, characters)
+    build            settings, vocabulary, ... -> a `TaskModel`
+    score            examples, predictions     -> figures
+    write            examples, predictions     -> the lines of a file in the task's official format
 
-    read          a file -> examples, each with what was told of it
-    vocabulary    the training examples -> what the model must remember of them (labels, characters), plain for JSON
-    build         settings, vocabulary, token representation -> TaskModel
-    score         examples, predictions -> the task's figures
-    write         examples, predictions -> lines of the task's official format
+A task is generic in three types: S, its settings; E, an example; P, a prediction. A `Task` holds no state. Loading it
+must not load torch, because `--help` needs its settings: a task imports its model inside `build`.
+`docs/your-own-task.md` writes one.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from importlib import import_module
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 from elmo.errors import ConfigError
+from elmo.tasks.settings import TaskSettings
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    import numpy as np
 
+    from elmo.tasks.task_model import TaskModel
     from elmo.tasks.tokens.representation import TokenRepresentation
 
-TASKS = {
-    "ner": "named entities, in CoNLL columns",
-    "sst": "the sentiment of sentences, in labelled trees or TSV",
-}
+S = TypeVar("S", bound=TaskSettings)
+E = TypeVar("E")
+P = TypeVar("P")
 
-Scores = dict[str, Any]
-"""Figures of a task, plain for JSON; those that people compare are percentages."""
+Plain: TypeAlias = None | bool | int | float | str | Sequence["Plain"] | Mapping[str, "Plain"]
+"""What JSON can say."""
+
+Scores: TypeAlias = Mapping[str, Plain]
+"""The figures of a task. Those that people compare are percentages."""
+
+Vocabulary: TypeAlias = Mapping[str, Sequence[str]]
+"""What a model must know of its training examples: named lists, such as "labels" and "characters"."""
+
+Counts: TypeAlias = Mapping[str, Sequence[float]]
+"""What one example adds to the metric; see `Task.counts`."""
+
+MetricKind = Literal["f1", "accuracy", "mean", "average_f1"]
+"""How the metric follows from added-up `Counts`; see `elmo.tasks.train.example_counts`."""
 
 
-class Task(ABC):
-    """One task. It keeps nothing: all it needs is passed to it."""
+@dataclass(frozen=True)
+class TextReading:
+    """How unlabelled input is read."""
+
+    tokenize: Callable[[str], list[str]] = str.split
+    """Makes tokens of raw text; input that has tokens already is taken as it is."""
+    encoding: str = "utf-8"
+    """The encoding of the file."""
+    errors: Literal["strict", "skip"] = "strict"
+    """What a bad line does: "strict" raises TextError; "skip" calls `on_bad_line`."""
+    on_bad_line: Callable[[int, str], None] | None = None
+    """Called with the line's number, from 1, and the message."""
+
+
+class Task(ABC, Generic[S, E, P]):
+    """One task. What it needs is passed to each method."""
 
     name: str
-    """As typed."""
+    """Its name on the command line and in saved models."""
+    summary: str = ""
+    """What it does and which files it reads, in a few words, for `elmo task --help`."""
     metric: str
-    """The key in `score`'s result by which models are compared; more is better."""
+    """The key in `score`'s result by which models are compared; higher is better."""
+    metric_kind: MetricKind | None = None
+    """How `metric` follows from `counts`; None: the task has no counts."""
+    settings: type[S]
+    """The dataclass of its settings; called without arguments it gives the defaults."""
+    places: tuple[str, ...] = ("input", "output")
+    """Where its model can take contextual vectors; values of the setting `placement` (and "both")."""
 
     @abstractmethod
-    def read(self, path: Path | str, settings: Any) -> list[Any]:
-        """The labelled examples of a file; what is wrong in it is a TextError with file and line."""
+    def read(self, path: Path | str, settings: S) -> list[E]:
+        """The labelled examples of a file. Raises TextError with file and line for what is wrong in it."""
 
     @abstractmethod
-    def from_text(self, sentences: Iterable[list[str]]) -> list[Any]:
-        """Examples without labels, one for each tokenized sentence."""
+    def read_unlabelled(self, path: Path | str, settings: S, reading: TextReading) -> Iterator[E]:
+        """Examples without labels, one after the other; `path` "-" is standard input. Raises as `read`."""
 
     @abstractmethod
-    def sentences(self, example: Any) -> list[list[str]]:
-        """The sentences of an example, as they are asked of the token representation."""
+    def sentences(self, example: E) -> Sequence[Sequence[str]]:
+        """The sentences of an example as the token representation is asked for them."""
 
-    def training(self, examples: list[Any], settings: Any) -> list[Any]:
-        """What is trained on, made of the training file's examples (SST: every labelled subtree)."""
+    def size(self, example: E) -> int:
+        """Its tokens: batches are made of examples of similar size."""
+        return sum(map(len, self.sentences(example)))
+
+    def group(self, example: E, place: int) -> Hashable:
+        """Examples of one group (questions about one article) are never split between training and held-out data.
+
+        `place`: the example's number in its file. Default: each example is a group of its own.
+        """
+        return place
+
+    def training(self, examples: list[E], settings: S) -> list[E]:
+        """What is trained on, made from the training file's examples (SST: every labelled subtree)."""
         return examples
 
-    @abstractmethod
-    def vocabulary(self, examples: list[Any], settings: Any) -> dict[str, Any]:
-        """What a model remembers of the training examples: labels first. Plain values for JSON."""
+    def drawn(self, example: E, random: "np.random.Generator") -> E:
+        """The example as one training step sees it (one of several answers, a window of a document)."""
+        return example
 
     @abstractmethod
-    def check(self, examples: list[Any], vocabulary: dict[str, Any], settings: Any) -> None:
-        """TextError, with file and line, for a label that `vocabulary` doesn't have."""
+    def vocabulary(self, examples: list[E], settings: S) -> Vocabulary:
+        """What a model must know of all training examples. Raises TextError if nothing can be learned from them."""
 
     @abstractmethod
-    def build(self, settings: Any, vocabulary: dict[str, Any], tokens: "TokenRepresentation") -> "nn.Module":
-        """A new model with random weights: a `TaskModel`."""
+    def check(self, examples: list[E], vocabulary: Vocabulary, settings: S) -> None:
+        """TextError with file and line if examples can't be scored, for instance by a label unknown to `vocabulary`."""
+
+    def check_settings(self, settings: S) -> None:
+        """ConfigError for settings that don't fit together, before anything is written; overriding methods call this.
+
+        Here: the placement must be one of `places`.
+        """
+        unknown = [place for place in settings.tokens.places if place not in self.places]
+        if unknown:
+            raise ConfigError(
+                f"placement is {settings.tokens.placement!r}, but the task {self.name!r} can take ELMo only at these "
+                f"places: {', '.join(self.places)}{' (or both)' if len(self.places) == 2 else ''}. Choose one of them."
+            )
 
     @abstractmethod
-    def score(self, examples: Sequence[Any], predictions: Sequence[Any]) -> Scores:
+    def build(self, settings: S, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "TaskModel[E, P]":
+        """A new model with random weights."""
+
+    @abstractmethod
+    def score(self, examples: Sequence[E], predictions: Sequence[P]) -> Scores:
         """The figures of predictions for labelled examples; `metric` is among the keys."""
 
+    def counts(self, example: E, prediction: P) -> Counts:
+        """What one example adds to the metric, for paired tests; needed if `metric_kind` is set.
+
+        "f1" and "accuracy": {label: (true positives, false positives, false negatives)}, labels with three zeros left
+        out; "mean": {"": (value,)}; "average_f1": {measure: (precision numerator and denominator, recall numerator and
+        denominator)}.
+        """
+        raise NotImplementedError
+
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: S) -> Scores:
+        """The official figures of a file of predictions, as `write` or another system made it. Raises TextError."""
+        raise ConfigError(f"the task {self.name!r} has no official format of predictions that could be scored.")
+
+    def remarks(self, scores: Scores) -> list[str]:
+        """Sentences that a user should read beside the scores: that nothing is predicted, or one label only."""
+        return []
+
     @abstractmethod
-    def write(self, examples: Sequence[Any], predictions: Sequence[Any]) -> Iterator[str]:
-        """The lines of a file of predictions in the task's official format."""
-
-
-class TaskModel(ABC):
-    """What `Task.build` gives, beside being an `nn.Module` with its token representation as `tokens`."""
-
-    tokens: "TokenRepresentation"
+    def write(self, pairs: Iterable[tuple[E, P]]) -> Iterator[str]:
+        """The lines of one whole file of predictions in the task's official format."""
 
     @abstractmethod
-    def loss(self, examples: Sequence[Any]) -> "Tensor":
-        """The mean loss of a batch of labelled examples, without the penalty of the mixes (`fit` adds it)."""
-
-    @abstractmethod
-    def predict(self, examples: Sequence[Any]) -> list[Any]:
-        """A prediction for each example of a batch."""
-
-
-def find(name: str) -> Task:
-    """The task of that name; this loads torch."""
-    require_known(name)
-    return import_module(f"elmo.tasks.{name}.task").TASK
-
-
-def default_settings(name: str) -> Any:
-    """The task's settings as they are where nothing else is said; this loads no torch."""
-    require_known(name)
-    return import_module(f"elmo.tasks.{name}.settings").Settings()
-
-
-def require_known(name: str) -> None:
-    """ConfigError if there is no such task."""
-    if name not in TASKS:
-        raise ConfigError(f"there is no task {name!r}. The tasks are: {', '.join(TASKS)}.")
+    def to_json(self, example: E, prediction: P) -> Mapping[str, Plain]:
+        """An example and its prediction for programs: a line of `elmo task predict --json`."""

@@ -20,15 +20,14 @@ From the left, a token is the first of these that fits:
 From a word's end "n't", "'s", "'re", "'ve", "'ll", "'d" and "'m" are then taken off ("don't" is "do n't").
 """
 
-import pkgutil
 import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 
 from elmo.errors import ConfigError
+from elmo.process.named_object import named_object
 
 # The next four are alternatives of regular expressions. Before a name: a dot here never ends a sentence.
 _TITLES = (
@@ -82,19 +81,7 @@ def tokenizer(name: str) -> Callable[[str], list[str]]:
 
 
 def _function(name: str) -> Callable[[str], list[str]]:
-    # A program's own folder is on the path, not the one it was started in.
-    path, here = list(sys.path), str(Path.cwd())
-    if here not in path:
-        sys.path.append(here)
-    try:
-        found = pkgutil.resolve_name(name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(
-            f"the tokenizer {name!r} can't be found: {error}. Name it as module:function, where the module is "
-            f"installed or lies in {here}."
-        ) from None
-    finally:
-        sys.path[:] = path
+    found = named_object(name, "tokenizer")
     if not callable(found):
         raise ConfigError(
             f"the tokenizer {name!r} is no function, but {type(found).__name__}. Name a function from a string to a "

@@ -81,13 +81,13 @@ def test_what_is_wrong_is_told_with_file_line_and_next_step(read, tmp_path, text
     message = str(caught.value)
     assert message.startswith(f"{tmp_path / 'train.conll'}:{line}: ")
     assert what in message
-    assert "Mend" in message
+    assert "Fix" in message
 
 
 def test_a_named_scheme_is_asked_for_and_any_takes_all(read):
     text = "a I-A\nb B-A\n"
     assert read(text)[0].spans == read(text, scheme="iob1")[0].spans == [(0, 1, "A"), (1, 2, "A")]
-    with pytest.raises(TextError, match=":1: 'I-A' comes after 'O', which is no sequence of IOB2. Mend"):
+    with pytest.raises(TextError, match=":1: 'I-A' comes after 'O', which is no sequence of IOB2. Fix"):
         read(text, scheme="iob2")
     assert read("a U-A\nb I-A\n", scheme="any")[0].spans == [(0, 1, "A"), (1, 2, "A")]
 
@@ -108,7 +108,7 @@ def test_a_file_without_a_sentence_is_an_error(read, text):
 
 
 def test_predictions_are_the_columns_with_one_more(read):
-    lines = list(write_columns(read(CONLL), [["B-PER", "O", "O"], ["B-ORG"]]))
+    lines = list(write_columns(zip(read(CONLL), [["B-PER", "O", "O"], ["B-ORG"]], strict=True)))
     assert lines == [
         "Anna NNP B-NP B-PER B-PER",
         "Bell NNP I-NP I-PER O",
@@ -120,7 +120,7 @@ def test_predictions_are_the_columns_with_one_more(read):
 
 
 def test_text_without_columns_gets_two_of_them():
-    assert list(write_columns([TaggedSentence(["New York", "!"])], [["B-LOC", "O"]])) == [
+    assert list(write_columns([(TaggedSentence(["New York", "!"]), ["B-LOC", "O"])])) == [
         "New York\tB-LOC",
         "!\tO",
         "",

@@ -7,13 +7,12 @@ import torch
 
 from elmo.errors import ConfigError
 from elmo.tasks.ner.data import TaggedSentence
-from elmo.tasks.ner.settings import TaggerSettings
+from elmo.tasks.ner.settings import Settings, TaggerSettings
 from elmo.tasks.ner.tags import spans_of
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import TokenSettings
-from elmo.tasks.task import default_settings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
-from elmo.tasks.tokens.representation import TokenRepresentation
+from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 
 VOCABULARY = {"labels": ["LOC", "PER"], "characters": list("ABabcdefghijklmnopqrstuvwxyz")}
 EXAMPLES = [
@@ -28,8 +27,9 @@ def tagger(bilm=None, **changes):
     tokens = {key: changes.pop(key) for key in ("placement", "layers", "train_bilm") if key in changes}
     frozen = None if bilm is None else FrozenLayers(bilm)
     encoder = "none" if bilm is None else "elmo"
-    representation = TokenRepresentation(TokenSettings(encoder=encoder, elmo_dropout=0.0, **tokens), frozen=frozen)
-    settings = replace(default_settings("ner"), tagger=TaggerSettings(hidden_sizes=(6, 4), **changes))
+    sources = TokenSources(frozen)
+    representation = TokenRepresentation(TokenSettings(encoder=encoder, elmo_dropout=0.0, **tokens), sources)
+    settings = replace(Settings(), tagger=TaggerSettings(hidden_sizes=(6, 4), **changes))
     return TASK.build(settings, VOCABULARY, representation)
 
 
@@ -43,7 +43,7 @@ def test_every_learned_weight_has_a_gradient_and_predictions_are_entities(bilm, 
     predictions = model.eval().predict(EXAMPLES)
     assert [len(spans) <= len(example.tokens) for spans, example in zip(predictions, EXAMPLES, strict=True)]
     assert predictions[1] == []
-    lines = list(TASK.write(EXAMPLES, predictions))
+    lines = list(TASK.write(zip(EXAMPLES, predictions, strict=True)))
     tags = [line.split(" ")[-1] for line in lines[:3]]
     assert spans_of(tags) == predictions[0]
 

@@ -14,7 +14,7 @@ from elmo.tasks.sst.data import LabelledSentence
 from elmo.tasks.sst.model import Classifier
 from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
-from elmo.tasks.tokens.representation import TokenRepresentation
+from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 
 LABELS = {"labels": ["bad", "good", "odd"]}
 SENTENCES = ["a fine film indeed", "poor", "", "a film"]
@@ -31,7 +31,9 @@ def build(tiny_bilm):
         tokens = TokenSettings(**{"encoder": "none", "elmo_dropout": 0.0, **tokens})
         frozen = None if tokens.encoder == "none" else FrozenLayers(tiny_bilm)
         vectors = np.random.default_rng(0).normal(size=(5, 6)).astype(np.float32)
-        representation = TokenRepresentation(tokens, frozen=frozen, static=StaticVectors(tuple(WORDS), vectors))
+        representation = TokenRepresentation(
+            tokens, TokenSources(frozen, {"static": StaticVectors(tuple(WORDS), vectors)})
+        )
         torch.manual_seed(0)
         return Classifier(settings or ClassifierSettings(hidden_size=4), LABELS, representation)
 
@@ -102,7 +104,7 @@ def test_elmo_at_the_output_widens_the_attention_and_has_a_gradient(build, tiny_
     model = build(encoder="elmo", placement="both")
     assert model.integrator.layers[0][0].input_size == 3 * (8 + dim)
     model.loss(examples()).backward()
-    for mix in model.tokens.elmo.mixes:
+    for mix in model.tokens.mixes.by_place.values():
         assert mix.raw_weights.grad.abs().sum() > 0
         assert mix.gamma.grad.abs().sum() > 0
     assert all(parameter.grad is None for parameter in tiny_bilm.parameters())

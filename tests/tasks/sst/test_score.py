@@ -20,7 +20,7 @@ def test_figures_are_right():
     assert (one["gold"], one["predicted"], one["correct"]) == (1, 2, 1)
     assert (one["precision"], one["recall"], one["f1"]) == pytest.approx((50, 100, 200 / 3))
     assert scores["per_label"]["2"]["f1"] == 0
-    assert scores["per_label"]["2"]["found_as"] == {"1": 1}
+    assert scores["per_label"]["2"]["predicted_as"] == {"1": 1}
     assert scores["binary_accuracy"] == 100
 
 
@@ -37,13 +37,12 @@ def test_other_labels_have_no_binary_accuracy_and_nothing_is_nothing():
     assert scores["accuracy"] == 50
     assert scores["per_label"]["ugly"] == {
         "f1": 0, "precision": 0, "recall": 0, "gold": 1, "predicted": 0, "correct": 0,
-        "found_as": {"bad": 1},
+        "predicted_as": {"bad": 1},
     }  # fmt: skip
     assert "binary_accuracy" not in scores
     assert classification_scores([], [])["accuracy"] == 0
 
 
 def test_predictions_are_written_as_columns_that_can_be_read_again():
-    examples = TASK.from_text([["It", "works"], []])
-    assert examples == [LabelledSentence(["It", "works"]), LabelledSentence([])]
-    assert list(TASK.write(examples, [certain("3"), certain("2")])) == ["3\tIt works", "2\t"]
+    examples = [LabelledSentence(["It", "works"]), LabelledSentence([])]
+    assert list(TASK.write(zip(examples, [certain("3"), certain("2")], strict=True))) == ["3\tIt works", "2\t"]

@@ -68,7 +68,7 @@ def test_elmo_is_read_at_both_places_and_its_mixes_are_told(files, bilm_folder, 
 def test_a_label_of_dev_that_train_lacks_ends_with_2_and_its_line(files, capsys):
     (files / "train").write_text("good\ta film\nbad\tthe film\n")
     (files / "dev").write_text("good\ta film\nugly\tthe film\n")
-    data = ["--train", str(files / "train"), "--dev", str(files / "dev"), "--encoder", "none"]
+    data = ["--train", str(files / "train"), "--dev", str(files / "dev")]
     assert main(["task", "train", "sst", *data, "-o", str(files / "run")]) == 2
     assert "dev:2: the label 'ugly' isn't in the training data" in capsys.readouterr().err
 

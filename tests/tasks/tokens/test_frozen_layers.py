@@ -1,8 +1,11 @@
-"""FrozenLayers: what the biLM says, live or remembered, exactly or with rounded products."""
+"""FrozenLayers: what an encoder gives, live or remembered, exactly or with rounded products."""
 
+import numpy as np
 import pytest
 import torch
 
+from elmo.embed.embedder import Embedder
+from elmo.errors import ConfigError
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 
 SENTENCES = [("the", "cat", "sat"), ("dogs",), ()]
@@ -11,13 +14,30 @@ SENTENCES = [("the", "cat", "sat"), ("dogs",), ()]
 @pytest.mark.parametrize("compute", ["bfloat16", "int8"])
 def test_rounded_products_are_near_the_exact_ones_and_no_copies_of_them(tiny_bilm, compute):
     exact = FrozenLayers(tiny_bilm).batch(SENTENCES)
-    rounded = FrozenLayers(tiny_bilm, compute=compute).batch(SENTENCES)
+    rounded = FrozenLayers(Embedder(tiny_bilm, keep_boundaries=True, dtype=compute)).batch(SENTENCES)
     torch.testing.assert_close(rounded.layers, exact.layers, atol=0.05, rtol=0.05)
     assert not torch.equal(rounded.layers, exact.layers)
     assert torch.equal(rounded.mask, exact.mask)
 
 
-def test_what_is_remembered_was_computed_exactly(tiny_bilm, tmp_path):
-    frozen = FrozenLayers(tiny_bilm, cache=tmp_path, compute="int8")
-    assert frozen.remember(SENTENCES, quiet=True) > 0
-    assert torch.equal(frozen.batch(SENTENCES).layers, FrozenLayers(tiny_bilm).batch(SENTENCES).layers)
+def test_only_exact_layers_are_remembered(tiny_bilm, tmp_path):
+    with pytest.raises(ConfigError, match="exact layers only"):
+        FrozenLayers(Embedder(tiny_bilm, keep_boundaries=True, dtype="int8"), cache=tmp_path)
+
+
+class Lengths:
+    """An encoder of one layer without boundaries: a token's vector is its length."""
+
+    num_layers, layer_dim, model_hash, keep_boundaries = 1, 1, "ab" * 8, False
+
+    def embed_iter(self, sentences):
+        return (np.array([[[len(token)] for token in tokens]], np.float32).reshape(1, -1, 1) for tokens in sentences)
+
+
+def test_any_encoder_is_remembered_and_padded(tmp_path):
+    frozen = FrozenLayers(Lengths(), cache=tmp_path)
+    assert frozen.remember(SENTENCES, quiet=True) == 3
+    for layers in (frozen, FrozenLayers(Lengths(), cache=tmp_path), FrozenLayers(Lengths())):
+        found = layers.batch(SENTENCES)
+        assert found.layers.tolist() == [[[[3], [3], [3]], [[4], [0], [0]], [[0], [0], [0]]]]
+        assert found.mask.sum(dim=1).tolist() == [3, 1, 0]

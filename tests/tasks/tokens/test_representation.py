@@ -11,7 +11,7 @@ from elmo.model.elmo import ELMo
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
-from elmo.tasks.tokens.representation import TokenRepresentation, learned_state, load_learned_state
+from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources, load_learned_state
 from elmo.tasks.tokens.static_embedding import StaticEmbedding
 
 STATIC = StaticVectors(("cat", "mat", "The"), np.arange(1, 7, dtype=np.float32).reshape(3, 2))
@@ -21,9 +21,13 @@ def settings(**values) -> TokenSettings:
     return TokenSettings(**{"elmo_dropout": 0.0, **values})
 
 
+def made(settings: TokenSettings, frozen=None, static=None) -> TokenRepresentation:
+    return TokenRepresentation(settings, TokenSources(frozen, None if static is None else {"static": static}))
+
+
 @pytest.mark.parametrize(("static", "placement"), list(itertools.product([None, STATIC], ["input", "output", "both"])))
 def test_elmo_stands_where_it_is_put_beside_the_static_vectors(bilm, tiny_corpus, static, placement):
-    tokens = TokenRepresentation(settings(placement=placement), frozen=FrozenLayers(bilm), static=static)
+    tokens = made(settings(placement=placement), FrozenLayers(bilm), static)
     found = tokens(tiny_corpus)
     mixes = ELMo(bilm, dropout=0.0)(tiny_corpus).mixes[0]
     width = 0 if static is None else 2
@@ -40,7 +44,7 @@ def test_elmo_stands_where_it_is_put_beside_the_static_vectors(bilm, tiny_corpus
 
 
 def test_the_baseline_has_static_vectors_only_or_nothing(tiny_corpus):
-    assert TokenRepresentation(settings(encoder="none"), static=STATIC)(tiny_corpus).input.shape == (5, 16, 2)
+    assert made(settings(encoder="none"), static=STATIC)(tiny_corpus).input.shape == (5, 16, 2)
     nothing = TokenRepresentation(settings(encoder="none"))
     assert (nothing.input_dim, nothing.output_dim, nothing.mix_weights()) == (0, 0, [])
     assert nothing(tiny_corpus).input.shape == (5, 16, 0)
@@ -53,20 +57,20 @@ def test_layers_are_the_top_one_the_average_or_a_learned_mix(bilm, tiny_corpus):
     layers = frozen.batch(tiny_corpus).layers[:, :, 1:-1]
     expected = {"top": layers[2], "average": layers.mean(dim=0), "mix": layers.mean(dim=0)}
     for kind, wanted in expected.items():
-        tokens = TokenRepresentation(settings(layers=kind, mix_penalty=0.5), frozen=frozen)
+        tokens = made(settings(layers=kind, mix_penalty=0.5), frozen)
         found = tokens(tiny_corpus)
         torch.testing.assert_close(found.input[found.mask], wanted[found.mask])
-        assert tokens.elmo.mixes[0].raw_weights.requires_grad == (kind == "mix")
-        assert tokens.elmo.mixes[0].gamma.requires_grad
+        assert tokens.mixes.by_place["input"].raw_weights.requires_grad == (kind == "mix")
+        assert tokens.mixes.by_place["input"].gamma.requires_grad
         with torch.no_grad():
-            tokens.elmo.mixes[0].raw_weights.add_(torch.tensor([1.0, 2.0, 3.0]))
+            tokens.mixes.by_place["input"].raw_weights.add_(torch.tensor([1.0, 2.0, 3.0]))
         assert tokens.penalty().item() == pytest.approx(7.0 if kind == "mix" else 0)
 
 
 def test_two_placements_have_mixes_of_their_own(bilm, tiny_corpus):
-    tokens = TokenRepresentation(settings(placement="both"), frozen=FrozenLayers(bilm))
+    tokens = made(settings(placement="both"), FrozenLayers(bilm))
     with torch.no_grad():
-        tokens.elmo.mixes[1].gamma.fill_(2.0)
+        tokens.mixes.by_place["output"].gamma.fill_(2.0)
     found = tokens(tiny_corpus)
     torch.testing.assert_close(found.output, 2 * found.input)
     assert [mix["placement"] for mix in tokens.mix_weights()] == ["input", "output"]
@@ -74,14 +78,14 @@ def test_two_placements_have_mixes_of_their_own(bilm, tiny_corpus):
 
 @pytest.mark.parametrize("layer_norm", ["words", "token"])
 def test_layer_norm_is_that_of_the_elmo_layer(bilm, tiny_corpus, layer_norm):
-    tokens = TokenRepresentation(settings(layer_norm=layer_norm), frozen=FrozenLayers(bilm))
+    tokens = made(settings(layer_norm=layer_norm), FrozenLayers(bilm))
     expected = ELMo(bilm, dropout=0.0, layer_norm=layer_norm)(tiny_corpus).mixes[0]
     torch.testing.assert_close(tokens(tiny_corpus).input, expected)
 
 
 def test_dropout_is_elmos_alone_and_only_in_training(bilm, tiny_corpus):
     torch.manual_seed(0)
-    tokens = TokenRepresentation(settings(elmo_dropout=0.5), frozen=FrozenLayers(bilm), static=STATIC)
+    tokens = made(settings(elmo_dropout=0.5), FrozenLayers(bilm), STATIC)
     dropped, plain = tokens.train()(tiny_corpus), tokens.eval()(tiny_corpus)
     assert torch.equal(dropped.input[:, :, :2], plain.input[:, :, :2])
     share = (dropped.input[dropped.mask][:, 2:] == 0).float().mean()
@@ -90,13 +94,13 @@ def test_dropout_is_elmos_alone_and_only_in_training(bilm, tiny_corpus):
 
 def test_a_frozen_bilm_has_no_gradient_and_a_trained_one_is_a_copy(bilm, tiny_corpus):
     frozen = FrozenLayers(bilm)
-    tokens = TokenRepresentation(settings(), frozen=frozen)
+    tokens = made(settings(), frozen)
     tokens(tiny_corpus).input.sum().backward()
-    assert tokens.elmo.mixes[0].raw_weights.grad is not None
+    assert tokens.mixes.by_place["input"].raw_weights.grad is not None
     assert all(parameter.grad is None for parameter in bilm.parameters())
-    trained = TokenRepresentation(settings(train_bilm=True), frozen=frozen)
+    trained = made(settings(train_bilm=True), frozen)
     trained(tiny_corpus).input.square().sum().backward()
-    assert all(parameter.grad is not None for parameter in trained.elmo.bilm.parameters())
+    assert all(parameter.grad is not None for parameter in trained.live.bilm.parameters())
     assert all(parameter.grad is None and not parameter.requires_grad for parameter in bilm.parameters())
     torch.testing.assert_close(trained.eval()(tiny_corpus).input, tokens(tiny_corpus).input)
 
@@ -130,22 +134,23 @@ class _Network(torch.nn.Module):
 
 def test_what_was_learned_is_all_but_a_frozen_bilm(bilm):
     frozen = FrozenLayers(bilm)
-    names = set(learned_state(_Network(TokenRepresentation(settings(), frozen=frozen))))
-    assert names == {"tokens.elmo.mixes.0.raw_weights", "tokens.elmo.mixes.0.gamma", "top.weight", "top.bias"}
-    trained = _Network(TokenRepresentation(settings(train_bilm=True), frozen=frozen))
-    assert len(learned_state(trained)) == len(names) + len(bilm.state_dict())
+    names = set(_Network(made(settings(), frozen)).state_dict())
+    mix = "tokens.mixes.by_place.input"
+    assert names == {f"{mix}.raw_weights", f"{mix}.gamma", "top.weight", "top.bias"}
+    trained = _Network(made(settings(train_bilm=True), frozen))
+    assert len(trained.state_dict()) == len(names) + len(bilm.state_dict())
 
 
 def test_what_was_learned_goes_into_an_equal_model_only(bilm):
-    one, other = (_Network(TokenRepresentation(settings(), frozen=FrozenLayers(bilm))) for _ in range(2))
-    load_learned_state(other, learned_state(one))
+    one, other = (_Network(made(settings(), FrozenLayers(bilm))) for _ in range(2))
+    load_learned_state(other, one.state_dict())
     assert torch.equal(one.top.weight, other.top.weight)
-    with pytest.raises(ConfigError, match="'tokens.elmo.mixes.0.gamma' has shape .*settings"):
-        load_learned_state(_Network(TokenRepresentation(settings(encoder="none"))), learned_state(one))
+    with pytest.raises(ConfigError, match="'tokens.mixes.by_place.input.gamma' has shape .*settings"):
+        load_learned_state(_Network(TokenRepresentation(settings(encoder="none"))), one.state_dict())
 
 
 def test_an_encoder_needs_its_bilm(bilm):
-    with pytest.raises(ConfigError, match="no biLM was given"):
+    with pytest.raises(ConfigError, match="no encoder was given"):
         TokenRepresentation(settings())
-    with pytest.raises(ConfigError, match="a biLM was given"):
-        TokenRepresentation(settings(encoder="none"), frozen=FrozenLayers(bilm))
+    with pytest.raises(ConfigError, match="an encoder was given"):
+        made(settings(encoder="none"), FrozenLayers(bilm))

@@ -9,28 +9,25 @@ import numpy as np
 import pytest
 import torch
 
-from elmo.errors import Interrupted
+from elmo.errors import ConfigError, Interrupted
 from elmo.process.stop_flag import StopFlag, StopRequested
-from elmo.tasks.ner.settings import TaggerSettings
+from elmo.tasks.ner.settings import Settings, TaggerSettings
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import FitSettings, TokenSettings
-from elmo.tasks.task import default_settings
 from elmo.tasks.tokens.representation import TokenRepresentation
 from elmo.tasks.train import fit as fit_module
-from elmo.tasks.train.example_batches import share_of, shuffled_batches, sorted_batches
+from elmo.tasks.train.example_batches import BatchLimits, share_of, shuffled_batches, sorted_batches
 from elmo.tasks.train.fit import Fitted, TrainingFailed, fit, predict_all
-from elmo.tasks.train.optimizers import make_optimizer, rate_at
+from elmo.tasks.train.optimizers import Moment, make_optimizer, rate_at
 
 SETTINGS = FitSettings(epochs=4, patience=0, batch_size=8, learning_rate=0.02)
 
 
 def tagger(sentences):
     torch.manual_seed(3)
-    vocabulary = TASK.vocabulary(sentences, default_settings("ner"))
+    vocabulary = TASK.vocabulary(sentences, Settings())
     settings = TaggerSettings(hidden_sizes=(8,), character_filters=12, dropout=0.2)
-    network = TASK.build(
-        default_settings("ner").__class__(tagger=settings), vocabulary, TokenRepresentation(TokenSettings("none"))
-    )
+    network = TASK.build(Settings(tagger=settings), vocabulary, TokenRepresentation(TokenSettings("none")))
     return network.train()
 
 
@@ -172,7 +169,7 @@ def test_every_optimizer_resumes(tmp_path, train_sentences, dev_sentences, optim
 def test_training_ends_when_the_dev_score_stays_and_has_the_best_weights(
     tmp_path, train_sentences, dev_sentences, monkeypatch
 ):
-    scores = iter([10.0, 30.0, 20.0, 30.0, 99.0])
+    scores = iter([10.0, 30.0, 20.0, 25.0, 99.0])
     monkeypatch.setattr(TASK, "score", lambda examples, predictions: {"f1": next(scores)})
     settings = FitSettings(epochs=9, patience=2, batch_size=32, learning_rate=0.01, decay="halve")
     fitted, weights, lines = run(tmp_path, train_sentences, dev_sentences, settings)
@@ -181,6 +178,31 @@ def test_training_ends_when_the_dev_score_stays_and_has_the_best_weights(
     two, then, _ = run(tmp_path / "two", train_sentences, [], FitSettings(**{**vars(settings), "epochs": 2}))
     assert two == Fitted(2, 2, {})
     assert all(torch.equal(weights[name], then[name]) for name in weights)
+
+
+def test_patience_counts_from_the_first_score_above_zero_and_ties_go_to_the_lower_loss(
+    tmp_path, train_sentences, dev_sentences, monkeypatch
+):
+    scores = iter([0.0, 0.0, 0.0, 0.0, 5.0, 5.0, 5.0, 99.0])
+    losses = iter([3.0, 2.0, 4.0, 1.0, 2.0, 3.0, 1.0])
+    monkeypatch.setattr(TASK, "score", lambda examples, predictions: {"f1": next(scores)})
+    monkeypatch.setattr(fit_module, "mean_loss", lambda *arguments: next(losses))
+    settings = FitSettings(epochs=9, patience=2, batch_size=32, learning_rate=0.01, decay="halve")
+    fitted, _, lines = run(tmp_path, train_sentences, dev_sentences, settings)
+    assert (fitted.epochs, fitted.best_epoch) == (7, 7)
+    assert [line["dev_loss"] for line in lines] == [3, 2, 4, 1, 2, 3, 1]
+    assert [line["learning_rate"] for line in lines] == [0.01] * 6 + [0.005]
+
+
+def test_a_score_without_the_metric_is_an_error_and_another_figure_may_decide(
+    tmp_path, train_sentences, dev_sentences, monkeypatch
+):
+    with pytest.raises(ConfigError, match="compared by 'f2', but its score has only f1, macro_f1"):
+        run(tmp_path / "wrong", train_sentences, dev_sentences, replace(SETTINGS, best_by="f2"))
+    figures = iter([(30.0, 10.0), (20.0, 20.0)])
+    monkeypatch.setattr(TASK, "score", lambda *_: dict(zip(("f1", "macro_f1"), next(figures), strict=True)))
+    fitted, _, _ = run(tmp_path, train_sentences, dev_sentences, replace(SETTINGS, epochs=2, best_by="macro_f1"))
+    assert fitted.best_epoch == 2
 
 
 def test_a_loss_that_is_no_number_ends_the_training_with_advice(tmp_path, train_sentences, dev_sentences):
@@ -208,36 +230,38 @@ def test_another_seed_is_another_training(tmp_path, train_sentences):
 
 def test_predictions_are_in_the_order_of_the_examples(train_sentences):
     model = tagger(train_sentences)
-    together = predict_all(model, TASK, train_sentences, 7)
-    assert together == [predict_all(model, TASK, [example], 1)[0] for example in train_sentences]
-    assert predict_all(model, TASK, [], 7) == []
+    together = predict_all(model, TASK, train_sentences, SETTINGS)
+    assert together == [predict_all(model, TASK, [example], SETTINGS)[0] for example in train_sentences]
+    assert predict_all(model, TASK, [], SETTINGS) == []
 
 
 def test_batches_hold_every_example_once_and_follow_from_seed_and_epoch():
     lengths = np.random.default_rng(0).integers(1, 60, 1000).tolist()
-    batches = shuffled_batches(lengths, 8, seed=1, number=2)
+    batches = shuffled_batches(lengths, BatchLimits(8), seed=1, number=2)
     assert sorted(np.concatenate(batches).tolist()) == list(range(1000))
     assert max(map(len, batches)) == 8
-    again = shuffled_batches(lengths, 8, seed=1, number=2)
+    again = shuffled_batches(lengths, BatchLimits(8), seed=1, number=2)
     assert all(np.array_equal(one, other) for one, other in zip(batches, again, strict=True))
-    assert not np.array_equal(batches[0], shuffled_batches(lengths, 8, seed=1, number=3)[0])
+    assert not np.array_equal(batches[0], shuffled_batches(lengths, BatchLimits(8), seed=1, number=3)[0])
     padded = sum(len(batch) * max(lengths[place] for place in batch) for batch in batches)
     assert padded < 1.1 * sum(lengths)
-    assert sorted(np.concatenate(list(sorted_batches(lengths, 8))).tolist()) == list(range(1000))
+    assert sorted(np.concatenate(list(sorted_batches(lengths, BatchLimits(8)))).tolist()) == list(range(1000))
 
 
 def test_smaller_shares_are_parts_of_larger_ones():
-    shares = [set(share_of(1000, share).tolist()) for share in (0.001, 0.01, 0.5, 1.0)]
+    shares = [set(share_of(range(1000), share).tolist()) for share in (0.001, 0.01, 0.5, 1.0)]
     assert [len(share) for share in shares] == [1, 10, 500, 1000]
     assert all(one < other for one, other in zip(shares[:-1], shares[1:], strict=True))
 
 
-def test_rates_fall_as_told():
+def test_rates_fall_as_set(train_sentences):
     linear = FitSettings(learning_rate=1.0, decay="linear")
-    assert [rate_at(linear, step, 4, 0) for step in range(5)] == [1, 0.75, 0.5, 0.25, 0]
-    assert rate_at(FitSettings(learning_rate=1.0, decay="halve"), 9, 10, 3) == 0.125
-    assert rate_at(FitSettings(learning_rate=1.0), 9, 10, 3) == 1
-    parameter = torch.nn.Parameter(torch.ones(2))
-    group = make_optimizer(FitSettings(optimizer="adadelta", learning_rate=1.0), [parameter]).param_groups[0]
-    assert (group["rho"], group["lr"]) == (0.95, 1.0)
+    assert [rate_at(linear, Moment(step, step / 4)) for step in range(5)] == [1, 0.75, 0.5, 0.25, 0]
+    assert rate_at(FitSettings(learning_rate=1.0, decay="halve"), Moment(9, 0.9, 3)) == 0.125
+    assert rate_at(FitSettings(learning_rate=1.0), Moment(9, 0.9, 3)) == 1
+    stairs = FitSettings(learning_rate=1.0, decay="staircase", decay_rate=0.5, decay_steps=10)
+    assert [rate_at(stairs, Moment(step, 0.5)) for step in (0, 9, 10, 29)] == [1, 1, 0.5, 0.25]
+    adadelta = FitSettings(optimizer="adadelta", learning_rate=1.0, adadelta_epsilon=1e-8)
+    group = make_optimizer(adadelta, tagger(train_sentences)).param_groups[0]
+    assert (group["rho"], group["lr"], group["eps"]) == (0.95, 1.0, 1e-8)
     assert math.isclose(SETTINGS.learning_rate, 0.02)

@@ -1,4 +1,4 @@
-"""CoNLL columns: a token a line, a blank line between sentences -> tagged sentences, and back.
+"""CoNLL columns: one token per line, a blank line between sentences -> tagged sentences, and back.
 
 Any number of columns, all lines with as many as the first; `-DOCSTART-` lines are skipped. Columns are separated by
 tabs if the first line that doesn't begin with "#" has one (tokens may then have spaces, and lines without a tab that
@@ -26,13 +26,15 @@ class TaggedSentence:
     tokens: list[str]
     spans: list[Span] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
-    """The columns of each token without the tag, as they stood in the file."""
+    """The columns of each token without the tag, as in the file."""
     tags: list[str] = field(default_factory=list)
-    """The tag of each token, as it stood in the file."""
+    """The tag of each token, as in the file."""
     source: str = ""
     """The file's name."""
     lines: Sequence[int] = ()
     """The line of each token in it, from 1."""
+    offsets: Sequence[tuple[int, int]] = ()
+    """Beginning and end of each token in a line of raw text; () if there was none."""
 
 
 def read_columns(
@@ -45,8 +47,8 @@ def read_columns(
 ) -> list[TaggedSentence]:
     """The sentences of a file.
 
-    `token_column`, `tag_column`: counted from 1; 0 is the last one. `scheme`: of the tags; "auto" finds it out; "any"
-    takes every sequence by conlleval's rules, also what no scheme allows. Raises TextError with file and line for
+    `token_column`, `tag_column`: counted from 1; 0 is the last one. `scheme`: of the tags; "auto" detects it; "any"
+    accepts every sequence by conlleval's rules, also what no scheme allows. Raises TextError with file and line for
     ragged columns, tags that are none, and sequences that the scheme doesn't allow.
     """
     sentences = list(_read(path, token_column, tag_column, encoding))
@@ -59,12 +61,12 @@ def read_columns(
     return sentences
 
 
-def write_columns(sentences: Iterable[TaggedSentence], tags: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A line a token: its columns, its own tag if it had one, and the tag from `tags`; blank lines between sentences.
+def write_columns(pairs: Iterable[tuple[TaggedSentence, Sequence[str]]]) -> Iterator[str]:
+    """One line per token: its columns, its own tag if it had one, and the predicted tag; a blank line ends a sentence.
 
-    That is what conlleval reads. Columns stand between spaces, or between tabs if one of them has a space.
+    This is what conlleval reads. Columns are separated by spaces, or by tabs if a column contains a space.
     """
-    for sentence, predicted in zip(sentences, tags, strict=True):
+    for sentence, predicted in pairs:
         rows = sentence.rows or [[token] for token in sentence.tokens]
         columns = [[*row, *sentence.tags[place : place + 1], predicted[place]] for place, row in enumerate(rows)]
         separator = "\t" if any(" " in column for row in columns for column in row) else " "
@@ -126,17 +128,17 @@ def _check_row(row: list[str], num_columns: int, places: tuple[int, int], where:
         columns = "one column" if len(row) == 1 else f"{len(row)} columns"
         between = " between tabs" if separator else ""
         raise TextError(
-            f"{where}: has {columns}{between}, but the first line of the file has {num_columns}{between}. Mend the "
+            f"{where}: has {columns}{between}, but the first line of the file has {num_columns}{between}. Fix the "
             "line; a sentence ends with a blank line."
         )
     token, tag = row[places[0]], row[places[1]]
     if not token:
-        raise TextError(f"{where}: column {places[0] + 1}, the token, is empty. Mend the line.")
+        raise TextError(f"{where}: column {places[0] + 1}, the token, is empty. Fix the line.")
     prefix, label = split_tag(tag)
     if tag != OUTSIDE and (prefix not in PREFIXES or not label):
         raise TextError(
             f"{where}: the tag is {tag!r}, but tags are 'O' or like 'B-PER', with one of "
-            f"{', '.join(sorted(PREFIXES))} before the label. Mend it, or say which column has the tags with "
+            f"{', '.join(sorted(PREFIXES))} before the label. Fix it, or say which column has the tags with "
             "--tag-column."
         )
 
@@ -157,6 +159,6 @@ def _check_sequence(sentence: TaggedSentence, scheme: SchemeFound, guessed: bool
         what = f"the sentence ends after {before!r}" if is_end else f"{tag!r} comes after {before!r}"
         found = f"{scheme.upper()}{', which the other tags of the file are in' if guessed else ''}"
         raise TextError(
-            f"{where}: {what}, which is no sequence of {found}. Mend the tags, say what they are with --scheme, or "
+            f"{where}: {what}, which is no sequence of {found}. Fix the tags, say what they are with --scheme, or "
             "read them as conlleval does with --scheme any."
         )

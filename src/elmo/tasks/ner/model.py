@@ -1,10 +1,9 @@
-"""Tagger: the paper's biLSTM-CRF. Source: Peters et al. 2017 and 2018; specification 7.6.
+"""Tagger: the paper's biLSTM-CRF. Source: Peters et al. 2017 and 2018.
 
 tokens -> [static vectors ; ELMo ; char CNN] -> biLSTM layers -> [h ; ELMo] -> Linear -> CRF -> spans
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -15,16 +14,17 @@ from elmo.tasks.layers.bilstm import BiLSTM, VariationalDropout
 from elmo.tasks.layers.char_cnn import CharacterCNN
 from elmo.tasks.layers.crf import CRF
 from elmo.tasks.ner.data import TaggedSentence
-from elmo.tasks.ner.settings import TaggerSettings
+from elmo.tasks.ner.settings import NO_INPUT, TaggerSettings
 from elmo.tasks.ner.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
-from elmo.tasks.task import TaskModel
+from elmo.tasks.task import Vocabulary
+from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
 
 
-class Tagger(nn.Module, TaskModel):
+class Tagger(TaskModel[TaggedSentence, list[Span]]):
     """Sentences -> entities."""
 
-    def __init__(self, settings: TaggerSettings, vocabulary: dict[str, Any], tokens: TokenRepresentation) -> None:
+    def __init__(self, settings: TaggerSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
         """`vocabulary`: "labels" of the entities; "characters" of the training data."""
         super().__init__()
         self.settings = settings
@@ -39,10 +39,7 @@ class Tagger(nn.Module, TaskModel):
             )
         dim = tokens.input_dim + settings.character_filters
         if dim == 0:
-            raise ConfigError(
-                "the tagger would read nothing: there are no static vectors, no ELMo at the input and no char CNN. "
-                "Give it one of them, for instance --character-filters 128."
-            )
+            raise ConfigError(NO_INPUT)
         self.bilstm = BiLSTM(dim, settings.hidden_sizes, settings.dropout)
         self.dropout = VariationalDropout(settings.dropout)
         scheme = settings.tagger_scheme

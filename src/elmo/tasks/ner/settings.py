@@ -1,9 +1,22 @@
-"""Settings of named entity recognition; the defaults are specification 7.6's where a CPU allows it."""
+"""Settings of named entity recognition; the defaults are the paper's where a CPU allows it."""
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from elmo.tasks.settings import FitSettings, TokenSettings, require, require_choices
+from elmo.tasks.settings import (
+    LARGEST_SIZE,
+    TaskSettings,
+    TokenSettings,
+    require,
+    require_chance,
+    require_choices,
+    require_size,
+)
+
+NO_INPUT = (
+    "the tagger would read nothing: there are no static vectors, no ELMo at the input and no char CNN. Give it one of "
+    "them, for instance --character-filters 128."
+)
 
 
 @dataclass(frozen=True)
@@ -15,41 +28,38 @@ class TaggerSettings:
     tag_column: int = 0
     """Column of the tags, counted from 1; 0: the last one."""
     scheme: Literal["auto", "iob1", "iob2", "ioe", "bioul", "any"] = "auto"
-    """Scheme of the files' tags. auto: found out from them; any: every sequence is taken, by conlleval's rules."""
+    """Scheme of the files' tags. auto: detected; any: every sequence is accepted and read by conlleval's rules."""
     encoding: str = "utf-8"
-    """What the files are written in."""
+    """Encoding of the files."""
     unseen_labels: Literal["stop", "miss"] = "stop"
-    """What an entity does whose label isn't in the training data: stop, or count as one that can't be found."""
+    """What to do with an entity whose label isn't in the training data: stop with an error, or count it as missed."""
     tagger_scheme: Literal["bioul", "iob2", "iob1"] = "bioul"
     """Scheme that the tagger works in."""
     hidden_sizes: tuple[int, ...] = (200, 100)
-    """Hidden units of each biLSTM layer and direction, the lowest first."""
+    """Hidden units of each biLSTM layer and direction, from the lowest layer to the highest."""
     dropout: float = 0.5
-    """On each biLSTM layer's input and on the top output, the same for all tokens of a sentence."""
+    """On each biLSTM layer's input and on the top output, with the same mask for all tokens of a sentence."""
     character_filters: int = 128
     """Filters of the char CNN; 0: no char CNN."""
     character_width: int = 3
     """Characters that a filter sees."""
     character_vector: int = 16
-    """Numbers of a character's vector."""
+    """Dimensions of a character's vector."""
 
     def __post_init__(self) -> None:
         require_choices(self)
-        require(all(size >= 1 for size in self.hidden_sizes), "hidden_sizes", self.hidden_sizes, "numbers from 1 on")
-        require(len(self.hidden_sizes) >= 1, "hidden_sizes", self.hidden_sizes, "at least one number")
-        require(0 <= self.dropout < 1, "dropout", self.dropout, "a chance: at least 0 and below 1")
-        require(self.character_width >= 1, "character_width", self.character_width, "a number from 1 on")
-        require(self.character_vector >= 1, "character_vector", self.character_vector, "a number from 1 on")
-        for name in ("character_filters", "token_column", "tag_column"):
-            require(getattr(self, name) >= 0, name, getattr(self, name), "0 or more")
+        in_range = all(1 <= size <= LARGEST_SIZE for size in self.hidden_sizes)
+        require(bool(self.hidden_sizes) and in_range, "hidden_sizes", self.hidden_sizes, f"numbers to {LARGEST_SIZE}")
+        require_chance(self, "dropout")
+        require_size(self, "character_width", "character_vector")
+        require_size(self, "character_filters", "token_column", "tag_column", least=0)
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TaskSettings):
     """All settings of `elmo task train ner`."""
 
     tokens: TokenSettings = field(
         default_factory=lambda: TokenSettings(mix_penalty=0.1, elmo_dropout=0.0, train_static=True)
     )
     tagger: TaggerSettings = field(default_factory=TaggerSettings)
-    fit: FitSettings = field(default_factory=FitSettings)

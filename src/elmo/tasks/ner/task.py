@@ -1,25 +1,30 @@
 """Named entity recognition as a task."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from elmo.errors import TextError
-from elmo.tasks.layers.char_cnn import characters_of
+from elmo.errors import ConfigError, TextError
 from elmo.tasks.ner.data import TaggedSentence, read_columns, write_columns
-from elmo.tasks.ner.model import Tagger
-from elmo.tasks.ner.score import entity_scores
-from elmo.tasks.ner.settings import Settings
+from elmo.tasks.ner.score import entity_counts, entity_scores
+from elmo.tasks.ner.settings import NO_INPUT, Settings
 from elmo.tasks.ner.tags import Span, tags_of
-from elmo.tasks.task import Scores, Task
-from elmo.tasks.tokens.representation import TokenRepresentation
+from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
+from elmo.tasks.unlabelled import text_lines
+
+if TYPE_CHECKING:
+    from elmo.tasks.ner.model import Tagger
+    from elmo.tasks.tokens.representation import TokenRepresentation
 
 
-class NamedEntities(Task):
+class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
     """Tagged sentences in CoNLL columns; predictions are lists of spans."""
 
     name = "ner"
+    summary = "named entities, in CoNLL columns"
     metric = "f1"
+    metric_kind = "f1"
+    settings = Settings
 
     def read(self, path: Path | str, settings: Settings) -> list[TaggedSentence]:
         tagger = settings.tagger
@@ -31,13 +36,15 @@ class NamedEntities(Task):
             encoding=tagger.encoding,
         )
 
-    def from_text(self, sentences: Iterable[list[str]]) -> list[TaggedSentence]:
-        return [TaggedSentence(tokens) for tokens in sentences]
+    def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[TaggedSentence]:
+        return (TaggedSentence(line.tokens, offsets=line.offsets) for line in text_lines(path, reading))
 
     def sentences(self, example: TaggedSentence) -> list[list[str]]:
         return [example.tokens]
 
-    def vocabulary(self, examples: list[TaggedSentence], settings: Settings) -> dict[str, Any]:
+    def vocabulary(self, examples: list[TaggedSentence], settings: Settings) -> Vocabulary:
+        from elmo.tasks.layers.char_cnn import characters_of
+
         labels = sorted({label for example in examples for _, _, label in example.spans})
         if not labels:
             raise TextError(
@@ -47,7 +54,7 @@ class NamedEntities(Task):
         words = {word for example in examples for word in example.tokens}
         return {"labels": labels, "characters": characters_of(words)}
 
-    def check(self, examples: list[TaggedSentence], vocabulary: dict[str, Any], settings: Settings) -> None:
+    def check(self, examples: list[TaggedSentence], vocabulary: Vocabulary, settings: Settings) -> None:
         known = set(vocabulary["labels"])
         if settings.tagger.unseen_labels == "miss":
             return
@@ -60,17 +67,71 @@ class NamedEntities(Task):
                         "count it as missed with --unseen-labels miss."
                     )
 
-    def build(self, settings: Settings, vocabulary: dict[str, Any], tokens: TokenRepresentation) -> Tagger:
+    def check_settings(self, settings: Settings) -> None:
+        super().check_settings(settings)
+        if not settings.tokens.gives_input and not settings.tagger.character_filters:
+            raise ConfigError(NO_INPUT)
+
+    def build(self, settings: Settings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Tagger":
+        from elmo.tasks.ner.model import Tagger
+
         return Tagger(settings.tagger, vocabulary, tokens)
 
     def score(self, examples: Sequence[TaggedSentence], predictions: Sequence[list[Span]]) -> Scores:
         return entity_scores([example.spans for example in examples], predictions)
 
-    def write(self, examples: Sequence[TaggedSentence], predictions: Sequence[list[Span]]) -> Iterator[str]:
-        tags = [
-            tags_of(spans, len(example.tokens), "iob2") for example, spans in zip(examples, predictions, strict=True)
-        ]
-        return write_columns(examples, tags)
+    def counts(self, example: TaggedSentence, prediction: list[Span]) -> Counts:
+        return entity_counts(example.spans, prediction)
+
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
+        tagger = settings.tagger
+        right = self.read(gold, settings)
+        # The file's last column, as `write` puts it there, in whatever scheme.
+        found = read_columns(predicted, token_column=tagger.token_column, scheme="any", encoding=tagger.encoding)
+        require_same_tokens(right, found, str(gold), str(predicted))
+        return self.score(right, [sentence.spans for sentence in found])
+
+    def remarks(self, scores: Scores) -> list[str]:
+        if scores["predicted"] or not scores["gold"]:
+            return []
+        return ["the tagger predicts no entity at all: train it longer, on more data, or with smaller batches"]
+
+    def write(self, pairs: Iterable[tuple[TaggedSentence, list[Span]]]) -> Iterator[str]:
+        return write_columns((example, tags_of(spans, len(example.tokens), "iob2")) for example, spans in pairs)
+
+    def to_json(self, example: TaggedSentence, prediction: list[Span]) -> Mapping[str, Plain]:
+        entities = [_entity(example, span) for span in prediction]
+        return {"tokens": example.tokens, "prediction": prediction, "entities": entities}
+
+
+def require_same_tokens(
+    gold: Sequence[TaggedSentence], found: Sequence[TaggedSentence], gold_name: str, found_name: str
+) -> None:
+    """TextError, with both lines, at the first sentence of two files that hasn't the same tokens in both."""
+    for right, other in zip(gold, found, strict=False):
+        if right.tokens != other.tokens:
+            places = zip(right.tokens, other.tokens, strict=False)
+            place = next((at for at, (one, two) in enumerate(places) if one != two), None)
+            what = "has another length" if place is None else f"has the token {other.tokens[place]!r}"
+            raise TextError(
+                f"{found_name}:{other.lines[place or 0]}: the sentence {what}, where {gold_name}:"
+                f"{right.lines[place or 0]} begins {' '.join(right.tokens[:5])!r}: the two files don't hold the same "
+                "sentences. Score predictions for exactly the gold file's sentences."
+            )
+    if len(gold) != len(found):
+        raise TextError(
+            f"{found_name}: has {len(found)} sentences, {gold_name} has {len(gold)}. Score predictions for exactly the "
+            "gold file's sentences."
+        )
+
+
+def _entity(example: TaggedSentence, span: Span) -> dict[str, Plain]:
+    """A span with its tokens, and where it stands in the raw text, if that is known."""
+    start, end, label = span
+    entity: dict[str, Plain] = {"label": label, "start": start, "end": end, "tokens": example.tokens[start:end]}
+    if example.offsets:
+        entity["characters"] = [example.offsets[start][0], example.offsets[end - 1][1]]
+    return entity
 
 
 TASK = NamedEntities()

@@ -1,4 +1,4 @@
-"""The biattentive classification network. Source: McCann et al. 2017; Peters et al. 2018; specification 7.7.
+"""The biattentive classification network. Source: McCann et al. 2017; Peters et al. 2018.
 
 tokens -> [static vectors ; ELMo] -> Linear, ReLU -> biLSTM -> x = [h ; ELMo]
        -> a = attention of x to itself -> biLSTM over [x ; x - a ; x * a]
@@ -7,7 +7,6 @@ tokens -> [static vectors ; ELMo] -> Linear, ReLU -> biLSTM -> x = [h ; ELMo]
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -20,22 +19,20 @@ from elmo.tasks.layers.bilstm import BiLSTM
 from elmo.tasks.layers.maxout import Maxout
 from elmo.tasks.sst.data import LabelledSentence
 from elmo.tasks.sst.score import Prediction
-from elmo.tasks.sst.settings import ClassifierSettings
-from elmo.tasks.task import TaskModel
+from elmo.tasks.sst.settings import NO_INPUT, ClassifierSettings
+from elmo.tasks.task import Vocabulary
+from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.representation import TokenRepresentation
 
 
-class Classifier(nn.Module, TaskModel):
+class Classifier(TaskModel[LabelledSentence, Prediction]):
     """Sentences -> labels. As the model classifies one sentence, not a pair, it attends to itself."""
 
-    def __init__(self, settings: ClassifierSettings, vocabulary: dict[str, Any], tokens: TokenRepresentation) -> None:
+    def __init__(self, settings: ClassifierSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
         """`vocabulary`: its "labels"."""
         super().__init__()
         if tokens.input_dim == 0:
-            raise ConfigError(
-                "the classifier would read nothing: there are no static vectors and no ELMo at the input. Give it one "
-                "of them with --static FILE, or --encoder elmo and --placement input or both."
-            )
+            raise ConfigError(NO_INPUT)
         self.tokens = tokens
         self.labels: list[str] = list(vocabulary["labels"])
         self._numbers = {label: number for number, label in enumerate(self.labels)}
@@ -54,11 +51,15 @@ class Classifier(nn.Module, TaskModel):
         gold = torch.tensor([self._numbers[example.label] for example in examples], device=logits.device)
         return functional.cross_entropy(logits, gold)
 
+    def held_out_loss(self, examples: Sequence[LabelledSentence]) -> Float[Tensor, ""] | None:
+        """None if a sentence has a label that the training data doesn't have."""
+        return self.loss(examples) if all(example.label in self._numbers for example in examples) else None
+
     def predict(self, examples: Sequence[LabelledSentence]) -> list[Prediction]:
         """The most probable label of each sentence, with the probabilities of all."""
         rows = self(examples).softmax(dim=1).tolist()
-        named = [dict(zip(self.labels, row, strict=True)) for row in rows]
-        return [Prediction(label=max(row, key=row.__getitem__), probabilities=row) for row in named]
+        named = [sorted(zip(self.labels, row, strict=True), key=lambda one: -one[1]) for row in rows]
+        return [Prediction(label=row[0][0], probabilities=dict(row)) for row in named]
 
     def forward(self, examples: Sequence[LabelledSentence]) -> Float[Tensor, "batch labels"]:
         """Logits."""

@@ -1,9 +1,14 @@
-"""Settings of sentence classification; the defaults are specification 7.7's where a CPU allows it."""
+"""Settings of sentence classification; the defaults are those of McCann et al. 2017 where a CPU allows it."""
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from elmo.tasks.settings import FitSettings, TokenSettings, require, require_choices
+from elmo.tasks.settings import FitSettings, TaskSettings, require, require_chance, require_choices, require_size
+
+NO_INPUT = (
+    "the classifier would read nothing: there are no static vectors and no ELMo at the input. Give it one of them with "
+    "--static FILE, or --encoder elmo and --placement input or both."
+)
 
 
 @dataclass(frozen=True)
@@ -11,56 +16,55 @@ class ClassifierSettings:
     """Data and network of the classifier."""
 
     layout: Literal["auto", "trees", "tsv"] = "auto"
-    """Of the files. trees: a labelled tree a line, as in the Stanford Sentiment Treebank; tsv: tab-separated columns;
-    auto: found out from the first line."""
+    """Format of the files. trees: one labelled tree per line, as in the Stanford Sentiment Treebank; tsv: tab-separated
+    columns; auto: detected from the first line."""
     label_column: int = 1
     """tsv: column of the labels, counted from 1."""
     text_column: int = 2
     """tsv: column of the sentences, counted from 1."""
     header: bool = False
-    """tsv: whether the first line is names of columns."""
+    """tsv: whether the first line holds the names of the columns."""
     text_tokenizer: str = "whitespace"
     """tsv: how sentences become tokens: whitespace; unicode: by rules, for text that isn't tokenized; or
-    module:function of your own."""
+    a function of your own as module:function."""
     phrases: Literal["none", "distinct", "all"] = "distinct"
     """trees: which labelled phrases are training examples beside the sentences: none; distinct: each phrase once,
     however often it stands in the data; all: as often as it stands there (the original's way)."""
     min_phrase_tokens: int = 4
     """trees: shorter phrases are no training examples. 4 is the paper's, 1 takes single words too."""
     encoding: str = "utf-8"
-    """What the files are written in."""
+    """Encoding of the files."""
     unseen_labels: Literal["stop", "miss"] = "stop"
-    """What a label does that isn't in the training data: stop, or count as one that can't be found."""
+    """What to do with a label that isn't in the training data: stop with an error, or count it as missed."""
     hidden_size: int = 100
     """Units of the first layer, and of each biLSTM and direction. The original has 300."""
     input_dropout: float = 0.25
-    """Chance of each number of a token's vectors to become 0 in training (ELMo's own dropout comes before)."""
+    """Dropout on the tokens' vectors (after ELMo's own dropout)."""
     projection_dropout: float = 0.25
-    """The same behind the first layer."""
+    """Dropout after the first layer."""
     pooled_dropout: float = 0.1
-    """The same of the sentence's vector."""
+    """Dropout on the sentence's vector."""
     head: Literal["maxout", "relu"] = "maxout"
     """Last layers. maxout: as McCann et al. 2017; relu: as the ELMo paper."""
     head_dropouts: tuple[float, ...] = (0.2, 0.3)
-    """Of each layer before the last one; each has half the width of the layer before."""
+    """Dropout of each layer before the last one; each layer has half the width of the one before."""
     maxout_pieces: int = 4
-    """maxout: how many numbers the largest is taken of."""
+    """maxout: how many linear functions the maximum is taken of."""
 
     def __post_init__(self) -> None:
         require_choices(self)
-        for name in ("label_column", "text_column", "min_phrase_tokens", "hidden_size", "maxout_pieces"):
-            require(getattr(self, name) >= 1, name, getattr(self, name), "a whole number from 1 on")
+        require_size(self, "label_column", "text_column", "min_phrase_tokens", "hidden_size", "maxout_pieces")
         require(self.label_column != self.text_column, "text_column", self.text_column, "another one than label_column")
-        for name in ("input_dropout", "projection_dropout", "pooled_dropout"):
-            require(0 <= getattr(self, name) < 1, name, getattr(self, name), "a chance: at least 0 and below 1")
+        require_chance(self, "input_dropout", "projection_dropout", "pooled_dropout")
         chances = self.head_dropouts
-        require(all(0 <= chance < 1 for chance in chances), "head_dropouts", chances, "chances: from 0 to below 1")
+        require(all(0 <= chance < 1 for chance in chances), "head_dropouts", chances, "from 0 to below 1 each")
+        narrowest = self.hidden_size * 8 >> len(chances)
+        require(narrowest >= 1, "head_dropouts", chances, f"fewer: after {len(chances)} layers no unit is left")
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TaskSettings):
     """All settings of `elmo task train sst`."""
 
-    tokens: TokenSettings = field(default_factory=TokenSettings)
-    classifier: ClassifierSettings = field(default_factory=ClassifierSettings)
     fit: FitSettings = field(default_factory=lambda: FitSettings(epochs=20, patience=3, batch_size=100))
+    classifier: ClassifierSettings = field(default_factory=ClassifierSettings)

@@ -1,29 +1,36 @@
 """Sentence classification as a task."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from elmo.errors import TextError
+from elmo.errors import ConfigError, TextError
+from elmo.tasks.labelled_lines import labelled_lines
 from elmo.tasks.sst.data import LabelledSentence, phrases_of, read_labelled
-from elmo.tasks.sst.model import Classifier
-from elmo.tasks.sst.score import Prediction, classification_scores
-from elmo.tasks.sst.settings import Settings
-from elmo.tasks.task import Scores, Task
-from elmo.tasks.tokens.representation import TokenRepresentation
+from elmo.tasks.sst.score import Prediction, classification_counts, classification_scores, in_order
+from elmo.tasks.sst.settings import NO_INPUT, Settings
+from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
+from elmo.tasks.unlabelled import text_lines
+
+if TYPE_CHECKING:
+    from elmo.tasks.sst.model import Classifier
+    from elmo.tasks.tokens.representation import TokenRepresentation
 
 
-class Sentiment(Task):
+class Sentiment(Task[Settings, LabelledSentence, Prediction]):
     """Labelled sentences, in trees or TSV; predictions are labels with the probabilities of all."""
 
     name = "sst"
+    summary = "the sentiment of sentences, or any other label, in labelled trees or TSV"
     metric = "accuracy"
+    metric_kind = "accuracy"
+    settings = Settings
 
     def read(self, path: Path | str, settings: Settings) -> list[LabelledSentence]:
         return read_labelled(path, settings.classifier)
 
-    def from_text(self, sentences: Iterable[list[str]]) -> list[LabelledSentence]:
-        return [LabelledSentence(tokens) for tokens in sentences]
+    def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[LabelledSentence]:
+        return (LabelledSentence(line.tokens) for line in text_lines(path, reading))
 
     def sentences(self, example: LabelledSentence) -> list[list[str]]:
         return [example.tokens]
@@ -31,8 +38,8 @@ class Sentiment(Task):
     def training(self, examples: list[LabelledSentence], settings: Settings) -> list[LabelledSentence]:
         return phrases_of(examples, settings.classifier)
 
-    def vocabulary(self, examples: list[LabelledSentence], settings: Settings) -> dict[str, Any]:
-        # Of the phrases too, be they trained on or not.
+    def vocabulary(self, examples: list[LabelledSentence], settings: Settings) -> Vocabulary:
+        # Of the phrases too, whether they are trained on or not.
         labels = {example.label for example in examples}
         labels |= {phrase.label for example in examples for phrase in example.phrases}
         if len(labels) == 1:
@@ -40,9 +47,9 @@ class Sentiment(Task):
                 f"{examples[0].source}: all sentences of the training data have the label {min(labels)!r}, so there is "
                 "nothing to learn. Say which column has the labels with --label-column."
             )
-        return {"labels": sorted(labels)}
+        return {"labels": in_order(labels)}
 
-    def check(self, examples: list[LabelledSentence], vocabulary: dict[str, Any], settings: Settings) -> None:
+    def check(self, examples: list[LabelledSentence], vocabulary: Vocabulary, settings: Settings) -> None:
         known = set(vocabulary["labels"])
         if settings.classifier.unseen_labels == "miss":
             return
@@ -54,16 +61,48 @@ class Sentiment(Task):
                     "--unseen-labels miss."
                 )
 
-    def build(self, settings: Settings, vocabulary: dict[str, Any], tokens: TokenRepresentation) -> Classifier:
+    def check_settings(self, settings: Settings) -> None:
+        super().check_settings(settings)
+        if not settings.tokens.gives_input:
+            raise ConfigError(NO_INPUT)
+
+    def build(self, settings: Settings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Classifier":
+        from elmo.tasks.sst.model import Classifier
+
         return Classifier(settings.classifier, vocabulary, tokens)
 
     def score(self, examples: Sequence[LabelledSentence], predictions: Sequence[Prediction]) -> Scores:
         return classification_scores([example.label for example in examples], predictions)
 
-    def write(self, examples: Sequence[LabelledSentence], predictions: Sequence[Prediction]) -> Iterator[str]:
-        # The treebank has no format of its own for answers; this one is read again with --layout tsv.
-        for example, prediction in zip(examples, predictions, strict=True):
-            yield f"{prediction['label']}\t{' '.join(example.tokens)}"
+    def counts(self, example: LabelledSentence, prediction: Prediction) -> Counts:
+        return classification_counts(example.label, prediction)
+
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
+        right = self.read(gold, settings)
+        lines = [line for line in labelled_lines(predicted, settings.classifier.encoding) if line.strip()]
+        if len(lines) != len(right):
+            raise TextError(
+                f"{predicted}: has {len(lines)} sentences, {gold} has {len(right)}. Score predictions for exactly the "
+                "gold file's sentences, a label, a tab and the sentence on each line."
+            )
+        labels = [line.split("\t")[0].strip() for line in lines]
+        return self.score(right, [Prediction(label=label, probabilities={}) for label in labels])
+
+    def remarks(self, scores: Scores) -> list[str]:
+        per_label = scores["per_label"]
+        assert isinstance(per_label, Mapping)
+        found = [label for label, own in per_label.items() if isinstance(own, Mapping) and own["predicted"]]
+        if len(per_label) < 2 or len(found) != 1:
+            return []
+        return [f"every sentence is given the label {found[0]!r}: train longer, on more data, or with smaller batches"]
+
+    def write(self, pairs: Iterable[tuple[LabelledSentence, Prediction]]) -> Iterator[str]:
+        # The treebank has no format of its own for predictions; this one can be read again with --layout tsv.
+        return (f"{prediction['label']}\t{' '.join(example.tokens)}" for example, prediction in pairs)
+
+    def to_json(self, example: LabelledSentence, prediction: Prediction) -> Mapping[str, Plain]:
+        label, probabilities = prediction["label"], prediction["probabilities"]
+        return {"tokens": example.tokens, "prediction": {"label": label, "probabilities": probabilities}}
 
 
 TASK = Sentiment()

@@ -1,4 +1,4 @@
-"""FrozenLayers: the layers of sentences from a biLM that isn't trained, computed once and read from disk afterwards."""
+"""FrozenLayers: the layers an encoder gives for sentences, computed once and read from disk afterwards."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,47 +10,66 @@ from tqdm import tqdm
 
 from elmo.embed.embedder import Embedder
 from elmo.embed.windows import windows
-from elmo.model.bilm import BiLM, BiLMOutput
-from elmo.tasks.tokens.layer_store import LayerStore, Sentence, StoredType
+from elmo.errors import ConfigError
+from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
+from elmo.tasks.tokens.encoder import Encoder, Sentence
+from elmo.tasks.tokens.layer_store import LayerStore, StoredType
 
 # Tokens that go to the disk together: work that is lost when a run is killed.
 _PART_TOKENS = 100_000
 
 
 class FrozenLayers:
-    """A frozen biLM whose answers are remembered, in `cache` if there is one. It may be shared by many models."""
+    """An encoder that isn't trained, whose vectors are remembered in `cache` if there is one. Models may share it."""
 
     def __init__(
         self,
-        bilm: BiLM,
+        encoder: Encoder | BiLM,
         *,
         cache: Path | None = None,
         dtype: StoredType = "float32",
-        compute: str = "float32",
     ) -> None:
-        """`dtype`: how layers are stored; float16 halves the files and is exact to about 1 part in 2,000.
+        """`encoder`: a biLM stands for `Embedder(bilm, keep_boundaries=True)`, and is frozen.
 
-        `compute`: what the factors of the biLM's products are rounded to, see `Embedder`; with a cache only float32.
+        `dtype`: how layers are stored; float16 halves the files and is exact to about 1 part in 2,000.
         """
-        self.bilm = bilm.requires_grad_(False)
-        self._embedder = Embedder(bilm, keep_boundaries=True, dtype=compute if cache is None else "float32")
-        self.model_hash = self._embedder.model_hash
+        if isinstance(encoder, BiLM):
+            encoder = Embedder(encoder.requires_grad_(False), keep_boundaries=True)
+        if cache is not None and isinstance(encoder, Embedder) and encoder.dtype != "float32":
+            raise ConfigError(
+                f"an Embedder with dtype {encoder.dtype!r} was given together with a cache, whose folders hold exact "
+                "layers only. Leave out the dtype or the cache."
+            )
+        self.encoder = encoder
+        self.model_hash = encoder.model_hash
         self.store: LayerStore | None = None
         if cache is not None:
             self.store = LayerStore(
                 cache,
                 model_hash=self.model_hash,
-                num_layers=self._embedder.num_layers,
-                dim=self._embedder.layer_dim,
+                num_layers=encoder.num_layers,
+                dim=encoder.layer_dim,
+                boundaries=self.boundaries,
                 dtype=dtype,
             )
+
+    @property
+    def boundaries(self) -> int:
+        """Positions of each sentence that are no tokens: 2 with sentence boundaries, else 0."""
+        return 2 if self.encoder.keep_boundaries else 0
+
+    @property
+    def bilm(self) -> BiLM:
+        """The biLM of an ELMo encoder."""
+        assert isinstance(self.encoder, Embedder), "only the encoder 'elmo' has a biLM"
+        return self.encoder.bilm
 
     def remember(
         self, sentences: Iterable[Sentence], *, quiet: bool = False, poll: Callable[[], None] | None = None
     ) -> int:
-        """Computes and stores what the store doesn't have yet; how many sentences that were. No store: nothing.
+        """Computes and stores what the store doesn't have yet; the number of such sentences. Without a store: nothing.
 
-        `poll` is called before each sentence; what it raises ends the work. The finished parts of it stay.
+        `poll` is called before each sentence; if it raises, the work ends, and the parts that are finished stay.
         """
         if self.store is None:
             return 0
@@ -66,24 +85,28 @@ class FrozenLayers:
         return len(missing)
 
     def batch(self, sentences: Sequence[Sentence], device: torch.device | str = "cpu") -> BiLMOutput:
-        """All layers of a batch, as `BiLM.contextualize` gives them, boundaries included."""
-        arrays = [None if self.store is None else self.store.read(sentence) for sentence in sentences]
-        unknown = [row for row, array in enumerate(arrays) if array is None]
-        for row, array in zip(unknown, self._embedder.embed([sentences[row] for row in unknown]), strict=True):
-            arrays[row] = array.transpose(1, 0, 2)
-        lengths = [len(sentence) + 2 for sentence in sentences]
-        shape = (self._embedder.num_layers, len(sentences), max(lengths, default=2), self._embedder.layer_dim)
-        layers = np.zeros(shape, np.float32)
+        """All layers of a batch as `BiLM.contextualize` gives them: padded, with boundaries if the encoder has them."""
+        arrays = self._arrays(sentences)
+        lengths = [len(sentence) + self.boundaries for sentence in sentences]
+        positions = max(lengths, default=self.boundaries)
+        layers = np.zeros((self.encoder.num_layers, len(sentences), positions, self.encoder.layer_dim), np.float32)
         for row, (array, length) in enumerate(zip(arrays, lengths, strict=True)):
-            assert array is not None
-            layers[:, row, :length] = array.transpose(1, 0, 2)
-        mask = torch.arange(shape[2])[None, :] < torch.tensor(lengths, dtype=torch.int64)[:, None]
-        return BiLMOutput(torch.from_numpy(layers).to(device), mask.to(device), self.bilm.zero_state(0))
+            layers[:, row, :length] = array
+        mask = torch.arange(positions)[None, :] < torch.tensor(lengths, dtype=torch.int64)[:, None]
+        nothing = torch.zeros(0, 0, 0)
+        return BiLMOutput(torch.from_numpy(layers).to(device), mask.to(device), BiLMState(nothing, nothing))
+
+    def _arrays(self, sentences: Sequence[Sentence]) -> Iterator[np.ndarray]:
+        """(layers, positions, dim) of each sentence, from the store where it has them."""
+        stored = [None if self.store is None else self.store.read(sentence) for sentence in sentences]
+        unknown = (sentence for sentence, array in zip(sentences, stored, strict=True) if array is None)
+        computed = iter(self.encoder.embed_iter(unknown))
+        return (next(computed) if array is None else array.transpose(1, 0, 2) for array in stored)
 
     def _computed(
         self, sentences: Sequence[Sentence], tell: Callable[[int], object], poll: Callable[[], None] | None
     ) -> Iterator[np.ndarray]:
-        for sentence, array in zip(sentences, self._embedder.embed_iter(sentences), strict=True):
+        for sentence, array in zip(sentences, self.encoder.embed_iter(sentences), strict=True):
             if poll is not None:
                 poll()
             tell(len(sentence))

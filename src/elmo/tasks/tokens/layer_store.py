@@ -1,6 +1,6 @@
-"""LayerStore: the layers a frozen biLM gave for sentences, remembered on disk, so that no epoch computes them again.
+"""LayerStore: the layers an encoder gave for sentences, remembered on disk, so that no epoch computes them again.
 
-CACHE/layers-1-<hash of the biLM>-<dtype>/
+CACHE/layers-1-<hash of the encoder>-<dtype>/
     part-<hash of its sentences>/
         layers.npy    (positions, layers, dim) memory-mapped; a sentence's positions stand together, boundaries included
         index.npz     digests (sentences, 16): which sentences; offsets (sentences + 1,): where they begin
@@ -30,13 +30,25 @@ _DIGEST_BYTES = 16
 
 
 class LayerStore:
-    """One biLM's remembered layers. Every sentence starts from the zero state, so it always has the same vectors."""
+    """The remembered layers of one encoder, for which the same sentence always has the same vectors."""
 
     def __init__(
-        self, cache: Path, *, model_hash: str, num_layers: int, dim: int, dtype: StoredType = "float32"
+        self,
+        cache: Path,
+        *,
+        model_hash: str,
+        num_layers: int,
+        dim: int,
+        boundaries: int = 2,
+        dtype: StoredType = "float32",
     ) -> None:
-        """`cache`: a folder that any number of biLMs may share; it is made when something is added."""
-        self.folder = cache / f"layers-{_VERSION}-{model_hash[:16]}-{dtype}"
+        """`cache`: a folder that any number of encoders may share; it is made when something is added.
+
+        `boundaries`: positions of each sentence that are no tokens.
+        """
+        kind = "" if boundaries == 2 else f"-{boundaries}-boundaries"
+        self.folder = cache / f"layers-{_VERSION}-{model_hash[:16]}-{dtype}{kind}"
+        self.boundaries = boundaries
         self.num_layers = num_layers
         self.dim = dim
         self.dtype: StoredType = dtype
@@ -56,7 +68,7 @@ class LayerStore:
         return sorted((sentence for key, sentence in wanted.items() if key not in self._places), key=len)
 
     def read(self, sentence: Sentence) -> np.ndarray | None:
-        """(tokens + 2, layers, dim) of a sentence with its boundaries, a view of the file; None: not remembered."""
+        """(positions, layers, dim) of a sentence, its boundaries included, a view of the file; None: not remembered."""
         place = self._places.get(digest(sentence))
         if place is None:
             return None
@@ -64,9 +76,9 @@ class LayerStore:
         return layers[start:end]
 
     def add(self, sentences: Sequence[Sentence], arrays: Iterable[np.ndarray]) -> None:
-        """Remembers `arrays`, (layers, tokens + 2, dim) for each of the sentences, in their order."""
+        """Remembers `arrays`, (layers, positions, dim) for each of the sentences, in their order."""
         digests = [digest(sentence) for sentence in sentences]
-        offsets = np.cumsum([0, *(len(sentence) + 2 for sentence in sentences)])
+        offsets = np.cumsum([0, *(len(sentence) + self.boundaries for sentence in sentences)])
         part = self.folder / f"part-{hashlib.sha256(b''.join(digests)).hexdigest()[:16]}"
         shape = (int(offsets[-1]), self.num_layers, self.dim)
         size = int(np.prod(shape)) * np.dtype(self.dtype).itemsize

@@ -33,19 +33,20 @@ class StaticEmbedding(nn.Module):
 
     @property
     def dim(self) -> int:
-        """Numbers in a vector."""
+        """Dimensions of a vector."""
         return self.trained.shape[1]
 
     def vectors(self) -> StaticVectors:
         """All words with their vectors as they are now."""
-        return StaticVectors(tuple(self.words), torch.cat([self.trained[1:], self.fixed]).detach().cpu().numpy())
+        table = torch.cat([self.trained[1:], self.get_buffer("fixed")])
+        return StaticVectors(tuple(self.words), table.detach().cpu().numpy())
 
     def row(self, word: str) -> int:
         """The row of a word, as written or in lower case; 0: it has none."""
         return self._rows.get(word) or self._rows.get(word.lower(), 0)
 
     def forward(self, sentences: Sequence[Sequence[str]]) -> Float[Tensor, "batch tokens dim"]:
-        """A batch's vectors; zero for unknown words and behind each sentence."""
+        """A batch's vectors; zero for unknown words and after the end of each sentence."""
         rows = torch.zeros(len(sentences), max(map(len, sentences), default=0), dtype=torch.int64)
         for line, sentence in zip(rows, sentences, strict=True):
             line[: len(sentence)] = torch.tensor([self.row(word) for word in sentence])
@@ -53,7 +54,8 @@ class StaticEmbedding(nn.Module):
         num_trained = len(self.trained)
         # The gradient of row 0, which is nothing's vector, is left out.
         vectors = functional.embedding(rows.where(rows < num_trained, 0), self.trained, padding_idx=0)
-        if len(self.fixed) == 0:
+        table = self.get_buffer("fixed")
+        if len(table) == 0:
             return vectors
-        fixed = functional.embedding((rows - num_trained).clamp(min=0), self.fixed)
+        fixed = functional.embedding((rows - num_trained).clamp(min=0), table)
         return torch.where((rows >= num_trained)[:, :, None], fixed, vectors)

@@ -1,36 +1,32 @@
-"""A trained task model on new data: scores on labelled files, predictions for text."""
+"""A trained task model on new data: scores on labelled files, predictions for unlabelled input."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from elmo.tasks.task import Scores
-from elmo.tasks.task_model import SavedTaskModel
+from elmo.tasks.saved_model import SavedTaskModel
+from elmo.tasks.task import E, P, S, Scores
 from elmo.tasks.train.fit import predict_all
 
-# Sentences of a text that are read before the first of them is predicted: enough for batches of similar length.
+# Examples that are read before the first of them is predicted: enough for batches of similar size.
 _WINDOW = 512
 
 
-def evaluate(saved: SavedTaskModel, path: Path | str) -> tuple[Scores, list[str]]:
-    """The scores on a labelled file, and the lines of its predictions in the task's official format.
+def evaluate(saved: SavedTaskModel[S, E, P], path: Path | str) -> tuple[Scores, list[tuple[E, P]]]:
+    """The scores on a labelled file, and each example with its prediction.
 
     Raises TextError with file and line for what is wrong in the file, also for labels the model doesn't know.
     """
     task = saved.task
     examples = task.read(path, saved.settings)
     task.check(examples, saved.vocabulary, saved.settings)
-    predictions = predict_all(saved.model, task, examples, saved.settings.fit.batch_size)
-    return task.score(examples, predictions), list(task.write(examples, predictions))
+    predictions = predict_all(saved.model, task, examples, saved.settings.fit)
+    return task.score(examples, predictions), list(zip(examples, predictions, strict=True))
 
 
-def predict(saved: SavedTaskModel, sentences: Iterable[list[str]]) -> Iterator[tuple[Any, list[str]]]:
-    """For each tokenized sentence, in constant memory, its prediction and the lines of the task's official format."""
-    task = saved.task
-    stream = iter(sentences)
+def predict(saved: SavedTaskModel[S, E, P], examples: Iterable[E]) -> Iterator[tuple[E, P]]:
+    """Each example with its prediction, in constant memory; `Task.write` makes a file of them."""
+    stream = iter(examples)
     while group := list(islice(stream, _WINDOW)):
-        examples = task.from_text(group)
-        predictions = predict_all(saved.model, task, examples, saved.settings.fit.batch_size)
-        for example, prediction in zip(examples, predictions, strict=True):
-            yield prediction, list(task.write([example], [prediction]))
+        predictions = predict_all(saved.model, saved.task, group, saved.settings.fit)
+        yield from zip(group, predictions, strict=True)

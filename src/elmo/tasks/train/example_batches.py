@@ -1,35 +1,65 @@
-"""Examples -> batches of similar length, in an order that only the seed and the epoch decide."""
+"""Examples -> batches of similar size, in an order that only the seed and the epoch decide."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-# Batches whose examples are sorted together: enough for little padding, few enough for ever new company.
+# Batches whose examples are sorted together: enough for little padding, few enough for ever new combinations.
 _POOL = 50
 
 
-def shuffled_batches(lengths: Sequence[int], size: int, seed: int, number: int) -> list[np.ndarray]:
-    """All examples' indices in batches of `size`, for the pass of that number over the data.
+@dataclass(frozen=True)
+class BatchLimits:
+    """How large a batch may be; a single example always fits."""
+
+    examples: int
+    tokens: int = 0
+    """Padding included: examples times the largest size. 0: no limit."""
+
+    def cut(self, order: np.ndarray, sizes: np.ndarray) -> Iterator[np.ndarray]:
+        """`order`, indices of examples, cut into batches from its beginning. `sizes`: of all examples, in tokens."""
+        start = largest = 0
+        for end, size in enumerate(sizes[order].tolist()):
+            largest = max(largest, size)
+            count = end - start
+            is_full = count == self.examples or (self.tokens and count and (count + 1) * largest > self.tokens)
+            if is_full:
+                yield order[start:end]
+                start, largest = end, size
+        if start < len(order):
+            yield order[start:]
+
+
+def shuffled_batches(sizes: Sequence[int], limits: BatchLimits, seed: int, number: int) -> list[np.ndarray]:
+    """All examples' indices in batches, for pass `number` over the data.
 
     Equal arguments give equal batches, so that a resumed epoch goes on.
     """
     random = np.random.default_rng([seed, number])
-    order = random.permutation(len(lengths))
-    batches = []
-    for start in range(0, len(order), _POOL * size):
-        pool = order[start : start + _POOL * size]
-        pool = pool[np.argsort(np.asarray(lengths)[pool], kind="stable")]
-        batches += [pool[place : place + size] for place in range(0, len(pool), size)]
+    order = random.permutation(len(sizes))
+    known = np.asarray(sizes, dtype=np.int64)
+    batches: list[np.ndarray] = []
+    for start in range(0, len(order), _POOL * limits.examples):
+        pool = order[start : start + _POOL * limits.examples]
+        pool = pool[np.argsort(known[pool], kind="stable")]
+        batches += limits.cut(pool, known)
     return [batches[place] for place in random.permutation(len(batches))]
 
 
-def sorted_batches(lengths: Sequence[int], size: int) -> Iterator[np.ndarray]:
-    """All examples' indices in batches of `size`, the longest examples first."""
-    order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
-    return (order[start : start + size] for start in range(0, len(order), size))
+def sorted_batches(sizes: Sequence[int], limits: BatchLimits) -> Iterator[np.ndarray]:
+    """All examples' indices in batches, the largest examples first."""
+    known = np.asarray(sizes, dtype=np.int64)
+    return limits.cut(np.argsort(-known, kind="stable"), known)
 
 
-def share_of(count: int, share: float) -> np.ndarray:
-    """Indices of that share of `count` examples (at least one), ascending: smaller shares are parts of larger ones."""
-    kept = np.random.default_rng(0).permutation(count)[: max(1, round(share * count))]
-    return np.sort(kept)
+def share_of(groups: Sequence[Hashable], share: float) -> np.ndarray:
+    """Indices of the examples in that share of the groups (at least one), ascending.
+
+    `groups`: of each example. Smaller shares are subsets of larger ones.
+    """
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+    order = np.random.default_rng(0).permutation(len(numbers))
+    kept = np.zeros(len(numbers), dtype=bool)
+    kept[order[: max(1, round(share * len(numbers)))]] = True
+    return np.flatnonzero(kept[[numbers[group] for group in groups]])

@@ -1,10 +1,11 @@
-"""fit: a task's model is trained by these steps, whatever the task.
+"""fit: trains a task's model by these steps, whatever the task.
 
-batches of similar length -> loss + penalty of the mixes -> clipped gradients -> step
+batches of similar size -> loss + penalty of the mixes -> clipped gradients -> step of the optimizer
 an epoch done -> scored on the dev data -> better: its weights are kept; not better `patience` times: the end
 
-What chance decides in a step (dropout) follows from the seed and the number of the step alone, so that a training that
-was stopped or killed goes on bit for bit as if nothing had happened.
+What is random in a step (dropout, examples that are drawn) follows from the seed and the number of the step alone, so
+that a training that was stopped or killed goes on bit for bit as if nothing had happened (on a CPU: some CUDA kernels
+add in varying order).
 """
 
 import math
@@ -13,19 +14,21 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Generic, NoReturn
 
+import numpy as np
 import torch
 from torch import nn
 from tqdm import tqdm
 
-from elmo.errors import ElmoError, Interrupted
+from elmo.errors import ConfigError, ElmoError, Interrupted
 from elmo.process.stop_flag import StopFlag, StopRequested
 from elmo.tasks.settings import FitSettings
-from elmo.tasks.task import Scores, Task
-from elmo.tasks.train.example_batches import shuffled_batches, sorted_batches
+from elmo.tasks.task import E, P, S, Scores, Task
+from elmo.tasks.task_model import TaskModel
+from elmo.tasks.train.example_batches import BatchLimits, shuffled_batches, sorted_batches
 from elmo.tasks.train.fit_folder import FitFolder, Progress
-from elmo.tasks.train.optimizers import make_optimizer, rate_at
+from elmo.tasks.train.optimizers import Moment, make_optimizer, rate_at
 from elmo.tasks.train.weight_average import WeightAverage
 
 # Seconds after which an epoch under way is saved too.
@@ -35,7 +38,7 @@ _PRIME = 1_000_003
 
 
 class TrainingFailed(ElmoError):
-    """The loss or the gradient of a step is no number."""
+    """The loss or the gradient of a step is not finite (NaN or inf)."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +50,14 @@ class Fitted:
     best_epoch: int
     """From 1; without dev data the last one."""
     dev: Scores
-    """The best epoch's scores on the dev data; empty without."""
+    """The best epoch's scores on the dev data; empty without dev data."""
 
 
 def fit(
-    model: nn.Module,
-    task: Task,
-    train: Sequence[Any],
-    dev: Sequence[Any],
+    model: TaskModel[E, P],
+    task: Task[S, E, P],
+    train: Sequence[E],
+    dev: Sequence[E],
     settings: FitSettings,
     folder: Path,
     *,
@@ -62,24 +65,25 @@ def fit(
     quiet: bool = False,
     flag: StopFlag | None = None,
 ) -> Fitted:
-    """Train a `TaskModel`, or go on with the training in `folder`.
+    """Trains a model, or goes on with the training in `folder`.
 
-    `dev`: what decides which epoch is the best; empty: the last one is, and nothing ends early. `flag`: when it is up,
-    all is saved and Interrupted raised. Raises TrainingFailed when a loss or gradient is no number.
+    `dev`: decides which epoch is the best; if empty, the last one is, and nothing ends early. `flag`: when it is
+    raised, everything is saved and Interrupted raised. Raises TrainingFailed when a loss or gradient is not finite.
     """
-    with torch.random.fork_rng():
+    devices = [model.tokens.device] if model.tokens.device.type == "cuda" else []
+    with torch.random.fork_rng(devices=devices):
         return _Fit(model, task, train, dev, settings, FitFolder(folder), seed, quiet, flag or StopFlag()).run()
 
 
-class _Fit:
+class _Fit(Generic[S, E, P]):
     """One training."""
 
     def __init__(
         self,
-        model: Any,
-        task: Task,
-        train: Sequence[Any],
-        dev: Sequence[Any],
+        model: TaskModel[E, P],
+        task: Task[S, E, P],
+        train: Sequence[E],
+        dev: Sequence[E],
         settings: FitSettings,
         folder: FitFolder,
         seed: int,
@@ -88,15 +92,17 @@ class _Fit:
     ) -> None:
         self.model, self.task, self.train, self.dev = model, task, train, dev
         self.settings, self.folder, self.seed, self.flag = settings, folder, seed, flag
+        self.best_by = settings.best_by or task.metric
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        self.optimizer = make_optimizer(settings, self.parameters)
-        self.average = WeightAverage(self.parameters, settings.average_decay)
-        self.lengths = example_lengths(task, train)
-        self.num_batches = settings.epoch_passes * math.ceil(len(train) / settings.batch_size)
+        self.optimizer = make_optimizer(settings, model)
+        self.average = WeightAverage(self.parameters, settings.average_decay, warmup=settings.average_warmup)
+        self.limits = limits_of(settings)
+        self.sizes = [task.size(example) for example in train]
         self.progress = folder.restore(model, self.optimizer, self.average)
+        self.batches = self._batches_of(self.progress.epoch)
         self.bar = tqdm(
-            total=settings.epochs * self.num_batches,
-            initial=self.progress.epoch * self.num_batches + self.progress.batch,
+            total=settings.epochs * len(self.batches),  # about: later epochs may have a batch more or less
+            initial=self.progress.step,
             desc=f"seed {seed}",
             unit="batch",
             disable=quiet,
@@ -117,18 +123,21 @@ class _Fit:
 
     def _is_over(self) -> bool:
         done, patience = self.progress, self.settings.patience
-        in_vain = done.epoch - done.best_epoch  # after the first epoch there always is a best one
-        return done.epoch >= self.settings.epochs or (bool(self.dev) and 0 < patience <= in_vain)
+        return done.epoch >= self.settings.epochs or (bool(self.dev) and 0 < patience <= done.fruitless)
 
     def _epoch(self) -> None:
         """The rest of the epoch under way."""
         self.model.train()
+        self.batches = self._batches_of(self.progress.epoch)
         before, clock, saved = self.progress.seconds, time.monotonic(), time.monotonic()
-        for batch in self._batches()[self.progress.batch :]:
+        for batch in self.batches[self.progress.batch :]:
             loss = self._step([self.train[place] for place in batch])
             now = time.monotonic()
             self.progress = self.progress.changed(
-                batch=self.progress.batch + 1, loss=self.progress.loss + loss, seconds=before + now - clock
+                batch=self.progress.batch + 1,
+                step=self.progress.step + 1,
+                loss=self.progress.loss + loss,
+                seconds=before + now - clock,
             )
             self.bar.update()
             if self.bar.n % 10 == 0:
@@ -136,72 +145,94 @@ class _Fit:
             if self.flag.signal is not None:
                 self._stop()
             if now - saved > _SAVE_AFTER:
-                self.folder.save(self.model, self.optimizer, self.average, self.progress)
+                self._save()
                 saved = now
 
-    def _batches(self) -> list[Any]:
-        """The whole epoch's batches, each pass in an order of its own."""
-        settings, first = self.settings, self.progress.epoch * self.settings.epoch_passes
-        passes = range(first, first + settings.epoch_passes)
-        orders = (shuffled_batches(self.lengths, settings.batch_size, self.seed, number) for number in passes)
+    def _batches_of(self, epoch: int) -> list[np.ndarray]:
+        """A whole epoch's batches, each pass in an order of its own."""
+        first = epoch * self.settings.epoch_passes
+        passes = range(first, first + self.settings.epoch_passes)
+        orders = (shuffled_batches(self.sizes, self.limits, self.seed, number) for number in passes)
         return [batch for order in orders for batch in order]
 
-    def _step(self, examples: list[Any]) -> float:
-        step = self.progress.epoch * self.num_batches + self.progress.batch
+    def _step(self, examples: list[E]) -> float:
+        step = self.progress.step
         torch.manual_seed(_PRIME * self.seed + step)
-        rate = rate_at(self.settings, step, self.settings.epochs * self.num_batches, self.progress.num_halvings)
+        random = np.random.default_rng([self.seed, step])
+        drawn = [self.task.drawn(example, random) for example in examples]
         for group in self.optimizer.param_groups:
-            group["lr"] = rate
+            group["lr"] = rate_at(self.settings, self._moment())
         self.optimizer.zero_grad(set_to_none=True)
-        loss = self.model.loss(examples)
+        loss = self.model.loss(drawn)
         (loss + self.model.tokens.penalty()).backward()
-        norm = nn.utils.clip_grad_norm_(self.parameters, self.settings.clip_norm or math.inf)
-        if not (math.isfinite(loss.item()) and math.isfinite(norm.item())):
-            raise self._failed(loss.item(), norm.item())
+        norm = self._clip()
+        if not (math.isfinite(loss.item()) and math.isfinite(norm)):
+            raise self._failed(loss.item(), norm)
         self.optimizer.step()
         self.average.update(step)
         return loss.item()
+
+    def _moment(self) -> Moment:
+        done = self.progress
+        return Moment(
+            done.step, (done.epoch + done.batch / len(self.batches)) / self.settings.epochs, done.fruitless_all
+        )
+
+    def _clip(self) -> float:
+        """Clips the gradients; their global norm before `clip_norm`."""
+        if self.settings.clip_value:
+            nn.utils.clip_grad_value_(self.parameters, self.settings.clip_value)
+        return nn.utils.clip_grad_norm_(self.parameters, self.settings.clip_norm or math.inf).item()
 
     def _evaluate(self) -> None:
         """Scores the epoch just done, keeps its weights if they are the best, and saves."""
         try:
             with self.average.in_place():
-                scores = self._dev_scores()
-                done = self._judged(scores)
-                self.folder.record(self._line(done.epoch, scores))
+                scores, loss = self._dev_scores()
+                done = self._judged(scores, loss)
+                self.folder.record(self._line(done.epoch, scores, loss))
         except StopRequested:
             self._stop()
         self.progress = done
-        self.folder.save(self.model, self.optimizer, self.average, done)
+        self._save()
         self._show()
 
-    def _judged(self, scores: Scores) -> Progress:
-        """Progress after an epoch with these scores; the weights are kept if they are the best."""
+    def _judged(self, scores: Scores, loss: float | None) -> Progress:
+        """Progress after an epoch with these scores; the weights are kept if they are the best.
+
+        Patience counts from the first score above 0: before it, the model has only begun to learn.
+        """
         done = self.progress.changed(epoch=self.progress.epoch + 1, batch=0, loss=0.0, seconds=0.0)
-        score = float(scores.get(self.task.metric, 0.0))
-        better = not self.dev or done.best_epoch == 0 or score > done.best_score
-        if better:
+        score = figure(scores, self.best_by, self.task) if self.dev else 0.0
+        is_better = score > done.best_score
+        if done.best_epoch and not is_better and done.best_score > 0:
+            done = done.changed(fruitless=done.fruitless + 1, fruitless_all=done.fruitless_all + 1)
+        elif is_better:
+            done = done.changed(fruitless=0)
+        is_tie = score == done.best_score and loss is not None and loss < done.best_loss
+        if not self.dev or is_better or is_tie:
             self.folder.save_best(self.model)
-            done = done.changed(best_epoch=done.epoch, best_score=score)
-        else:
-            done = done.changed(num_halvings=done.num_halvings + 1)
+            known_loss = math.inf if loss is None else loss
+            done = done.changed(best_epoch=done.epoch, best_score=score, best_loss=known_loss)
         return done
 
-    def _dev_scores(self) -> Scores:
+    def _dev_scores(self) -> tuple[Scores, float | None]:
+        """The scores and the mean loss on the dev data; no loss if the model has none for data it isn't trained on."""
         if not self.dev:
-            return {}
-        predictions = predict_all(self.model, self.task, self.dev, self.settings.batch_size, self.flag.look)
-        return self.task.score(self.dev, predictions)
+            return {}, None
+        predictions = predict_all(self.model, self.task, self.dev, self.settings, self.flag.look)
+        return self.task.score(self.dev, predictions), mean_loss(self.model, self.task, self.dev, self.settings)
 
-    def _line(self, epoch: int, scores: Scores) -> dict[str, Any]:
+    def _line(self, epoch: int, scores: Scores, loss: float | None) -> dict[str, Any]:
         progress = self.progress
         return {
             "epoch": epoch,
-            "loss": round(progress.loss / self.num_batches, 6),
+            "loss": round(progress.loss / len(self.batches), 6),
             "learning_rate": self.optimizer.param_groups[0]["lr"],
             "seconds": round(progress.seconds, 3),
             "examples_per_second": round(self.settings.epoch_passes * len(self.train) / max(progress.seconds, 1e-9), 1),
             "dev": scores,
+            "dev_loss": None if loss is None else round(loss, 6),
             "mix_weights": self.model.tokens.mix_weights(),
         }
 
@@ -211,11 +242,14 @@ class _Fit:
         if done.batch:
             parts.append(f"loss {done.loss / done.batch:.4g}")
         if done.best_epoch and self.dev:
-            parts.append(f"best dev {self.task.metric} {done.best_score:.2f} (epoch {done.best_epoch})")
+            parts.append(f"best dev {self.best_by} {done.best_score:.2f} (epoch {done.best_epoch})")
         self.bar.set_postfix_str(", ".join(parts))
 
-    def _stop(self) -> NoReturn:
+    def _save(self) -> None:
         self.folder.save(self.model, self.optimizer, self.average, self.progress)
+
+    def _stop(self) -> NoReturn:
+        self._save()
         raise Interrupted(
             f"stopped in epoch {self.progress.epoch + 1} of seed {self.seed} by signal {self.flag.signal}; everything "
             f"is saved in {self.folder.path}. Go on with the same command and --resume."
@@ -225,26 +259,56 @@ class _Fit:
         done = self.progress
         return TrainingFailed(
             f"{self.folder.path}: epoch {done.epoch + 1}, batch {done.batch + 1}: the loss is {loss}, the gradient's "
-            f"norm {norm}: the training of seed {self.seed} diverged. Its best weights so far are those of epoch "
-            f"{done.best_epoch} (0: none). Try a lower --learning-rate or --clip-norm."
+            f"global norm {norm}: the training of seed {self.seed} diverged. Its best weights so far are those of "
+            f"epoch {done.best_epoch} (0: none). Try a lower --learning-rate or --clip-norm."
         )
 
 
 @torch.no_grad()
 def predict_all(
-    model: Any, task: Task, examples: Sequence[Any], batch_size: int, poll: Callable[[], None] | None = None
-) -> list[Any]:
+    model: TaskModel[E, P],
+    task: Task[S, E, P],
+    examples: Sequence[E],
+    settings: FitSettings,
+    poll: Callable[[], None] | None = None,
+) -> list[P]:
     """A prediction for each example, in their order. `poll` is called before each batch."""
     model.eval()
-    predictions: list[Any] = [None] * len(examples)
-    for batch in sorted_batches(example_lengths(task, examples), batch_size):
+    predictions: dict[int, P] = {}
+    for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings)):
         if poll is not None:
             poll()
-        for place, prediction in zip(batch, model.predict([examples[place] for place in batch]), strict=True):
-            predictions[place] = prediction
-    return predictions
+        predictions |= zip(batch.tolist(), model.predict([examples[place] for place in batch]), strict=True)
+    return [predictions[place] for place in range(len(examples))]
 
 
-def example_lengths(task: Task, examples: Sequence[Any]) -> list[int]:
-    """Tokens of each example."""
-    return [sum(map(len, task.sentences(example))) for example in examples]
+@torch.no_grad()
+def mean_loss(
+    model: TaskModel[E, P], task: Task[S, E, P], examples: Sequence[E], settings: FitSettings
+) -> float | None:
+    """The loss of an example on average; None if the model has none for examples it isn't trained on."""
+    model.eval()
+    total = 0.0
+    for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings)):
+        loss = model.held_out_loss([examples[place] for place in batch])
+        if loss is None:
+            return None
+        total += loss.item() * len(batch)
+    return total / max(len(examples), 1)
+
+
+def limits_of(settings: FitSettings) -> BatchLimits:
+    """How large batches may be."""
+    return BatchLimits(settings.batch_size, settings.batch_tokens)
+
+
+def figure(scores: Scores, name: str, task: Task[S, E, P]) -> float:
+    """One figure of a task's scores. Raises ConfigError if they don't have it."""
+    value = scores.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        known = [key for key, other in scores.items() if isinstance(other, int | float)]
+        raise ConfigError(
+            f"models of the task {task.name!r} are to be compared by {name!r}, but its score has only "
+            f"{', '.join(known) or 'no figures'}. Choose one of them with --best-by, or correct the task's metric."
+        )
+    return float(value)

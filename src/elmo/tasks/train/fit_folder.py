@@ -10,6 +10,7 @@ any moment, training goes on from the last checkpoint and takes the very same st
 """
 
 import json
+import math
 import shutil
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from torch import Tensor, nn
 
 from elmo.disk.atomic import new_file, new_folder
 from elmo.errors import WeightFileError
-from elmo.tasks.tokens.representation import learned_state, load_learned_state
+from elmo.tasks.tokens.representation import load_learned_state
 from elmo.tasks.train.optimizers import optimizer_tensors, restore_optimizer
 from elmo.tasks.train.weight_average import WeightAverage
 
@@ -37,15 +38,21 @@ class Progress:
     """Whole epochs done, their evaluation included."""
     batch: int = 0
     """Batches done of the epoch under way."""
+    step: int = 0
+    """Batches done of all epochs."""
     loss: float = 0.0
     """Sum of their losses."""
     seconds: float = 0.0
     """Spent on the epoch under way."""
     best_epoch: int = 0
     """The epoch of the best weights, from 1; 0: there is none yet."""
-    best_score: float = 0.0
-    num_halvings: int = 0
-    """Epochs without a better score so far."""
+    best_score: float = -math.inf
+    best_loss: float = math.inf
+    """The loss on the dev data at the best epoch; it decides between equal scores."""
+    fruitless: int = 0
+    """Epochs in a row without a better score, counted from the first score above 0."""
+    fruitless_all: int = 0
+    """The same over the whole training, not only in a row."""
 
     def changed(self, **values: Any) -> "Progress":
         """A copy with other values."""
@@ -75,7 +82,7 @@ class FitFolder:
         self, model: nn.Module, optimizer: torch.optim.Optimizer, average: WeightAverage, progress: Progress
     ) -> None:
         """Write where training stands."""
-        parts = {"weights": learned_state(model), "optimizer": optimizer_tensors(optimizer)}
+        parts = {"weights": model.state_dict(), "optimizer": optimizer_tensors(optimizer)}
         if averaged := average.tensors():
             parts["average"] = averaged
         size = sum(tensor.nbytes for tensors in parts.values() for tensor in tensors.values())
@@ -86,7 +93,7 @@ class FitFolder:
 
     def save_best(self, model: nn.Module) -> None:
         """Write the weights as the best so far."""
-        weights = learned_state(model)
+        weights = model.state_dict()
         with new_file(self._best, size=sum(tensor.nbytes for tensor in weights.values()), force=True) as unfinished:
             _write(weights, unfinished)
 

@@ -1,35 +1,54 @@
 """Optimizers and learning rates of task models, by the names of `FitSettings`."""
 
-from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from elmo.tasks.settings import FitSettings
+from elmo.tasks.task import E, P
+from elmo.tasks.task_model import TaskModel
 
 
-def make_optimizer(settings: FitSettings, parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
-    """The rule of a step for the parameters that are trained."""
-    trained = [parameter for parameter in parameters if parameter.requires_grad]
-    common: dict[str, Any] = {"lr": settings.learning_rate, "weight_decay": settings.weight_decay}
+@dataclass(frozen=True)
+class Moment:
+    """Where in a training a step is."""
+
+    step: int
+    """From 0."""
+    done: float
+    """Fraction of all epochs that lies before it."""
+    num_halvings: int = 0
+    """Epochs without a better dev score so far."""
+
+
+def make_optimizer(settings: FitSettings, model: TaskModel[E, P]) -> torch.optim.Optimizer:
+    """The optimizer of the model's trained parameters, in two groups if weight decay is only for some of them."""
+    trained = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
+    decayed = [parameter for name, parameter in trained if model.is_decayed(name, parameter)]
+    others = [parameter for name, parameter in trained if not model.is_decayed(name, parameter)]
+    groups = [{"params": decayed, "weight_decay": settings.weight_decay}, {"params": others, "weight_decay": 0.0}]
+    groups = [group for group in groups if group["params"]]
     if settings.optimizer == "adadelta":
-        return torch.optim.Adadelta(trained, rho=0.95, **common)
+        return torch.optim.Adadelta(groups, lr=settings.learning_rate, rho=0.95, eps=settings.adadelta_epsilon)
     rules: dict[str, Any] = {
         "adam": torch.optim.Adam,
         "adamw": torch.optim.AdamW,
         "adagrad": torch.optim.Adagrad,
         "sgd": torch.optim.SGD,
     }
-    return rules[settings.optimizer](trained, fused=True, **common)
+    return rules[settings.optimizer](groups, lr=settings.learning_rate, fused=True)
 
 
-def rate_at(settings: FitSettings, step: int, num_steps: int, num_halvings: int) -> float:
-    """The learning rate of step 0, 1, ... of `num_steps`, after `num_halvings` epochs without a better dev score."""
+def rate_at(settings: FitSettings, moment: Moment) -> float:
+    """The learning rate of a step."""
     if settings.decay == "linear":
-        return settings.learning_rate * (num_steps - step) / num_steps
+        return settings.learning_rate * (1 - moment.done)
     if settings.decay == "halve":
-        return settings.learning_rate * 0.5**num_halvings
+        return settings.learning_rate * 0.5**moment.num_halvings
+    if settings.decay == "staircase":
+        return settings.learning_rate * settings.decay_rate ** (moment.step // settings.decay_steps)
     return settings.learning_rate
 
 

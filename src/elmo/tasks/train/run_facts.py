@@ -6,30 +6,31 @@ from typing import Any
 
 from elmo.disk.atomic import new_file
 from elmo.errors import ConfigError
+from elmo.tasks.settings import TaskSettings, to_table, with_table
 
 _SHOWN = {"bilm": "biLM"}
 
 
-def write_json_file(path: Path, values: dict[str, Any]) -> None:
-    """A file of facts; whole or not at all."""
-    text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+def write_json_file(path: Path, values: dict[str, Any], *, indent: int | None = 2) -> None:
+    """Writes a file of facts atomically."""
+    text = json.dumps(values, indent=indent, ensure_ascii=False) + "\n"
     with new_file(path, size=len(text), force=True) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
 
 
-def require_same_run(path: Path, facts: dict[str, Any]) -> None:
+def require_same_run(path: Path, facts: dict[str, Any], defaults: TaskSettings) -> None:
     """ConfigError if the run of `path` was begun with other facts; nothing if it wasn't begun.
 
-    `facts`: plain values; tables in it, "data" (hashes by name) and "settings", are compared line by line.
+    `facts`: plain values; its tables "data" (hashes by name) and "settings" are compared line by line. `defaults`: of
+    the task, which count for settings that didn't exist yet when the run was begun.
     """
     if not path.is_file():
         return
     noted = json.loads(path.read_text(encoding="utf-8"))
+    noted["settings"] = to_table(with_table(defaults, noted["settings"], str(path)))
+    begun = _flat(json.loads(json.dumps(noted)))
     plain = json.loads(json.dumps(facts))
-    # A setting that didn't exist yet when the run was begun changed nothing then.
-    plain["settings"] = {name: value for name, value in plain["settings"].items() if name in noted["settings"]}
     plain["data"] = {**dict.fromkeys(noted["data"]), **plain["data"]}  # also of a file that isn't given any more
-    begun = _flat(noted)
     for name, now in _flat(plain).items():
         if begun.get(name) != now:
             raise ConfigError(

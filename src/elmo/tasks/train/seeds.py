@@ -10,10 +10,13 @@ Outcome = dict[str, Any]
 """Of one seed: scores by data ("dev", "test"), each a task's `Scores`, and other facts."""
 
 
-def over_seeds(seeds: Sequence[int], run_one: Callable[[int], Outcome], metric: str) -> dict[str, Any]:
+def over_seeds(
+    seeds: Sequence[int], run_one: Callable[[int], Outcome], metric: str, best_by: str | None = None
+) -> dict[str, Any]:
     """Runs every seed in turn; mean, standard deviation and single scores of `metric`, plain for JSON.
 
-    The standard deviation is the sample's (n - 1 below), None for one seed. "best_seed" has the best dev score.
+    The standard deviation is the sample's (n - 1 in the denominator), None for one seed. "best_seed" has the best dev
+    score `best_by` (default: `metric`).
     """
     require_seeds(seeds)
     outcomes = [{"seed": seed, **run_one(seed)} for seed in seeds]
@@ -21,7 +24,7 @@ def over_seeds(seeds: Sequence[int], run_one: Callable[[int], Outcome], metric: 
     for data in ("dev", "test"):
         if all(outcome.get(data) for outcome in outcomes):
             summary[data] = summarize([float(outcome[data][metric]) for outcome in outcomes])
-    best = max(outcomes, key=lambda outcome: (outcome.get("dev") or {}).get(metric, 0.0))
+    best = max(outcomes, key=lambda outcome: (outcome.get("dev") or {}).get(best_by or metric, 0.0))
     return {**summary, "best_seed": best["seed"], "per_seed": outcomes}
 
 

@@ -1,247 +1,156 @@
-"""train: files -> a trained model for each seed, its predictions and scores.
+"""train: a job -> a trained model for each seed, its predictions and scores.
 
-run.json             task, settings, files with their hashes, the biLM's hash
+run.json             task, settings, files with their hashes, the encoder's hash
 env.json             versions and machine
-cache/               the biLM's layers (unless another cache is named)
-seed-1/              metrics.jsonl, model/, scores.json, predictions of dev and test in the official format
+cache/               the encoder's layers (unless another cache is named)
+seed-1/              metrics.jsonl, model/, scores.json; of dev and test the predictions in the official format and the
+                     counts of each example (`example_counts`)
 scores.json          mean, standard deviation and single scores over the seeds
 model/               the model of the seed with the best dev score
 """
 
 import json
-import shutil
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 import torch
 
-from elmo.disk.atomic import new_file, new_folder
+from elmo.disk.atomic import copied_folder, new_file
 from elmo.disk.folder_lock import locked
 from elmo.errors import ConfigError, Interrupted, OutputError
-from elmo.model.bilm import BiLM
 from elmo.process.device import chosen_device
 from elmo.process.environment import environment
 from elmo.process.stop_flag import StopFlag, stop_flag
-from elmo.static.vectors import StaticVectors
-from elmo.tasks.settings import to_table
-from elmo.tasks.task import Task, find
-from elmo.tasks.task_model import SavedTaskModel, save
+from elmo.tasks.saved_model import SavedTaskModel, save
+from elmo.tasks.task import E, P, S, Vocabulary
+from elmo.tasks.task_model import TaskModel
+from elmo.tasks.tokens.encoder import NONE, find_encoder
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
-from elmo.tasks.tokens.layer_store import StoredType
-from elmo.tasks.tokens.representation import TokenRepresentation
-from elmo.tasks.train.example_batches import share_of
-from elmo.tasks.train.fit import fit, predict_all
+from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
+from elmo.tasks.train.example_counts import example_counts
+from elmo.tasks.train.fit import figure, fit, predict_all
 from elmo.tasks.train.fit_folder import FitFolder
+from elmo.tasks.train.job import AnyJob, Job
 from elmo.tasks.train.run_facts import require_same_run, write_json_file
 from elmo.tasks.train.seeds import Outcome, over_seeds, require_seeds
+from elmo.tasks.train.task_data import TaskData, all_examples, read_data, sentences_of
 from elmo.version import __version__
-from elmo.weights.fingerprint import file_hash
 
-_DEV_SHARE = 0.1
+
+def train(job: AnyJob, *, on_seed: Callable[[int], None] | None = None) -> dict[str, Any]:
+    """Trains a model for each seed of a job in its run folder; what scores.json says.
+
+    `on_seed` is called with each seed when its turn comes, also if it was trained before. Raises TextError for what is
+    wrong in the data, ConfigError for settings that don't fit together, OutputError if the folder is taken,
+    Interrupted when stopped with everything saved.
+    """
+    options = job.options
+    require_seeds(options.seeds)
+    job.task.check_settings(job.settings)
+    with stop_flag() as flag:
+        data = read_data(job.task, job.settings, job.files, quiet=options.quiet)
+        _require_free(job.run, options.resume)
+        sources = TokenSources(_frozen(job), *_static(job, data))
+        job.run.mkdir(parents=True, exist_ok=True)
+        with locked(job.run, "'elmo task train' or 'elmo reproduce'"):
+            _note(job, sources.frozen)
+            _remember(job, sources.frozen, data, flag)
+            training = _Training(job, data, sources, flag, on_seed)
+            metric = job.settings.fit.best_by or job.task.metric
+            summary = {"task": job.task.name, **over_seeds(options.seeds, training.one_seed, job.task.metric, metric)}
+            write_json_file(job.run / "scores.json", summary)
+            if options.keep_models:
+                copied_folder(outcome_file(job.run, summary["best_seed"]).parent / "model", job.run / "model")
+            return summary
 
 
 @dataclass(frozen=True)
-class Files:
-    """A task's data."""
+class _Training(Generic[S, E, P]):
+    """A job with everything that its seeds share."""
 
-    train: Path
-    dev: Path | None = None
-    """None: a tenth of the training examples is held out in its place."""
-    test: Path | None = None
-
-    def hashes(self) -> dict[str, str]:
-        """SHA-256 of each file there is."""
-        named = {"train": self.train, "dev": self.dev, "test": self.test}
-        return {name: file_hash([path]) for name, path in named.items() if path is not None}
-
-
-@dataclass(frozen=True)
-class _Data:
-    """What the files hold."""
-
-    train: list[Any]
-    dev: list[Any]
-    test: list[Any]
-    vocabulary: dict[str, Any]
-
-
-@dataclass
-class _Experiment:
-    """One call of `train`."""
-
-    task: Task
-    settings: Any
-    data: _Data
-    run: Path
-    include_bilm: bool
-    keep_models: bool
-    quiet: bool
+    job: Job[S, E, P]
+    data: TaskData[E]
+    sources: TokenSources
     flag: StopFlag
-    tell: Callable[[int], None] | None = None
-    frozen: FrozenLayers | None = None
-    static: StaticVectors | None = None
-    train_words: list[str] = field(default_factory=list)
+    on_seed: Callable[[int], None] | None
 
     def one_seed(self, seed: int) -> Outcome:
         """Trains, or takes what was trained before."""
-        if self.tell is not None:
-            self.tell(seed)
-        done = outcome_file(self.run, seed)
+        if self.on_seed is not None:
+            self.on_seed(seed)
+        done = outcome_file(self.job.run, seed)
         if done.is_file():
             return json.loads(done.read_text(encoding="utf-8"))
-        folder = done.parent
-        with torch.random.fork_rng():
+        job, folder = self.job, done.parent
+        with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            model = self._new_model()
-        data = self.data
+            model = new_model(job, self.data.vocabulary, self.sources).to(chosen_device(job.settings.fit.device))
         fitted = fit(
             model,
-            self.task,
-            data.train,
-            data.dev,
-            self.settings.fit,
+            job.task,
+            self.data.train,
+            self.data.dev,
+            job.settings.fit,
             folder,
             seed=seed,
-            quiet=self.quiet,
+            quiet=job.options.quiet,
             flag=self.flag,
         )
         outcome: Outcome = {"epochs": fitted.epochs, "best_epoch": fitted.best_epoch}
-        for name, examples in (("dev", data.dev), ("test", data.test)):
-            if examples:
-                outcome[name] = self._scored(model, examples, folder / f"{name}.predictions")
+        for name, examples in self.data.scored().items():
+            outcome[name] = _scored(job, model, examples, folder / name)
         outcome["mix_weights"] = model.tokens.mix_weights()
-        metadata = {"elmo_version": __version__, "seed": seed, "best_epoch": fitted.best_epoch} | {
-            f"{name}_{self.task.metric}": outcome[name][self.task.metric] for name in ("dev", "test") if name in outcome
-        }
-        if self.keep_models:
-            saved = SavedTaskModel(self.task, self.settings, data.vocabulary, model, metadata)
-            save(saved, folder / "model", include_bilm=self.include_bilm, force=True)
+        if job.options.keep_models:
+            self._save(model, seed, outcome, folder / "model")
         write_json_file(done, outcome)
         FitFolder(folder).finish()
         return outcome
 
-    def _new_model(self) -> Any:
-        tokens = TokenRepresentation(
-            self.settings.tokens, frozen=self.frozen, static=self.static, train_words=self.train_words
-        )
-        model: Any = self.task.build(self.settings, self.data.vocabulary, tokens)
-        return model.to(chosen_device(self.settings.fit.device))
-
-    def _scored(self, model: Any, examples: list[Any], path: Path) -> dict[str, Any]:
-        predictions = predict_all(model, self.task, examples, self.settings.fit.batch_size)
-        text = "".join(line + "\n" for line in self.task.write(examples, predictions))
-        with new_file(path, size=len(text), force=True) as unfinished:
-            unfinished.write_text(text, encoding="utf-8")
-        return self.task.score(examples, predictions)
+    def _save(self, model: TaskModel[E, P], seed: int, outcome: Outcome, folder: Path) -> None:
+        job, metric = self.job, self.job.task.metric
+        metadata = {"elmo_version": __version__, "seed": seed, "best_epoch": outcome["best_epoch"]}
+        metadata |= {f"{name}_{metric}": outcome[name][metric] for name in self.data.scored()}
+        saved = SavedTaskModel(job.task, job.settings, self.data.vocabulary, model, metadata)
+        save(saved, folder, include_bilm=job.options.include_bilm, force=True)
 
 
-def train(
-    task_name: str,
-    settings: Any,
-    files: Files,
-    run: Path,
-    *,
-    seeds: Sequence[int] = (1,),
-    cache: Path | None = None,
-    cache_dtype: StoredType = "float32",
-    include_bilm: bool = False,
-    keep_models: bool = True,
-    resume: bool = False,
-    quiet: bool = False,
-    tell: Callable[[int], None] | None = None,
-) -> dict[str, Any]:
-    """Trains a model for each seed in the run folder; what scores.json says.
+def new_model(job: Job[S, E, P], vocabulary: Vocabulary, sources: TokenSources) -> TaskModel[E, P]:
+    """A model of the job with random weights, on the CPU."""
+    return job.task.build(job.settings, vocabulary, TokenRepresentation(job.settings.tokens, sources))
 
-    `cache`: folder for the biLM's layers, which any number of runs may share (default: in the run folder).
-    `include_bilm`: whether the saved models have a copy of the biLM. `keep_models`: whether models are saved at all.
-    `resume`: go on in a run folder, with the same settings and files; more seeds are allowed. `tell` is called with
-    each seed when its turn comes, also if it was trained before. Raises TextError for what is wrong in the data,
-    ConfigError for settings that make no sense, OutputError if the folder is taken, Interrupted when stopped with all
-    saved.
-    """
-    require_seeds(seeds)
+
+def remember_layers(job: AnyJob) -> None:
+    """Computes and stores what `train` would compute of the encoder's layers before it trains. Raises as `train`."""
     with stop_flag() as flag:
-        task = find(task_name)
-        data = _read(task, settings, files, quiet)
-        _require_free(run, resume)
-        frozen = _frozen(settings, cache or run / "cache", cache_dtype)
-        run.mkdir(parents=True, exist_ok=True)
-        with locked(run, "'elmo task train' or 'elmo reproduce'"):
-            _note(run, task, settings, files, frozen)
-            experiment = _Experiment(task, settings, data, run, include_bilm, keep_models, quiet, flag, tell, frozen)
-            _fill_tokens(experiment)
-            summary = {"task": task.name, **over_seeds(seeds, experiment.one_seed, task.metric)}
-            write_json_file(run / "scores.json", summary)
-            if keep_models:
-                _copy_model(outcome_file(run, summary["best_seed"]).parent / "model", run / "model")
-            return summary
-
-
-def remember_layers(
-    task_name: str,
-    settings: Any,
-    files: Files,
-    cache: Path,
-    *,
-    cache_dtype: StoredType = "float32",
-    quiet: bool = False,
-) -> None:
-    """Computes and stores what `train` with these arguments would compute of the biLM's layers before it trains.
-
-    Raises as `train` does.
-    """
-    with stop_flag() as flag:
-        task = find(task_name)
-        frozen = _frozen(settings, cache, cache_dtype)
+        frozen = _frozen(job)
         if frozen is not None:
-            _remember(frozen, task, _read(task, settings, files, quiet), quiet, flag)
+            _remember(job, frozen, read_data(job.task, job.settings, job.files, quiet=job.options.quiet), flag)
 
 
 def outcome_file(run: Path, seed: int) -> Path:
-    """Where a run's outcome of a seed stands, once that is trained."""
+    """Where a run's outcome of a seed is, once that is trained."""
     return run / f"seed-{seed}" / "scores.json"
 
 
-def examine(task_name: str, settings: Any, files: Files) -> tuple[int, dict[str, Any]]:
-    """How many examples `train` trains on with a share of 1, and their vocabulary; raises for the files as `train`."""
-    data = _examples(find(task_name), settings, files)
-    return len(data.train), data.vocabulary
+def count_examples(job: AnyJob) -> int:
+    """How many examples `train` trains on with a share of 1; raises for the files as `train` does."""
+    return len(all_examples(job.task, job.settings, job.files).train)
 
 
-def _read(task: Task, settings: Any, files: Files, quiet: bool) -> _Data:
-    """What is trained on and scored."""
-    data = _examples(task, settings, files)
-    if not files.dev and not quiet:
-        print(f"no --dev was given: {len(data.dev):,} of the training examples decide which epoch is the best",
-              file=sys.stderr)  # fmt: skip
-    train = [data.train[place] for place in share_of(len(data.train), settings.fit.train_share)]
-    train = task.training(train, settings)
-    if not train:
-        raise ConfigError(f"{files.train}: there is nothing to train on. Check the file and its settings.")
-    return replace(data, train=train)
-
-
-def _examples(task: Task, settings: Any, files: Files) -> _Data:
-    """All examples of the files, checked; without a dev file some of the training examples are its."""
-    train = task.read(files.train, settings)
-    dev = task.read(files.dev, settings) if files.dev else []
-    test = task.read(files.test, settings) if files.test else []
-    vocabulary = task.vocabulary(train, settings)
-    for examples in (dev, test):
-        task.check(examples, vocabulary, settings)
-    if not files.dev:
-        train, dev = _held_out(train)
-    return _Data(train, dev, test, vocabulary)
-
-
-def _held_out(examples: list[Any]) -> tuple[list[Any], list[Any]]:
-    """(kept, held out); both have something, if there are two or more."""
-    held = set(share_of(len(examples), _DEV_SHARE).tolist()) if len(examples) > 1 else set()
-    kept = [example for place, example in enumerate(examples) if place not in held]
-    return kept, [examples[place] for place in sorted(held)]
+def _scored(job: Job[S, E, P], model: TaskModel[E, P], examples: Sequence[E], path: Path) -> dict[str, Any]:
+    """Scores; predictions and counts are written to `path` with their endings."""
+    predictions = predict_all(model, job.task, examples, job.settings.fit)
+    lines = job.task.write(zip(examples, predictions, strict=True))
+    text = "".join(line + "\n" for line in lines)
+    with new_file(path.with_suffix(".predictions"), size=len(text), force=True) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+    scores = job.task.score(examples, predictions)
+    figure(scores, job.task.metric, job.task)
+    if (counts := example_counts(job.task, examples, predictions, scores)) is not None:
+        write_json_file(path.with_suffix(".examples.json"), counts, indent=None)
+    return dict(scores)
 
 
 def _require_free(run: Path, resume: bool) -> None:
@@ -254,54 +163,46 @@ def _require_free(run: Path, resume: bool) -> None:
         )
 
 
-def _frozen(settings: Any, cache: Path, dtype: StoredType) -> FrozenLayers | None:
-    tokens = settings.tokens
-    if tokens.encoder == "none":
+def _frozen(job: AnyJob) -> FrozenLayers | None:
+    tokens = job.settings.tokens
+    if tokens.encoder == NONE:
         return None
-    bilm = BiLM.from_pretrained(tokens.model or None).to(chosen_device(settings.fit.device))
-    return FrozenLayers(bilm, cache=None if tokens.train_bilm else cache, dtype=dtype)
+    encoder = find_encoder(tokens.encoder, tokens.model, device=job.settings.fit.device)
+    cache = job.options.cache or job.run / "cache"
+    return FrozenLayers(encoder, cache=None if tokens.train_bilm else cache, dtype=job.options.cache_dtype)
 
 
-def _note(run: Path, task: Task, settings: Any, files: Files, frozen: FrozenLayers | None) -> None:
+def _note(job: AnyJob, frozen: FrozenLayers | None) -> None:
     """Writes what the run is; ConfigError if it was begun as another."""
-    facts = {
-        "task": task.name,
-        "settings": json.loads(json.dumps(to_table(settings))),
-        "data": files.hashes(),
-        "bilm": None if frozen is None else frozen.model_hash,
-    }
-    path = run / "run.json"
+    facts = json.loads(json.dumps({**job.facts(), "bilm": None if frozen is None else frozen.model_hash}))
+    path = job.run / "run.json"
     if path.is_file():
-        require_same_run(path, facts)
+        require_same_run(path, facts, job.task.settings())
         return
-    write_json_file(path, {**facts, "files": {name: str(path) for name, path in vars(files).items() if path}})
-    write_json_file(run / "env.json", {"elmo": __version__, **environment()})
+    files = {name: str(file) for name, file in job.files.present().items()}
+    write_json_file(path, {**facts, "files": files})
+    write_json_file(job.run / "env.json", {"elmo": __version__, **environment()})
 
 
-def _fill_tokens(experiment: _Experiment) -> None:
-    """Gets ready what all seeds share: the biLM's layers and the static vectors."""
-    task, data, tokens = experiment.task, experiment.data, experiment.settings.tokens
-    if experiment.frozen is not None:
-        _remember(experiment.frozen, task, data, experiment.quiet, experiment.flag)
-    if tokens.static:
-        # Here, because few runs need it.
-        from elmo.static.for_words import vectors_for_words
+def _static(job: Job[S, E, P], data: TaskData[E]) -> tuple[dict[str, Any] | None, list[str]]:
+    """The static vectors that all seeds share, and the words that may be trained."""
+    tokens = job.settings.tokens
+    if not tokens.static:
+        return None, []
+    # Here, because few runs need it.
+    from elmo.static.for_words import vectors_for_words
 
-        examples = (*data.train, *data.dev, *data.test)
-        words = {word for example in examples for sentence in task.sentences(example) for word in sentence}
-        experiment.static = vectors_for_words(tokens.static, limit=tokens.static_words, wanted=words)
-        trained = {w for example in data.train for sentence in task.sentences(example) for w in sentence}
-        experiment.train_words = sorted(trained)
+    words = {word for sentence in sentences_of(job.task, data.train, data.dev, data.test) for word in sentence}
+    found = {
+        name: vectors_for_words(file, limit=tokens.static_words, wanted=words)
+        for name, file in tokens.static_files.items()
+    }
+    return found, sorted({word for sentence in sentences_of(job.task, data.train) for word in sentence})
 
 
-def _remember(frozen: FrozenLayers, task: Task, data: _Data, quiet: bool, flag: StopFlag) -> None:
+def _remember(job: Job[S, E, P], frozen: FrozenLayers | None, data: TaskData[E], flag: StopFlag) -> None:
     """All layers of the data go to the store, if there is one: a biLM that is trained has none."""
-    examples = (*data.train, *data.dev, *data.test)
-    sentences = (sentence for example in examples for sentence in task.sentences(example))
-    frozen.remember(sentences, quiet=quiet, poll=_poll(flag))
 
-
-def _poll(flag: StopFlag) -> Any:
     def look() -> None:
         if flag.signal is not None:
             raise Interrupted(
@@ -309,11 +210,6 @@ def _poll(flag: StopFlag) -> Any:
                 "same command and --resume."
             )
 
-    return look
-
-
-def _copy_model(source: Path, target: Path) -> None:
-    parts = frozenset(path.name for path in target.iterdir()) if target.is_dir() else frozenset()
-    size = sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
-    with new_folder(target, size=size, force=True, replaceable=parts) as unfinished:
-        shutil.copytree(source, unfinished, dirs_exist_ok=True)
+    if frozen is not None:
+        sentences = sentences_of(job.task, data.train, data.dev, data.test)
+        frozen.remember(sentences, quiet=job.options.quiet, poll=look)

@@ -12,13 +12,12 @@ from elmo.config import BiLMConfig
 from elmo.errors import ConfigError, WeightFileError
 from elmo.model.bilm import BiLM
 from elmo.static.vectors import StaticVectors
-from elmo.tasks.ner.settings import TaggerSettings
+from elmo.tasks.ner.settings import Settings, TaggerSettings
 from elmo.tasks.ner.task import TASK
+from elmo.tasks.saved_model import SavedTaskModel, load, save
 from elmo.tasks.settings import TokenSettings
-from elmo.tasks.task import default_settings
-from elmo.tasks.task_model import SavedTaskModel, load, save
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
-from elmo.tasks.tokens.representation import TokenRepresentation
+from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 
 STATIC = StaticVectors(("Rome", "saw", "unseen"), np.arange(6, dtype=np.float32).reshape(3, 2))
 
@@ -27,14 +26,15 @@ def saved_model(sentences, bilm_folder=None, static=None, **tokens) -> SavedTask
     torch.manual_seed(0)
     encoder = "none" if bilm_folder is None else "elmo"
     settings = replace(
-        default_settings("ner"),
+        Settings(),
         tokens=TokenSettings(encoder=encoder, model=str(bilm_folder or ""), **tokens),
         tagger=TaggerSettings(hidden_sizes=(5,), character_filters=4),
     )
     vocabulary = TASK.vocabulary(sentences, settings)
     frozen = None if bilm_folder is None else FrozenLayers(BiLM.from_pretrained(bilm_folder))
     words = ["saw", "new"]
-    representation = TokenRepresentation(settings.tokens, frozen=frozen, static=static, train_words=words)
+    sources = TokenSources(frozen, None if static is None else {"static": static}, words)
+    representation = TokenRepresentation(settings.tokens, sources)
     model = TASK.build(settings, vocabulary, representation)
     for name, parameter in model.named_parameters():  # as if it had been trained
         if parameter.requires_grad:
@@ -66,14 +66,14 @@ def test_a_model_with_its_bilm_needs_nothing_else(tmp_path, train_sentences, bil
     expected = load(tmp_path / "with").model.predict(train_sentences)
     with pytest.raises(WeightFileError, match="name its place with --model|say where it is with --model"):
         load(tmp_path / "without")
-    assert load(tmp_path / "without", model=moved).model.predict(train_sentences) == expected
+    assert load(tmp_path / "without", model=str(moved)).model.predict(train_sentences) == expected
 
 
 def test_another_bilm_is_refused(tmp_path, train_sentences, bilm_folder, tiny_config):
     save(saved_model(train_sentences, bilm_folder), tmp_path / "model")
     BiLM(tiny_config).save_pretrained(tmp_path / "other")
     with pytest.raises(WeightFileError, match="was trained with the biLM .* of hash"):
-        load(tmp_path / "model", model=tmp_path / "other")
+        load(tmp_path / "model", model=str(tmp_path / "other"))
 
 
 def test_tensors_of_another_label_set_are_refused(tmp_path, train_sentences):
@@ -90,9 +90,10 @@ def test_tensors_of_another_label_set_are_refused(tmp_path, train_sentences):
     ("name", "content", "message"),
     [
         ("config.json", None, "no task model: config.json is missing"),
-        ("config.json", "{}", "is no config of a task model"),
+        ("config.json", "{}", "isn't the config of a task model"),
         ("model.safetensors", "x", "can't be read as safetensors"),
-        ("static_words.json", '["a"]', "has 1 words, static.safetensors has 4 vectors"),
+        ("static_words.json", '{"static": ["a"]}', "belong to different models"),
+        ("static_words.json", '["a"]', "holds a JSON list, not an object"),
     ],
 )
 def test_damaged_folders_are_told(tmp_path, train_sentences, name, content, message):

@@ -1,0 +1,27 @@
+"""Objects of the user's own, named as module:object on the command line."""
+
+import pkgutil
+import sys
+from pathlib import Path
+
+from elmo.errors import ConfigError
+
+
+def named_object(name: str, what: str) -> object:
+    """The object of the name "module:object"; the module may be in the current folder.
+
+    `what`: what it should be, for messages ("tokenizer"). Raises ConfigError if there is no such object.
+    """
+    # A program's own folder is on the path, not the one it was started in.
+    path, here = list(sys.path), str(Path.cwd())
+    if here not in path:
+        sys.path.append(here)
+    try:
+        return pkgutil.resolve_name(name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(
+            f"the {what} {name!r} can't be found: {error}. Name it as module:object, where the module is installed or "
+            f"in {here}."
+        ) from None
+    finally:
+        sys.path[:] = path

@@ -1,0 +1,88 @@
+"""Which tasks there are: those of this package, those that installed packages add, and any object by its name.
+
+A package adds a task by an entry point of the group `elmo.tasks`; in its pyproject.toml:
+
+    [project.entry-points."elmo.tasks"]
+    reviews = "my_package.reviews:TASK"
+"""
+
+import pkgutil
+import sys
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, TypeAlias
+
+from elmo.errors import ConfigError
+from elmo.process.named_object import named_object
+from elmo.tasks.task import Task
+
+AnyTask: TypeAlias = Task[Any, Any, Any]
+"""A task whose types are known to itself alone."""
+
+BUILT_IN = {
+    "ner": "elmo.tasks.ner.task:TASK",
+    "sst": "elmo.tasks.sst.task:TASK",
+}
+"""The tasks of this package."""
+
+GROUP = "elmo.tasks"
+
+
+def find(name: str) -> AnyTask:
+    """The task of that name: built in, installed, or `package.module:TASK`. Raises ConfigError if there is none."""
+    if name in BUILT_IN:
+        return pkgutil.resolve_name(BUILT_IN[name])
+    installed = _installed()
+    if name in installed:
+        found = _loaded(installed[name])
+    elif ":" in name:
+        found = named_object(name, "task")
+    else:
+        raise ConfigError(
+            f"there is no task {name!r}. The tasks are: {', '.join([*BUILT_IN, *installed])}; a task of your own is "
+            "named as package.module:TASK."
+        )
+    if not isinstance(found, Task):
+        raise ConfigError(
+            f"the task {name!r} is a {type(found).__name__}, not a task. Name an instance of a class derived from "
+            "elmo.tasks.task.Task."
+        )
+    return found
+
+
+def reference(task: AnyTask) -> str:
+    """A name by which `find` gives the same task, also in another process. Raises ConfigError if there is none."""
+    if is_known(task.name) and find(task.name) is task:
+        return task.name
+    module = sys.modules[type(task).__module__]
+    names = [name for name, value in vars(module).items() if value is task]
+    if not names:
+        raise ConfigError(
+            f"the task {task.name!r} can't be found by other processes: {module.__name__} has no variable that holds "
+            "it. Write `TASK = ...` there, or use one worker."
+        )
+    return f"{module.__name__}:{names[0]}"
+
+
+def summaries() -> dict[str, str]:
+    """A line for each task; installed ones, which aren't loaded for it, have the name of their module."""
+    own = {name: find(name).summary for name in BUILT_IN}
+    return own | {name: f"from {point.value}" for name, point in _installed().items()}
+
+
+def is_known(name: str) -> bool:
+    """Whether `find` needs no module for the name."""
+    return name in BUILT_IN or name in _installed()
+
+
+def _installed() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP) if point.name not in BUILT_IN}
+
+
+def _loaded(point: EntryPoint) -> object:
+    try:
+        return point.load()
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(
+            f"the task {point.name!r} can't be loaded from {point.value}: {error}. Its package is installed "
+            "incompletely, or for another version of elmo: install it again."
+        ) from None

@@ -1,0 +1,233 @@
+"""Saved task models: folders that load anywhere.
+
+config.json          task, settings, vocabulary (labels, characters), which biLM by name and hash
+model.safetensors    what was learned, without the biLM
+static.safetensors   static_words.json   the static vectors by name, if there are any
+bilm/                the biLM, a model folder like any other: if it was trained with the task, or if asked for
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Generic
+
+import torch
+
+from elmo.disk.atomic import new_folder
+from elmo.disk.json_file import read_json, write_json
+from elmo.embed.embedder import Embedder
+from elmo.errors import ConfigError, WeightFileError
+from elmo.process.device import chosen_device
+from elmo.static.vectors import StaticVectors
+from elmo.tasks.registry import AnyTask, find, is_known
+from elmo.tasks.settings import TokenSettings, to_table, with_table
+from elmo.tasks.task import E, P, Plain, S, Task, Vocabulary
+from elmo.tasks.task_model import TaskModel
+from elmo.tasks.tokens.encoder import ELMO, NONE, find_encoder
+from elmo.tasks.tokens.frozen_layers import FrozenLayers
+from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources, load_learned_state
+from elmo.weights import hub
+from elmo.weights.native.tensor_file import read_tensors, write_tensors
+
+FORMAT_VERSION = 2
+
+_CONFIG, _WEIGHTS, _STATIC, _WORDS, _BILM = (
+    "config.json",
+    "model.safetensors",
+    "static.safetensors",
+    "static_words.json",
+    "bilm",
+)
+_PARTS = frozenset({_CONFIG, _WEIGHTS, _STATIC, _WORDS, _BILM})
+_KEYS = ("format_version", "task", "settings", "vocabulary", "bilm", "num_trained_words", "metadata")
+_MAX_CONFIG_BYTES = 1 << 26
+_MAX_WORDS_BYTES = 1 << 30
+_LIVE = "tokens.live."
+
+
+@dataclass(frozen=True)
+class SavedTaskModel(Generic[S, E, P]):
+    """A task's model and all that is needed to use it."""
+
+    task: Task[S, E, P]
+    settings: S
+    vocabulary: Vocabulary
+    model: TaskModel[E, P]
+    metadata: Mapping[str, Plain] = field(default_factory=dict)
+    """Facts about its training."""
+    has_own_bilm: bool = False
+    """Whether the biLM is in the same folder, as it is when it was trained with the task."""
+
+
+def save(saved: SavedTaskModel[S, E, P], folder: Path, *, include_bilm: bool = False, force: bool = False) -> None:
+    """Writes the model folder atomically."""
+    tokens = saved.model.tokens
+    tensors = {name: tensor.detach().cpu().numpy() for name, tensor in _own_state(saved.model).items()}
+    static = {name: table.vectors() for name, table in tokens.static_embeddings().items()}
+    num_trained = [len(table.trained) - 1 for table in tokens.static_embeddings().values()]
+    values = (
+        FORMAT_VERSION,
+        saved.task.name,
+        to_table(saved.settings),
+        saved.vocabulary,
+        _bilm_facts(tokens),
+        max(num_trained, default=0),
+        saved.metadata,
+    )
+    size = sum(tensor.nbytes for tensor in tensors.values()) + sum(found.vectors.nbytes for found in static.values())
+    with new_folder(folder, size=size, force=force, replaceable=_PARTS) as unfinished:
+        write_json(unfinished / _CONFIG, dict(zip(_KEYS, values, strict=True)))
+        write_tensors(unfinished / _WEIGHTS, tensors)
+        if static:
+            write_tensors(unfinished / _STATIC, {name: found.vectors for name, found in static.items()})
+            write_json(unfinished / _WORDS, {name: found.words for name, found in static.items()}, indent=None)
+        if tokens.live is not None:
+            tokens.live.bilm.save_pretrained(unfinished / _BILM)
+        elif include_bilm or saved.has_own_bilm:
+            _save_frozen_bilm(tokens, unfinished / _BILM)
+
+
+def load(
+    folder: Path | str,
+    *,
+    task: AnyTask | None = None,
+    encoder: str | None = None,
+    model: str | None = None,
+    device: str = "auto",
+    dtype: str = "float32",
+) -> SavedTaskModel[Any, Any, Any]:
+    """Reads a model folder, or the best model of a run folder.
+
+    `task`: needed only if the model's task is neither built in nor installed. `encoder`: needed only if the model's
+    encoder isn't (a folder's own text never decides which module is imported). `model`: where the biLM is, if not at
+    the place noted in the folder; its weights must be the same. `dtype`: what the factors of the biLM's products are
+    rounded to, see `Embedder`. Raises WeightFileError for what is missing or damaged, or another biLM than the one the
+    model was trained with.
+    """
+    folder = _model_folder(Path(folder))
+    config = _read_config(folder / _CONFIG)
+    task = _task_of(config["task"], task, folder)
+    settings = with_table(task.settings(), config["settings"], str(folder / _CONFIG))
+    # A biLM that was trained with the task is now one like any other, that isn't trained any more.
+    settings = replace(settings, tokens=replace(settings.tokens, train_bilm=False))
+    frozen = _frozen(folder, settings.tokens, config["bilm"], encoder, model, device, dtype)
+    static = _static_vectors(folder) if (folder / _WORDS).is_file() else {}
+    num_trained = config["num_trained_words"]
+    built = replace(settings.tokens, train_static=num_trained > 0)
+    words = next(iter(static.values())).words[:num_trained] if static else ()
+    network = task.build(
+        settings, config["vocabulary"], TokenRepresentation(built, TokenSources(frozen, static, words))
+    )
+    own = {name: tuple(tensor.shape) for name, tensor in _own_state(network).items()}
+    tensors = read_tensors(folder / _WEIGHTS, lambda _: own.items(), asked_by=_CONFIG)
+    load_learned_state(network, {name: torch.from_numpy(array) for name, array in tensors.items()})
+    network.to(chosen_device(device)).eval()
+    return SavedTaskModel(task, settings, config["vocabulary"], network, config["metadata"], (folder / _BILM).is_dir())
+
+
+def bilm_name(model: str) -> str:
+    """What a model folder notes of where the biLM is: a name or a hub id as they are, a path as an absolute one."""
+    name = model or os.environ.get(hub.MODEL_VARIABLE) or hub.DEFAULT_MODEL
+    found = hub.resolve(name)
+    return str(Path(name).expanduser().resolve()) if found == Path(name).expanduser() else name
+
+
+def _own_state(model: TaskModel[E, P]) -> dict[str, torch.Tensor]:
+    """What model.safetensors holds."""
+    return {name: tensor for name, tensor in model.state_dict().items() if not name.startswith(_LIVE)}
+
+
+def _bilm_facts(tokens: TokenRepresentation) -> dict[str, str] | None:
+    """Where the encoder was found, and the hash of its weights as they are now."""
+    if tokens.frozen is None:
+        return None
+    is_bilm = tokens.settings.encoder == ELMO
+    name = bilm_name(tokens.settings.model) if is_bilm else tokens.settings.model
+    trained = None if tokens.live is None else Embedder(tokens.live.bilm, cache_bytes=0).model_hash
+    return {"model": name, "hash": trained or tokens.frozen.model_hash}
+
+
+def _save_frozen_bilm(tokens: TokenRepresentation, folder: Path) -> None:
+    if tokens.frozen is not None and isinstance(tokens.frozen.encoder, Embedder):
+        tokens.frozen.bilm.save_pretrained(folder)
+
+
+def _task_of(name: str, given: AnyTask | None, folder: Path) -> AnyTask:
+    """The model's task, which must be the one that was given, if one was."""
+    if given is None and not is_known(name):
+        raise ConfigError(
+            f"{folder}: is a model of the task {name!r}, which isn't installed. Install its package, or name it with "
+            "--task package.module:TASK (in Python: load(folder, task=TASK))."
+        )
+    if given is not None and given.name != name:
+        raise ConfigError(f"{folder}: is a model of the task {name!r}, not {given.name!r}. Leave the task out.")
+    return given or find(name)
+
+
+def _frozen(
+    folder: Path,
+    settings: TokenSettings,
+    facts: dict[str, str] | None,
+    encoder: str | None,
+    model: str | None,
+    device: str,
+    dtype: str,
+) -> FrozenLayers | None:
+    if facts is None or settings.encoder == NONE:
+        return None
+    if ":" in settings.encoder and encoder is None:
+        raise ConfigError(
+            f"{folder}: was trained with the encoder {settings.encoder!r}, whose module is not imported just because "
+            "the folder says so. If you trust it, name it with --encoder (in Python: load(folder, encoder=...))."
+        )
+    own = folder / _BILM
+    place = model or (str(own) if own.is_dir() else facts["model"])
+    try:
+        found = FrozenLayers(find_encoder(encoder or settings.encoder, place, device=device, dtype=dtype))
+    except WeightFileError as error:
+        raise WeightFileError(
+            f"{error} The task model in {folder} needs this biLM; say where it is with --model."
+        ) from None
+    if found.model_hash != facts["hash"]:
+        raise WeightFileError(
+            f"{place}: has the hash {found.model_hash[:16]}, but the task model in {folder} was trained with the biLM "
+            f"{facts['model']!r} of hash {facts['hash'][:16]}, whose layers have other meanings. Say where that one is "
+            "with --model."
+        )
+    return found
+
+
+def _static_vectors(folder: Path) -> dict[str, StaticVectors]:
+    words = read_json(folder / _WORDS, limit=_MAX_WORDS_BYTES)
+    vectors = read_tensors(folder / _STATIC, lambda found: found.items(), asked_by=_WORDS)
+    if {name: len(own) for name, own in words.items()} != {name: len(own) for name, own in vectors.items()}:
+        raise WeightFileError(
+            f"{folder / _WORDS}: its numbers of words aren't the numbers of vectors in {_STATIC}, so the two files "
+            "belong to different models. Get the model again."
+        )
+    return {name: StaticVectors(tuple(own), vectors[name]) for name, own in words.items()}
+
+
+def _model_folder(folder: Path) -> Path:
+    """`folder` itself, or the model in a run folder."""
+    inner = folder / "model"
+    if (inner / _CONFIG).is_file():
+        return inner
+    if not (folder / _CONFIG).is_file():
+        what = "an unfinished run" if (folder / "run.json").is_file() else "no task model: config.json is missing"
+        raise WeightFileError(
+            f"{folder}: is {what}. Pass the folder of a run of 'elmo task train' that has ended, or a model in it."
+        )
+    return folder
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    config = read_json(path, limit=_MAX_CONFIG_BYTES)
+    if config.get("format_version") != FORMAT_VERSION or set(config) != set(_KEYS):
+        raise WeightFileError(
+            f"{path}: isn't the config of a task model of format {FORMAT_VERSION} (its keys are {', '.join(config)}): "
+            "another version of elmo wrote it, or it is something else. Train the model again, or install the version "
+            "that wrote it."
+        )
+    return config

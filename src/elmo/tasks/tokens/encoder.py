@@ -1,0 +1,94 @@
+"""Encoder: what gives layers of vectors for sentences. A biLM (`Embedder`) is one; others can be added.
+
+A package adds an encoder by an entry point of the group `elmo.encoders`, whose object is an `EncoderFactory`; on the
+command line `--encoder package.module:function` names one without an entry point.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.metadata import entry_points
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from elmo.embed.embedder import Embedder
+from elmo.errors import ConfigError
+from elmo.process.named_object import named_object
+
+Sentence = Sequence[str]
+
+ELMO, NONE = "elmo", "none"
+GROUP = "elmo.encoders"
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Layers of vectors for tokenized sentences; the same sentence always has the same vectors."""
+
+    @property
+    def num_layers(self) -> int:
+        """Layers of a token, 1 or more."""
+        ...
+
+    @property
+    def layer_dim(self) -> int:
+        """Dimensions of a layer's vector."""
+        ...
+
+    @property
+    def model_hash(self) -> str:
+        """A hexadecimal digest of 16 characters or more that differs for models with different vectors."""
+        ...
+
+    @property
+    def keep_boundaries(self) -> bool:
+        """Whether each sentence has a position more before its first token and behind its last one."""
+        ...
+
+    def embed_iter(self, sentences: Iterable[Sentence]) -> Iterator[np.ndarray]:
+        """Float32 (layers, tokens, dim) for each sentence, in order; tokens + 2 with `keep_boundaries`."""
+        ...
+
+
+@runtime_checkable
+class EncoderFactory(Protocol):
+    """What an encoder's name stands for."""
+
+    def __call__(self, model: str, *, device: str) -> Encoder:
+        """The encoder; `model` and `device` are the settings of these names."""
+        ...
+
+
+def find_encoder(name: str, model: str, *, device: str, dtype: str = "float32") -> Encoder:
+    """The encoder of that name: "elmo", an installed one, or package.module:function.
+
+    `model`: which weights; for "elmo" a name, folder, file or hub id, "" for the default. `dtype`: for "elmo", see
+    `Embedder`. Raises ConfigError if there is no such encoder, WeightFileError for its model.
+    """
+    if name == ELMO:
+        return Embedder.from_pretrained(model or None, device=device, dtype=dtype, keep_boundaries=True)
+    found = _factory(name)(model, device=device)
+    if not isinstance(found, Encoder):
+        raise ConfigError(
+            f"the encoder {name!r} gave a {type(found).__name__}, which lacks what an encoder needs: num_layers, "
+            "layer_dim, model_hash, keep_boundaries and embed_iter (elmo.tasks.tokens.encoder.Encoder)."
+        )
+    return found
+
+
+def _factory(name: str) -> EncoderFactory:
+    installed = {point.name: point for point in entry_points(group=GROUP)}
+    if name in installed:
+        found = installed[name].load()
+    elif ":" in name:
+        found = named_object(name, "encoder")
+    else:
+        raise ConfigError(
+            f"encoder is {name!r}, but must be one of {', '.join(map(repr, (NONE, ELMO, *installed)))}, or "
+            "package.module:function. Change it or leave it out."
+        )
+    if not isinstance(found, EncoderFactory):
+        raise ConfigError(
+            f"the encoder {name!r} is a {type(found).__name__}, not a function that makes an encoder. Name a function "
+            "like elmo.tasks.tokens.encoder.EncoderFactory."
+        )
+    return found

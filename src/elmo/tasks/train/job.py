@@ -1,0 +1,72 @@
+"""Job: one call of `train` - which task, with which settings, on which files, into which folder."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Generic, TypeAlias
+
+from elmo.tasks.settings import to_table
+from elmo.tasks.task import E, P, S, Task
+from elmo.tasks.tokens.layer_store import StoredType
+from elmo.weights.fingerprint import file_hash
+
+
+@dataclass(frozen=True)
+class Files:
+    """A task's data."""
+
+    train: Path
+    """Labelled training data; .gz, .xz and .bz2 are unpacked."""
+    dev: Path | None = None
+    """Labelled data that decides which epoch is the best (default: a tenth of the training data, held out)."""
+    test: Path | None = None
+    """Labelled data that is scored once, at the end."""
+
+    def present(self) -> dict[str, Path]:
+        """The files there are, by "train", "dev", "test"."""
+        return {name: path for name, path in vars(self).items() if path is not None}
+
+    def hashes(self) -> dict[str, str]:
+        """SHA-256 of each file there is."""
+        return {name: file_hash([path]) for name, path in self.present().items()}
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a job is run; none of it changes a single model."""
+
+    seeds: Sequence[int] = (1,)
+    cache: Path | None = None
+    """Folder of the encoder's layers, which any number of runs may share (default: in the run folder)."""
+    cache_dtype: StoredType = "float32"
+    include_bilm: bool = False
+    """Whether the saved models have a copy of the biLM."""
+    keep_models: bool = True
+    """Whether models are saved at all."""
+    resume: bool = False
+    """Go on in a run folder, with the same settings and files; more seeds are allowed."""
+    quiet: bool = False
+
+
+@dataclass(frozen=True)
+class Job(Generic[S, E, P]):
+    """What is trained."""
+
+    task: Task[S, E, P]
+    settings: S
+    files: Files
+    run: Path
+    """The folder of the results."""
+    options: RunOptions = field(default_factory=RunOptions)
+
+    def with_options(self, **options: Any) -> "Job[S, E, P]":
+        """The same job with other options."""
+        return replace(self, options=replace(self.options, **options))
+
+    def facts(self) -> dict[str, Any]:
+        """What makes it this job, plain for JSON."""
+        return {"task": self.task.name, "settings": to_table(self.settings), "data": self.files.hashes()}
+
+
+AnyJob: TypeAlias = Job[Any, Any, Any]
+"""A job whose task's types are known to itself alone."""

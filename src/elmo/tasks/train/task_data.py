@@ -1,0 +1,74 @@
+"""TaskData: what the files of a task hold - training examples, dev and test examples, vocabulary."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Generic
+
+from elmo.errors import ConfigError
+from elmo.tasks.task import E, P, S, Task, Vocabulary
+from elmo.tasks.train.example_batches import share_of
+from elmo.tasks.train.job import Files
+
+_DEV_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class TaskData(Generic[E]):
+    """All examples of a job."""
+
+    train: list[E]
+    dev: list[E]
+    test: list[E]
+    vocabulary: Vocabulary
+
+    def scored(self) -> dict[str, list[E]]:
+        """The examples that are scored: "dev" and "test", where there are any."""
+        return {name: examples for name, examples in (("dev", self.dev), ("test", self.test)) if examples}
+
+
+def read_data(task: Task[S, E, P], settings: S, files: Files, *, quiet: bool = False) -> TaskData[E]:
+    """What is trained on and scored. Raises TextError for errors in the files, ConfigError if nothing is left."""
+    data = all_examples(task, settings, files)
+    if not files.dev and not quiet:
+        print(f"no --dev was given: {len(data.dev):,} of the training examples decide which epoch is the best",
+              file=sys.stderr)  # fmt: skip
+    groups = [task.group(example, place) for place, example in enumerate(data.train)]
+    train = [data.train[place] for place in share_of(groups, settings.fit.train_share)]
+    train = _short_enough(task, task.training(train, settings), settings)
+    if not train:
+        raise ConfigError(f"{files.train}: there is nothing to train on. Check the file and its settings.")
+    return replace(data, train=train)
+
+
+def all_examples(task: Task[S, E, P], settings: S, files: Files) -> TaskData[E]:
+    """All examples of the files, checked; without a dev file some of the training examples are dev data."""
+    train = task.read(files.train, settings)
+    dev = task.read(files.dev, settings) if files.dev else []
+    test = task.read(files.test, settings) if files.test else []
+    vocabulary = task.vocabulary(train, settings)
+    for examples in (dev, test):
+        task.check(examples, vocabulary, settings)
+    if not files.dev:
+        train, dev = _held_out(task, train)
+    return TaskData(train, dev, test, vocabulary)
+
+
+def sentences_of(task: Task[S, E, P], *parts: list[E]) -> Iterator[list[str]]:
+    """All sentences of some examples."""
+    return (list(sentence) for part in parts for example in part for sentence in task.sentences(example))
+
+
+def _held_out(task: Task[S, E, P], examples: list[E]) -> tuple[list[E], list[E]]:
+    """(kept, held out); both have something, if there are two groups or more."""
+    groups = [task.group(example, place) for place, example in enumerate(examples)]
+    held = set(share_of(groups, _DEV_SHARE).tolist()) if len(set(groups)) > 1 else set()
+    kept = [example for place, example in enumerate(examples) if place not in held]
+    return kept, [examples[place] for place in sorted(held)]
+
+
+def _short_enough(task: Task[S, E, P], examples: list[E], settings: S) -> list[E]:
+    longest = settings.fit.max_length
+    if not longest:
+        return examples
+    return [example for example in examples if max(map(len, task.sentences(example)), default=0) <= longest]
