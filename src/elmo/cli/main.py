@@ -30,6 +30,7 @@ VERBS = {
     "scores": "the log-probability of every sentence of a text",
     "substitutes": "which words each direction would put in a [marked] place",
     "task": "train, score and use a model of a task, with ELMo or without",
+    "analyze": "what the layers know: word senses, beside untrained and static vectors",
     "reproduce": "the paper's tables and figures about ELMo in a task, on your own files",
     "doctor": "what is installed, what is missing, what this machine can do",
     "bench": "speed here against the floor here, by dtype and batch",

@@ -1,0 +1,129 @@
+"""Encoders to compare with a biLM: what gives layers of vectors for sentences without having learned from context."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from jaxtyping import Float
+
+from elmo.static.vectors import StaticVectors
+
+if TYPE_CHECKING:
+    from elmo.embed.embedder import Embedder
+
+
+class Encoder(Protocol):
+    """Layers of vectors for tokenized sentences; `elmo.Embedder` is one."""
+
+    @property
+    def num_layers(self) -> int:
+        """Layers of a token."""
+        ...
+
+    @property
+    def layer_dim(self) -> int:
+        """Dimensions of a layer's vector."""
+        ...
+
+    @property
+    def keep_boundaries(self) -> bool:
+        """Whether each sentence has one position more before its first token and one after its last."""
+        ...
+
+    def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[np.ndarray]:
+        """Float32 (layers, tokens, dim) for each sentence, in order."""
+        ...
+
+
+def token_layers(
+    encoder: Encoder, sentences: Iterable[Sequence[str]]
+) -> Iterator[Float[np.ndarray, "layers tokens dim"]]:
+    """The vectors of the tokens alone, without boundaries."""
+    edge = 1 if encoder.keep_boundaries else 0
+    for layers in encoder.embed_iter(sentences):
+        yield layers[:, edge : layers.shape[1] - edge]
+
+
+class StaticEncoder:
+    """One layer: the static vector of each token; zeros for unknown words."""
+
+    num_layers, keep_boundaries = 1, False
+
+    def __init__(self, static: StaticVectors) -> None:
+        self.static = static
+
+    @property
+    def layer_dim(self) -> int:
+        """Dimensions of a vector."""
+        return self.static.dim
+
+    def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "1 tokens dim"]]:
+        """Looks the tokens up."""
+        return (self.static.lookup(sentence)[None] for sentence in sentences)
+
+
+class ContextAverage(StaticEncoder):
+    """One layer: the mean of the static vectors of the words around a token, without its own.
+
+    The control for "any context helps": it knows the words around a token, but neither their order nor more.
+    """
+
+    def __init__(self, static: StaticVectors, window: int = 10) -> None:
+        super().__init__(static)
+        self.window = window
+
+    def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "1 tokens dim"]]:
+        """`window` words to each side, fewer at the ends; zeros where no word around is known."""
+        return (self._around(sentence)[None] for sentence in sentences)
+
+    def _around(self, sentence: Sequence[str]) -> Float[np.ndarray, "tokens dim"]:
+        vectors = self.static.lookup(sentence)
+        known = (self.static.rows(sentence) >= 0).astype(np.float32)[:, None]
+        sums, counts = (_window_sums(array, self.window) - array for array in (vectors, known))
+        return np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0.5)
+
+
+class WithAverage:
+    """Another encoder's layers, and their mean as one layer more."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+        self.num_layers = encoder.num_layers + 1
+        self.layer_dim = encoder.layer_dim
+        self.keep_boundaries = encoder.keep_boundaries
+
+    def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "layers tokens dim"]]:
+        """The mean comes last."""
+        for layers in self.encoder.embed_iter(sentences):
+            yield np.concatenate([layers, layers.mean(axis=0, keepdims=True)])
+
+
+def layer_name(encoder: Encoder, layer: int) -> str:
+    """What tables call it."""
+    is_mean = isinstance(encoder, WithAverage) and layer == encoder.num_layers - 1
+    return "mean of layers" if is_mean else f"layer {layer}"
+
+
+def random_embedder(embedder: "Embedder", seed: int = 0) -> "Embedder":
+    """An embedder of the same architecture whose weights are the initial ones: what an untrained network gives.
+
+    A char CNN with random weights already tells words apart, and random LSTMs already mix a sentence; only what a
+    trained model has above this one was learned.
+    """
+    import torch
+
+    from elmo.embed.embedder import Embedder
+    from elmo.model.bilm import BiLM
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        untrained = BiLM(embedder.bilm.config, embedder.bilm.token_map)
+    return Embedder(untrained.to(embedder.bilm.device).requires_grad_(False), keep_boundaries=embedder.keep_boundaries)
+
+
+def _window_sums(vectors: Float[np.ndarray, "tokens dim"], window: int) -> Float[np.ndarray, "tokens dim"]:
+    """For each token the sum over up to `window` tokens to each side, its own among them."""
+    before = np.concatenate([np.zeros((1, vectors.shape[1])), np.cumsum(vectors, axis=0, dtype=np.float64)])
+    places = np.arange(len(vectors))
+    ends = np.minimum(places + window + 1, len(vectors))
+    return (before[ends] - before[np.maximum(places - window, 0)]).astype(np.float32)

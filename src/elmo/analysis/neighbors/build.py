@@ -1,0 +1,142 @@
+"""Building a context index: text -> every token's vectors by layer, in a folder that appears whole or not at all."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elmo.analysis.encoders import token_layers
+from elmo.analysis.neighbors import index_files as files
+from elmo.analysis.neighbors.index_files import IndexFacts
+from elmo.disk.atomic import new_folder
+from elmo.errors import ConfigError, TextError
+
+if TYPE_CHECKING:
+    from elmo.embed.embedder import Embedder
+
+DEFAULT_TOKENS, MOST_TOKENS = 200_000, 1_000_000
+_REPLACEABLE = frozenset({files.FACTS_FILE, *files.file_names(64)})
+
+
+def build_index(
+    sentences: Iterable[Sequence[str]],
+    embedder: "Embedder",
+    folder: Path | str,
+    *,
+    model: str = "",
+    source: str = "",
+    max_tokens: int = DEFAULT_TOKENS,
+    sample: bool = False,
+    seed: int = 0,
+    force: bool = False,
+    on_sentences: Callable[[int, int], None] = lambda *_: None,
+) -> IndexFacts:
+    """Embeds sentences and writes their index to `folder`.
+
+    `max_tokens`: whole sentences are taken up to this many tokens: the first ones of the text, or with `sample` ones
+    drawn from all of it (by `seed`, so that the same text always gives the same index). `model`, `source`: names that
+    are recorded. `on_sentences(done, all)` is called after every sentence. `force` replaces an existing index.
+    Raises ConfigError for impossible limits, TextError for a text without tokens, OutputError if `folder` exists.
+    """
+    if not 1 <= max_tokens <= MOST_TOKENS:
+        raise ConfigError(
+            f"max_tokens is {max_tokens:,}, but an index is searched exactly and holds 1 to {MOST_TOKENS:,} tokens. "
+            "Take a sample, or export vectors with 'elmo embed' for a library of approximate search."
+        )
+    if embedder.state == "carry":
+        raise ConfigError("the embedder has state 'carry', in which a sentence's vectors depend on others. Use 'zero'.")
+    chosen, in_source = _chosen(sentences, max_tokens, sample, seed)
+    num_tokens = sum(map(len, chosen))
+    size = 2 * embedder.layer_dim * num_tokens * embedder.num_layers
+    with new_folder(Path(folder), size=size, force=force, replaceable=_REPLACEABLE) as unfinished:
+        words = _write_text(unfinished, chosen)
+        _write_layers(unfinished, chosen, words, embedder, on_sentences)
+        names = files.file_names(embedder.num_layers)
+        facts = IndexFacts(
+            schema=files.SCHEMA,
+            model=model,
+            model_hash=embedder.model_hash,
+            source=source,
+            num_tokens=num_tokens,
+            num_sentences=len(chosen),
+            num_words=len(words),
+            num_layers=embedder.num_layers,
+            dim=embedder.layer_dim,
+            tokens_in_source=in_source,
+            sha256={name: files.sha256(unfinished / name) for name in names},
+        )
+        files.write_facts(unfinished, facts)
+    return facts
+
+
+def _chosen(
+    sentences: Iterable[Sequence[str]], max_tokens: int, sample: bool, seed: int
+) -> tuple[list[tuple[str, ...]], int]:
+    """The sentences of the index, and the tokens of the whole text. Sentences without tokens are left out."""
+    if sample:
+        return _sampled([tuple(sentence) for sentence in sentences if sentence], max_tokens, seed)
+    chosen: list[tuple[str, ...]] = []
+    taken = in_source = 0
+    for sentence in sentences:
+        in_source += len(sentence)
+        if sentence and taken + len(sentence) <= max_tokens and taken == in_source - len(sentence):
+            chosen.append(tuple(sentence))
+            taken += len(sentence)
+    return _checked(chosen, in_source, max_tokens)
+
+
+def _sampled(sentences: list[tuple[str, ...]], max_tokens: int, seed: int) -> tuple[list[tuple[str, ...]], int]:
+    order = np.random.default_rng(seed).permutation(len(sentences))
+    tokens = np.cumsum([len(sentences[place]) for place in order]) if sentences else np.zeros(0, dtype=np.int64)
+    places = np.sort(order[: int(np.searchsorted(tokens, max_tokens, side="right"))])
+    return _checked([sentences[place] for place in places], int(tokens[-1]) if len(tokens) else 0, max_tokens)
+
+
+def _checked(chosen: list[tuple[str, ...]], in_source: int, max_tokens: int) -> tuple[list[tuple[str, ...]], int]:
+    if not chosen:
+        what = "has no tokens" if in_source == 0 else f"begins with a sentence of more than {max_tokens:,} tokens"
+        raise TextError(f"the text {what}, so there is nothing to index. Name another text or raise the limit.")
+    return chosen, in_source
+
+
+def _write_text(folder: Path, sentences: Sequence[tuple[str, ...]]) -> dict[str, int]:
+    """Sentences, distinct words and where they stand; word -> its row."""
+    words: dict[str, int] = {}
+    token_words = np.array([words.setdefault(word, len(words)) for one in sentences for word in one], dtype=np.int32)
+    if bad := next((word for word in words if not word or word.split() != [word]), None):
+        raise TextError(f"the token {bad!r} is empty or holds a blank, so that it can't stand in an index. Split it.")
+    starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
+    lines = "".join(" ".join(sentence) + "\n" for sentence in sentences)
+    (folder / files.SENTENCES_FILE).write_text(lines, encoding="utf-8")
+    (folder / files.WORDS_FILE).write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
+    np.save(folder / files.TOKEN_WORDS_FILE, token_words)
+    np.save(folder / files.STARTS_FILE, starts)
+    return words
+
+
+def _write_layers(
+    folder: Path,
+    sentences: Sequence[tuple[str, ...]],
+    words: dict[str, int],
+    embedder: "Embedder",
+    on_sentences: Callable[[int, int], None],
+) -> None:
+    num_tokens = sum(map(len, sentences))
+    rows = [len(words), *[num_tokens] * (embedder.num_layers - 1)]
+    arrays = [_new_array(folder / files.layer_file(layer), (n, embedder.layer_dim)) for layer, n in enumerate(rows)]
+    start = 0
+    embedded = token_layers(embedder, sentences)
+    for done, (sentence, layers) in enumerate(zip(sentences, embedded, strict=True), 1):
+        units = layers / np.maximum(np.linalg.norm(layers, axis=-1, keepdims=True), np.finfo(np.float32).tiny)
+        arrays[0][[words[word] for word in sentence]] = units[0]
+        for array, unit in zip(arrays[1:], units[1:], strict=True):
+            array[start : start + len(sentence)] = unit
+        start += len(sentence)
+        on_sentences(done, len(sentences))
+    for array in arrays:
+        array.flush()
+
+
+def _new_array(path: Path, shape: tuple[int, int]) -> np.memmap:
+    return np.lib.format.open_memmap(path, mode="w+", dtype=np.float16, shape=shape)

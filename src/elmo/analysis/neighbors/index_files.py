@@ -1,0 +1,156 @@
+"""The files of a context index: written whole or not at all, checked before they are believed."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from elmo.errors import TextError
+
+SCHEMA = 1
+FACTS_FILE, SENTENCES_FILE, WORDS_FILE = "index.json", "sentences.txt", "words.txt"
+TOKEN_WORDS_FILE, STARTS_FILE = "token_words.npy", "starts.npy"
+_FACTS_BYTES = 1 << 20
+# A text file of an index: a million tokens of 1,000 bytes.
+_TEXT_BYTES = 1 << 30
+
+LayerFile = np.ndarray
+"""(rows, dim) float16, memory-mapped."""
+
+
+@dataclass(frozen=True)
+class IndexFacts:
+    """What index.json says."""
+
+    schema: int
+    model: str
+    """The name that the model was asked for."""
+    model_hash: str
+    """SHA-256 over its weights."""
+    source: str
+    """The text's name."""
+    num_tokens: int
+    num_sentences: int
+    num_words: int
+    num_layers: int
+    dim: int
+    tokens_in_source: int
+    """Tokens of the whole text; more than num_tokens if the index holds a part of it."""
+    sha256: dict[str, str]
+    """Of each file but this one."""
+
+
+@dataclass(frozen=True)
+class IndexFiles:
+    """What the files hold."""
+
+    facts: IndexFacts
+    sentences: Sequence[tuple[str, ...]]
+    words: Sequence[str]
+    token_words: np.ndarray
+    starts: np.ndarray
+    layers: tuple[LayerFile, ...]
+
+
+def layer_file(layer: int) -> str:
+    """The name of a layer's file."""
+    return f"layer-{layer}.npy"
+
+
+def file_names(num_layers: int) -> list[str]:
+    """All files of an index but index.json."""
+    return [SENTENCES_FILE, WORDS_FILE, TOKEN_WORDS_FILE, STARTS_FILE, *map(layer_file, range(num_layers))]
+
+
+def write_facts(folder: Path, facts: IndexFacts) -> None:
+    """index.json; the other files must be there."""
+    text = json.dumps(asdict(facts), indent=2, ensure_ascii=False)
+    (folder / FACTS_FILE).write_text(text + "\n", encoding="utf-8")
+
+
+def sha256(path: Path) -> str:
+    """Of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def open_files(folder: Path) -> IndexFiles:
+    """Raises TextError, naming the file, if something is missing, damaged or doesn't fit."""
+    facts = _facts(folder)
+    for name in file_names(facts.num_layers):
+        if not (folder / name).is_file():
+            raise _damaged(folder / name, "is missing")
+    texts = {name: _text(folder / name, facts) for name in (SENTENCES_FILE, WORDS_FILE)}
+    token_words = _array(folder / TOKEN_WORDS_FILE, "int32", (facts.num_tokens,))
+    starts = _array(folder / STARTS_FILE, "int64", (facts.num_sentences + 1,))
+    rows = [facts.num_words, *[facts.num_tokens] * (facts.num_layers - 1)]
+    layers = tuple(
+        _array(folder / layer_file(layer), "float16", (count, facts.dim)) for layer, count in enumerate(rows)
+    )
+    sentences = [tuple(line.split(" ")) for line in texts[SENTENCES_FILE]]
+    words = texts[WORDS_FILE]
+    found = IndexFiles(facts, sentences, words, np.asarray(token_words), np.asarray(starts), layers)
+    _check_places(folder, found)
+    return found
+
+
+def check_sums(folder: Path) -> None:
+    """Reads every file of an index and compares its SHA-256; TextError for the first that differs."""
+    facts = _facts(folder)
+    for name in file_names(facts.num_layers):
+        if sha256(folder / name) != facts.sha256.get(name):
+            raise _damaged(folder / name, "doesn't have the SHA-256 that index.json says")
+
+
+def _facts(folder: Path) -> IndexFacts:
+    path = folder / FACTS_FILE
+    if not path.is_file():
+        raise TextError(
+            f"{folder}: holds no context index: {FACTS_FILE} is missing. Make one: elmo index TEXT -o FOLDER"
+        )
+    with path.open("rb") as file:
+        data = file.read(_FACTS_BYTES + 1)
+    try:
+        values = json.loads(data[:_FACTS_BYTES])
+        facts = IndexFacts(**{field.name: values[field.name] for field in fields(IndexFacts)})
+        counts = (facts.num_tokens, facts.num_sentences, facts.num_words, facts.num_layers, facts.dim)
+        if facts.schema != SCHEMA or not all(isinstance(count, int) and count > 0 for count in counts):
+            raise ValueError
+    except (ValueError, KeyError, TypeError):
+        raise _damaged(path, f"is no description of an index of schema {SCHEMA}") from None
+    return facts
+
+
+def _text(path: Path, facts: IndexFacts) -> list[str]:
+    if path.stat().st_size > _TEXT_BYTES or sha256(path) != facts.sha256.get(path.name):
+        raise _damaged(path, "doesn't have the SHA-256 that index.json says")
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def _array(path: Path, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
+    try:
+        found = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError, EOFError):
+        raise _damaged(path, "is not a NumPy file") from None
+    if found.dtype != np.dtype(dtype) or found.shape != shape:
+        raise _damaged(path, f"holds {found.dtype} of shape {found.shape}, not {dtype} of shape {shape}")
+    return found
+
+
+def _check_places(folder: Path, found: IndexFiles) -> None:
+    """The arrays of places must lead into the text."""
+    facts = found.facts
+    lengths = np.fromiter(map(len, found.sentences), dtype=np.int64, count=len(found.sentences))
+    if len(found.sentences) != facts.num_sentences or not np.array_equal(np.diff(found.starts), lengths):
+        raise _damaged(folder / STARTS_FILE, f"doesn't fit {SENTENCES_FILE}")
+    if found.starts[0] != 0 or len(found.words) != facts.num_words:
+        raise _damaged(folder / WORDS_FILE, "doesn't fit index.json")
+    if found.token_words.min() < 0 or found.token_words.max() >= facts.num_words:
+        raise _damaged(folder / TOKEN_WORDS_FILE, f"doesn't fit {WORDS_FILE}")
+
+
+def _damaged(path: Path, what: str) -> TextError:
+    return TextError(f"{path}: {what}: the index is damaged. Build it again: elmo index TEXT -o FOLDER --force")

@@ -1,0 +1,173 @@
+"""The paper's table 5 on one's own files: encoders, layers and baselines on sense-annotated test sets."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from elmo.analysis.encoders import Encoder, layer_name
+from elmo.analysis.senses.baselines import SeenSenses, count_senses, most_frequent_or_first
+from elmo.analysis.senses.inventory import Word, read_inventory
+from elmo.analysis.senses.prototypes import Answer, NearestSense, instance_vectors, train
+from elmo.analysis.senses.raganato import AnnotatedSentence, read_keys, read_sentences
+from elmo.analysis.senses.score import Judged, SenseScore, by_pos, paired_interval, score
+from elmo.errors import ConfigError, TextError
+
+FIRST_SENSE, MOST_FREQUENT = "first sense", "most frequent sense"
+ALL_SETS = "all"
+
+OnSentences = Callable[[str, int], None]
+"""Called with what is read and how many of its sentences are done."""
+
+
+@dataclass(frozen=True)
+class SenseFiles:
+    """What is trained and tested on. The keys of X.data.xml are in X.gold.key.txt beside it, packed or not."""
+
+    train: Path
+    tests: tuple[Path, ...]
+    inventory: Path
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """A test set in memory: its words, and what its keys say."""
+
+    name: str
+    sentences: tuple[AnnotatedSentence, ...]
+    words: tuple[Word, ...]
+    judged: tuple[Judged, ...]
+
+
+@dataclass(frozen=True)
+class System:
+    """One row of the table: its answers on every test set."""
+
+    name: str
+    answers: Mapping[str, tuple[str | None, ...]]
+    """Test set -> an answer for each instance."""
+    ties: int = 0
+    """Answers for which another sense was equally near, so that frequency decided."""
+
+
+@dataclass(frozen=True)
+class SenseTable:
+    """All systems on all sets."""
+
+    sets: tuple[TestSet, ...]
+    systems: tuple[System, ...]
+
+    def record(self) -> dict[str, object]:
+        """As plain values for JSON: for each system its figures by set, part of speech, and on ambiguous words."""
+        return {"sets": {one.name: len(one.judged) for one in self.sets}, "systems": [*map(self._row, self.systems)]}
+
+    def scores(self, system: System) -> dict[str, SenseScore]:
+        """By test set, and over all of them."""
+        found = {one.name: score(one.judged, system.answers[one.name]) for one in self.sets}
+        return found | {ALL_SETS: score(self.judged, self.together(system))}
+
+    @property
+    def judged(self) -> list[Judged]:
+        """The instances of all sets, one after the other."""
+        return [judged for one in self.sets for judged in one.judged]
+
+    def together(self, system: System) -> list[str | None]:
+        """A system's answers on all sets, one after the other."""
+        return [answer for one in self.sets for answer in system.answers[one.name]]
+
+    def difference(self, system: System, other: System) -> tuple[float, float, float]:
+        """F1 of `system` minus that of `other` over all sets, and its 95 % interval over documents."""
+        answers, others = self.together(system), self.together(other)
+        low, high = paired_interval(self.judged, answers, others)
+        return score(self.judged, answers).f1 - score(self.judged, others).f1, low, high
+
+    def _row(self, system: System) -> dict[str, object]:
+        answers = self.together(system)
+        ambiguous = [place for place, judged in enumerate(self.judged) if judged.is_ambiguous]
+        on_ambiguous = score([self.judged[place] for place in ambiguous], [answers[place] for place in ambiguous])
+        return {
+            "name": system.name,
+            "sets": {name: _figures(one) for name, one in self.scores(system).items()},
+            "by_pos": {pos: _figures(one) for pos, one in by_pos(self.judged, answers).items()},
+            "ambiguous": _figures(on_ambiguous),
+            "ties": system.ties,
+            "minus_first_sense": self.difference(system, self.systems[0]),
+            "minus_most_frequent_sense": self.difference(system, self.systems[1]),
+        }
+
+
+def sense_table(
+    files: SenseFiles, encoders: Mapping[str, Encoder], on_sentences: OnSentences = lambda *_: None
+) -> SenseTable:
+    """Trains on one corpus, tests on the others. Raises TextError for files that don't hold what they should.
+
+    The first two systems are the baselines; an encoder of several layers gives a system for each.
+    """
+    inventory = read_inventory(files.inventory)
+    keys = read_keys(key_file(files.train))
+    seen = count_senses(read_sentences(files.train), keys)
+    if not seen.counts:
+        raise TextError(f"{files.train}: has no instance with a key in {key_file(files.train)}. Name matching files.")
+    sets = tuple(_test_set(path, seen) for path in files.tests)
+    if len({one.name for one in sets}) < len(sets):
+        raise ConfigError("two test sets have the same name, so that they can't be told apart. Rename a file.")
+    systems = [
+        _baseline(FIRST_SENSE, sets, inventory.first_sense),
+        _baseline(MOST_FREQUENT, sets, lambda word: most_frequent_or_first(word, seen, inventory)),
+    ]
+    for name, encoder in encoders.items():
+        training = _counted(read_sentences(files.train), f"{name}: {files.train.name}", on_sentences)
+        nearest = NearestSense(train(training, keys, seen, encoder), seen, inventory)
+        found = {one.name: [*_answers(one, encoder, nearest)] for one in sets}
+        systems += [_layer(name, encoder, layer, found) for layer in range(encoder.num_layers)]
+    return SenseTable(sets, tuple(systems))
+
+
+def key_file(data: Path) -> Path:
+    """Where the keys of a corpus are. Raises TextError if there is no such file."""
+    name = data.name.partition(".data.xml")[0]
+    candidates = [data.with_name(f"{name}.gold.key.txt{packed}") for packed in ("", ".xz", ".gz", ".bz2")]
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    raise TextError(f"{candidates[0]}: there is no such file, which should hold the keys of {data}. Put it there.")
+
+
+def _test_set(path: Path, seen: SeenSenses) -> TestSet:
+    keys, sentences = read_keys(key_file(path)), tuple(read_sentences(path))
+    pairs = [(sentence, instance) for sentence in sentences for instance in sentence.instances]
+    if missing := [instance.id for _, instance in pairs if instance.id not in keys]:
+        raise TextError(f"{key_file(path)}: has no keys for {missing[0]!r} of {path}. Name matching files.")
+    words = tuple((instance.lemma, instance.pos) for _, instance in pairs)
+    name = path.name.partition(".data.xml")[0]
+    judged = tuple(
+        Judged(f"{name} {sentence.document}", instance.pos, len(seen.counts.get(word, ())) > 1, keys[instance.id])
+        for (sentence, instance), word in zip(pairs, words, strict=True)
+    )
+    return TestSet(name, sentences, words, judged)
+
+
+def _baseline(name: str, sets: Sequence[TestSet], rule: Callable[[Word], str | None]) -> System:
+    return System(name, {one.name: tuple(rule(word) for word in one.words) for one in sets})
+
+
+def _answers(one: TestSet, encoder: Encoder, nearest: NearestSense) -> Iterator[Answer]:
+    for _, instance, vectors in instance_vectors(one.sentences, encoder):
+        yield nearest.answer((instance.lemma, instance.pos), vectors)
+
+
+def _layer(name: str, encoder: Encoder, layer: int, found: Mapping[str, Sequence[Answer]]) -> System:
+    answers = {test: tuple(answer.senses[layer] for answer in given) for test, given in found.items()}
+    ties = sum(answer.ties[layer] for given in found.values() for answer in given)
+    return System(name if encoder.num_layers == 1 else f"{name}, {layer_name(encoder, layer)}", answers, ties)
+
+
+def _counted(
+    sentences: Iterator[AnnotatedSentence], what: str, on_sentences: OnSentences
+) -> Iterator[AnnotatedSentence]:
+    for done, sentence in enumerate(sentences, 1):
+        yield sentence
+        on_sentences(what, done)
+
+
+def _figures(one: SenseScore) -> dict[str, float]:
+    return {**asdict(one), "precision": one.precision, "recall": one.recall, "f1": one.f1}

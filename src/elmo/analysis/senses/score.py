@@ -1,0 +1,91 @@
+"""Answers against keys: precision, recall and F1 as in Raganato et al. 2017, with intervals over documents.
+
+An instance is right if its answer is one of its keys. Precision counts answered instances only, recall all of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+DRAWS = 2000
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class SenseScore:
+    """Figures in percent."""
+
+    instances: int
+    answered: int
+    correct: int
+
+    @property
+    def precision(self) -> float:
+        """Of the answered ones."""
+        return 100 * self.correct / self.answered if self.answered else 0.0
+
+    @property
+    def recall(self) -> float:
+        """Of all."""
+        return 100 * self.correct / self.instances if self.instances else 0.0
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of both."""
+        total = self.answered + self.instances
+        return 100 * 2 * self.correct / total if total else 0.0
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One test instance, for slicing and resampling."""
+
+    document: str
+    pos: str
+    is_ambiguous: bool
+    """Its word has two senses or more in the training corpus."""
+    keys: tuple[str, ...]
+
+
+def score(judged: Sequence[Judged], answers: Sequence[str | None]) -> SenseScore:
+    """`answers`: one for each instance, None for no answer."""
+    pairs = list(zip(judged, answers, strict=True))
+    answered = sum(answer is not None for _, answer in pairs)
+    return SenseScore(len(pairs), answered, sum(answer in one.keys for one, answer in pairs))
+
+
+def paired_interval(
+    judged: Sequence[Judged], answers: Sequence[str | None], others: Sequence[str | None], *, seed: int = 0
+) -> tuple[float, float]:
+    """The 95 % interval of the difference in F1 between two systems, by drawing documents with replacement.
+
+    Instances of one document share topic and author, so documents are what varies independently. With few documents
+    the interval is a rough one.
+    """
+    table = _counts(judged, answers, others)
+    random = np.random.default_rng(seed)
+    drawn = table[random.integers(len(table), size=(DRAWS, len(table)))].sum(axis=1)
+    instances, answered, correct, other_answered, other_correct = drawn.T
+    differences = 200 * (correct / (instances + answered) - other_correct / (instances + other_answered))
+    tail = 100 * (1 - _LEVEL) / 2
+    low, high = np.percentile(differences, [tail, 100 - tail])
+    return float(low), float(high)
+
+
+def _counts(judged: Sequence[Judged], answers: Sequence[str | None], others: Sequence[str | None]) -> np.ndarray:
+    """(documents, 5): instances, answered and correct of the one system, answered and correct of the other."""
+    rows: dict[str, np.ndarray] = {}
+    for one, answer, other in zip(judged, answers, others, strict=True):
+        row = rows.setdefault(one.document, np.zeros(5))
+        row += (1, answer is not None, answer in one.keys, other is not None, other in one.keys)
+    return np.array(list(rows.values()))
+
+
+def by_pos(judged: Sequence[Judged], answers: Sequence[str | None]) -> Mapping[str, SenseScore]:
+    """The score of each part of speech."""
+    found = {}
+    for pos in sorted({one.pos for one in judged}):
+        chosen = [place for place, one in enumerate(judged) if one.pos == pos]
+        found[pos] = score([judged[place] for place in chosen], [answers[place] for place in chosen])
+    return found

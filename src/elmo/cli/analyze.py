@@ -1,0 +1,38 @@
+"""`elmo analyze`: what the layers of an encoder know; the paper's tables 4 to 6 and the geometry of its vectors."""
+
+import sys
+from importlib import import_module
+
+from elmo.errors import ConfigError
+
+ANALYSES = {
+    "wsd": "word senses by the nearest sense vector (table 5), beside first and most frequent sense",
+}
+
+
+def main(argv: list[str]) -> int:
+    """Runs the command; the exit code."""
+    if argv[:1] in ([], ["-h"], ["--help"]):
+        print(_help(), file=sys.stdout if argv else sys.stderr)
+        return 0 if argv else 2
+    analysis, *rest = argv
+    if analysis not in ANALYSES:
+        raise ConfigError(
+            f"there is no analysis {analysis!r}. It must be one of {', '.join(ANALYSES)}. See 'elmo analyze --help'."
+        )
+    return import_module(f"elmo.cli.analyze_{analysis}").run(rest)
+
+
+def _help() -> str:
+    width = max(map(len, ANALYSES))
+    return "\n".join(
+        [
+            f"usage: elmo analyze {{{','.join(ANALYSES)}}} ...",
+            "",
+            "What the layers of an encoder know, beside what untrained and static vectors know.",
+            "",
+            *(f"  {name:{width}}  {line}" for name, line in ANALYSES.items()),
+            "",
+            "  elmo analyze wsd --help  what an analysis takes",
+        ]
+    )
