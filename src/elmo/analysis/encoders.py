@@ -1,38 +1,17 @@
 """Encoders to compare with a biLM: what gives layers of vectors for sentences without having learned from context."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
+from elmo.embed.encoder import Encoder
 from elmo.static.vectors import StaticVectors
+from elmo.weights.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
-
-
-class Encoder(Protocol):
-    """Layers of vectors for tokenized sentences; `elmo.Embedder` is one."""
-
-    @property
-    def num_layers(self) -> int:
-        """Layers of a token."""
-        ...
-
-    @property
-    def layer_dim(self) -> int:
-        """Dimensions of a layer's vector."""
-        ...
-
-    @property
-    def keep_boundaries(self) -> bool:
-        """Whether each sentence has one position more before its first token and one after its last."""
-        ...
-
-    def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[np.ndarray]:
-        """Float32 (layers, tokens, dim) for each sentence, in order."""
-        ...
 
 
 def token_layers(
@@ -56,6 +35,11 @@ class StaticEncoder:
     def layer_dim(self) -> int:
         """Dimensions of a vector."""
         return self.static.dim
+
+    @property
+    def model_hash(self) -> str:
+        """SHA-256 over the vectors."""
+        return fingerprint({"vectors": self.static.vectors})
 
     def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "1 tokens dim"]]:
         """Looks the tokens up."""
@@ -91,6 +75,7 @@ class WithAverage:
         self.num_layers = encoder.num_layers + 1
         self.layer_dim = encoder.layer_dim
         self.keep_boundaries = encoder.keep_boundaries
+        self.model_hash = encoder.model_hash
 
     def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "layers tokens dim"]]:
         """The mean comes last."""

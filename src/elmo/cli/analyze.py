@@ -6,6 +6,7 @@ from importlib import import_module
 from elmo.errors import ConfigError
 
 ANALYSES = {
+    "neighbors": "the nearest tokens to a word in its sentence, by layer (table 4)",
     "wsd": "word senses by the nearest sense vector (table 5), beside first and most frequent sense",
 }
 

@@ -14,8 +14,8 @@ from elmo.process.device import Device
 from elmo.version import __version__
 
 if TYPE_CHECKING:
-    from elmo.analysis.encoders import Encoder
     from elmo.analysis.senses.experiment import SenseTable, System
+    from elmo.embed.encoder import Encoder
 
 
 @dataclass(frozen=True)
@@ -97,11 +97,12 @@ def _encoders(arguments: Arguments) -> "dict[str, Encoder]":
         found["random biLM"] = random_embedder(embedder)
     if arguments.static is not None:
         static = read_static_vectors(arguments.static)
-        found |= {"static": StaticEncoder(static), "context": ContextAverage(static)}
+        found["static"] = StaticEncoder(static)
+        found["context average"] = ContextAverage(static)
     return found
 
 
-def _show(bar: "tqdm[object]", what: str, done: int) -> None:
+def _show(bar: tqdm, what: str, done: int) -> None:
     if done == 1:
         bar.reset()
         bar.set_description(what, refresh=False)

@@ -13,6 +13,7 @@ Vectors are memory-mapped; those of a layer that is searched are kept in memory 
 """
 
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -20,7 +21,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
-from elmo.analysis.neighbors.index_files import LayerFile, open_files
+from elmo.analysis.neighbors.index_files import open_files
 from elmo.errors import ConfigError
 
 MEMORY_BYTES = 512 << 20
@@ -64,9 +65,8 @@ class ContextIndex:
         return len(self._token_words)
 
     def __repr__(self) -> str:
-        return (
-            f"ContextIndex({str(self.folder)!r}: {len(self):,} tokens, {self.num_layers} layers, {self.dim} dimensions)"
-        )
+        sizes = f"{len(self):,} tokens, {self.num_layers} layers, {self.dim} dimensions"
+        return f"ContextIndex({str(self.folder)!r}: {sizes})"
 
     @property
     def num_layers(self) -> int:
@@ -96,7 +96,7 @@ class ContextIndex:
 
     def search(
         self,
-        vector: Float[np.ndarray, "dim"],
+        vector: Float[np.ndarray, " dim"],
         layer: int,
         *,
         count: int = 10,
@@ -116,11 +116,11 @@ class ContextIndex:
             cosines = np.where(is_word if which == "same" else ~is_word, cosines, -np.inf)
         return self._best(cosines, count, {not_sentence}, each_word_once=which == "other")
 
-    def _cosines(self, vector: np.ndarray, layer: int) -> Float[np.ndarray, "tokens"]:
+    def _cosines(self, vector: np.ndarray, layer: int) -> Float[np.ndarray, " tokens"]:
         if vector.shape != (self.dim,):
             raise ConfigError(
-                f"the vector has shape {vector.shape}, but the index holds vectors of shape ({self.dim},). Use the model "
-                f"that the index was built with: {self.facts.model}."
+                f"the vector has shape {vector.shape}, but the index holds vectors of shape ({self.dim},). Use the "
+                f"model that the index was built with: {self.facts.model}."
             )
         length = float(np.linalg.norm(vector))
         if not np.isfinite(length):
@@ -166,13 +166,11 @@ class ContextIndex:
 
     def _checked(self, layer: int) -> int:
         if not -self.num_layers <= layer < self.num_layers:
-            raise ConfigError(
-                f"layer is {layer}, but the index has layers 0 to {self.num_layers - 1}. Choose one of them."
-            )
+            raise ConfigError(f"layer is {layer}, but the index has layers 0 to {self.num_layers - 1}. Choose one.")
         return layer % self.num_layers
 
 
-def _descending(cosines: np.ndarray, first: int):  # noqa: ANN202 - a generator of places
+def _descending(cosines: np.ndarray, first: int) -> Iterator[np.integer]:
     """Places from the highest value down: a few by partition, and all the others only if they are asked for."""
     first = min(first, len(cosines))
     if first < len(cosines):
@@ -185,6 +183,3 @@ def _descending(cosines: np.ndarray, first: int):  # noqa: ANN202 - a generator 
         yield from rest[np.lexsort((rest, -cosines[rest]))]
         return
     yield from np.lexsort((np.arange(len(cosines)), -cosines))
-
-
-__all__ = ["ContextIndex", "Hit", "LayerFile", "Which"]

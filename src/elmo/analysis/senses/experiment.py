@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from elmo.analysis.encoders import Encoder, layer_name
+from elmo.analysis.encoders import layer_name
 from elmo.analysis.senses.baselines import SeenSenses, count_senses, most_frequent_or_first
 from elmo.analysis.senses.inventory import Word, read_inventory
 from elmo.analysis.senses.prototypes import Answer, NearestSense, instance_vectors, train
 from elmo.analysis.senses.raganato import AnnotatedSentence, read_keys, read_sentences
 from elmo.analysis.senses.score import Judged, SenseScore, by_pos, paired_interval, score
+from elmo.embed.encoder import Encoder
 from elmo.errors import ConfigError, TextError
 
 FIRST_SENSE, MOST_FREQUENT = "first sense", "most frequent sense"

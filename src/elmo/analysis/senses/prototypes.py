@@ -11,10 +11,11 @@ from itertools import tee
 import numpy as np
 from jaxtyping import Float
 
-from elmo.analysis.encoders import Encoder, token_layers
+from elmo.analysis.encoders import token_layers
 from elmo.analysis.senses.baselines import SeenSenses
 from elmo.analysis.senses.inventory import Inventory, Word
 from elmo.analysis.senses.raganato import AnnotatedSentence, Instance
+from elmo.embed.encoder import Encoder
 
 
 @dataclass(frozen=True)

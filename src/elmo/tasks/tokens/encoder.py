@@ -1,52 +1,19 @@
-"""Encoder: what gives layers of vectors for sentences. A biLM (`Embedder`) is one; others can be added.
+"""Encoders by name: a biLM (`Embedder`) is one; others can be added. What an encoder is, `elmo.embed.encoder` says.
 
 A package adds an encoder by an entry point of the group `elmo.encoders`, whose object is an `EncoderFactory`; on the
 command line `--encoder package.module:function` names one without an entry point.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import entry_points
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-
 from elmo.embed.embedder import Embedder
+from elmo.embed.encoder import Encoder
 from elmo.errors import ConfigError
 from elmo.process.named_object import named_object
 
-Sentence = Sequence[str]
-
 ELMO, NONE = "elmo", "none"
 GROUP = "elmo.encoders"
-
-
-@runtime_checkable
-class Encoder(Protocol):
-    """Layers of vectors for tokenized sentences; the same sentence always has the same vectors."""
-
-    @property
-    def num_layers(self) -> int:
-        """Layers of a token, 1 or more."""
-        ...
-
-    @property
-    def layer_dim(self) -> int:
-        """Dimensions of a layer's vector."""
-        ...
-
-    @property
-    def model_hash(self) -> str:
-        """A hexadecimal digest of 16 characters or more that differs for models with different vectors."""
-        ...
-
-    @property
-    def keep_boundaries(self) -> bool:
-        """Whether each sentence has a position more before its first token and behind its last one."""
-        ...
-
-    def embed_iter(self, sentences: Iterable[Sentence]) -> Iterator[np.ndarray]:
-        """Float32 (layers, tokens, dim) for each sentence, in order; tokens + 2 with `keep_boundaries`."""
-        ...
 
 
 @runtime_checkable
@@ -70,7 +37,7 @@ def find_encoder(name: str, model: str, *, device: str, dtype: str = "float32") 
     if not isinstance(found, Encoder):
         raise ConfigError(
             f"the encoder {name!r} gave a {type(found).__name__}, which lacks what an encoder needs: num_layers, "
-            "layer_dim, model_hash, keep_boundaries and embed_iter (elmo.tasks.tokens.encoder.Encoder)."
+            "layer_dim, model_hash, keep_boundaries and embed_iter (elmo.embed.encoder.Encoder)."
         )
     return found
 

@@ -1,0 +1,54 @@
+"""A word in its sentence -> its nearest tokens in an index, for each layer; and its nearest static words."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elmo.analysis.neighbors.context_index import ContextIndex, Hit
+from elmo.errors import ConfigError
+from elmo.static.vectors import StaticVectors
+
+if TYPE_CHECKING:
+    from elmo.embed.embedder import Embedder
+
+
+def require_model(index: ContextIndex, embedder: "Embedder") -> None:
+    """ConfigError unless the index was built with the embedder's weights: vectors of two models can't be compared."""
+    if index.facts.model_hash != embedder.model_hash:
+        raise ConfigError(
+            f"{index.folder} was built with {index.facts.model or 'the default model'} (weights "
+            f"{index.facts.model_hash[:12]}), but this model's are {embedder.model_hash[:12]}. Name that model with "
+            "--model, or build the index again."
+        )
+
+
+def neighbors(
+    index: ContextIndex, embedder: "Embedder", tokens: Sequence[str], place: int, count: int = 6
+) -> list[dict[str, list[Hit]]]:
+    """For each layer, the nearest other words ("other") and the nearest occurrences of the same word ("same").
+
+    The sentence itself is left out wherever it stands in the index.
+    """
+    (layers,) = embedder.embed([tokens])
+    edge = 1 if embedder.keep_boundaries else 0
+    word, own = tokens[place], tuple(tokens)
+    return [
+        {
+            which: index.search(vector, layer, count=count, word=word, which=which, not_sentence=own)
+            for which in ("other", "same")
+        }
+        for layer, vector in enumerate(layers[:, place + edge])
+    ]
+
+
+def static_neighbors(static: StaticVectors, word: str, count: int = 10) -> list[tuple[str, float]]:
+    """The nearest words by cosine, the word itself left out. Empty if the file doesn't have the word."""
+    row = static.row(word)
+    if row is None:
+        return []
+    lengths = np.linalg.norm(static.vectors, axis=1)
+    cosines = static.vectors @ static.vectors[row] / np.maximum(lengths * lengths[row], np.finfo(np.float32).tiny)
+    cosines[row] = -np.inf
+    best = np.argsort(-cosines, kind="stable")[:count]
+    return [(static.words[place], float(cosines[place])) for place in best if np.isfinite(cosines[place])]

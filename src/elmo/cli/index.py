@@ -1,0 +1,100 @@
+"""`elmo index`: a text -> a context index, in which the nearest tokens of a word in its sentence are found."""
+
+import json
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+from tqdm import tqdm
+
+from elmo.process.device import Device
+from elmo.text.sentences import read_sentences
+from elmo.text.tokenizer import tokenizer as named_tokenizer
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Build a context index: every token's vectors by layer, on disk, for 'elmo analyze neighbors' and
+    elmo.analysis.neighbors.context_index.
+
+    elmo index my-text.txt -o my-index
+    """
+
+    text: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
+    """One tokenized sentence per line; .gz, .xz and .bz2 are unpacked; - is standard input."""
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
+    """Folder to make."""
+    model: Annotated[str | None, tyro.conf.arg(aliases=["-m"], metavar="MODEL")] = None
+    """A name, a folder or file, or a hub id (default: $ELMO_MODEL, or the bundled model)."""
+    tokens: int = 200_000
+    """Tokens that the index holds at most, in whole sentences."""
+    sample: bool = False
+    """Draw sentences from the whole text instead of taking the first ones."""
+    seed: int = 0
+    """Which sample is drawn."""
+    tokenizer: Literal["whitespace", "unicode"] = "whitespace"
+    """How a line becomes tokens: at whitespace, or by rules for text that isn't tokenized."""
+    encoding: str = "utf-8"
+    """Encoding of the text."""
+    errors: Literal["strict", "skip"] = "strict"
+    """What to do at a line that isn't valid text: stop, or list and skip it."""
+    dtype: Literal["float32", "bfloat16", "int8", "auto"] = "auto"
+    """Precision of the matrix products."""
+    device: Device = "auto"
+    """Where to compute."""
+    force: bool = False
+    """Replace an existing index."""
+    json: bool = False
+    """Print the report as JSON."""
+    quiet: bool = False
+    """No progress and no report."""
+
+
+def main(argv: list[str]) -> int:
+    """Runs the command; 0: done, 1: done, but lines were skipped."""
+    arguments = tyro.cli(Arguments, args=argv, prog="elmo index", config=(tyro.conf.FlagCreatePairsOff,))
+    # Here, so that --help does not wait for torch.
+    from elmo.analysis.neighbors.build import build_index
+    from elmo.embed.embedder import Embedder
+
+    bad_lines: list[str] = []
+    sentences = read_sentences(
+        arguments.text,
+        tokenize=named_tokenizer(arguments.tokenizer),
+        encoding=arguments.encoding,
+        errors=arguments.errors,
+        on_bad_line=lambda number, message: bad_lines.append(message),
+    )
+    start = time.perf_counter()
+    with tqdm(unit="sentence", disable=arguments.quiet, file=sys.stderr) as bar:
+        facts = build_index(
+            sentences,
+            Embedder.from_pretrained(arguments.model, device=arguments.device, dtype=arguments.dtype),
+            arguments.output,
+            model=arguments.model or "",
+            source=Path(arguments.text).name,
+            max_tokens=arguments.tokens,
+            sample=arguments.sample,
+            seed=arguments.seed,
+            force=arguments.force,
+            on_sentences=lambda done, total: _show(bar, done, total),
+        )
+    for message in bad_lines:
+        print(f"skipped: {message}", file=sys.stderr)
+    seconds = time.perf_counter() - start
+    if arguments.json:
+        print(json.dumps({"output": str(arguments.output), **asdict(facts), "seconds": round(seconds, 1)}, indent=2))
+    elif not arguments.quiet:
+        print(
+            f"{arguments.output}: {facts.num_tokens:,} of {facts.tokens_in_source:,} tokens, {facts.num_words:,} "
+            f"distinct words, {facts.num_layers} layers of {facts.dim} dimensions, in {seconds:.1f} s"
+        )
+    return 1 if bad_lines else 0
+
+
+def _show(bar: tqdm, done: int, total: int) -> None:
+    bar.total = total
+    bar.update(done - bar.n)

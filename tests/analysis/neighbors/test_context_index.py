@@ -1,0 +1,188 @@
+"""ContextIndex: exact neighbors, files that are checked before they are believed, any number of threads."""
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elmo.analysis.neighbors import context_index
+from elmo.analysis.neighbors.build import build_index
+from elmo.analysis.neighbors.context_index import ContextIndex
+from elmo.analysis.neighbors.index_files import check_sums
+from elmo.analysis.neighbors.query import neighbors, require_model, static_neighbors
+from elmo.embed.embedder import Embedder
+from elmo.errors import ConfigError, ElmoError, OutputError, TextError
+from elmo.static.vectors import StaticVectors
+
+WORDS = ["the", "bank", "of", "river", "money", "밥", "was", "steep"]
+
+
+def sentences(count: int = 60) -> list[list[str]]:
+    random = np.random.default_rng(5)
+    return [[WORDS[place] for place in random.integers(len(WORDS), size=random.integers(1, 9))] for _ in range(count)]
+
+
+@pytest.fixture
+def embedder(tiny_bilm) -> Embedder:
+    return Embedder(tiny_bilm)
+
+
+@pytest.fixture
+def folder(embedder, tmp_path) -> Path:
+    build_index([[], *sentences()], embedder, tmp_path / "index", model="tiny", source="text.txt")
+    return tmp_path / "index"
+
+
+def plain_search(embedder, vector, layer, word, which, own):
+    """The allowed tokens of every sentence, one at a time: {(sentence, place): cosine}."""
+    found = {}
+    for number, tokens in enumerate(sentences()):
+        (layers,) = embedder.embed([tokens])
+        for place, token in enumerate(tokens):
+            if tuple(tokens) != own and (which == "any" or (token == word) == (which == "same")):
+                stored = (layers[layer, place] / np.linalg.norm(layers[layer, place])).astype(np.float16)
+                found[number, place] = float(stored.astype(np.float32) @ vector / np.linalg.norm(vector))
+    return found
+
+
+@pytest.mark.parametrize("memory", [0, 1 << 29])
+@pytest.mark.parametrize("which", ["any", "same", "other"])
+@pytest.mark.parametrize("layer", [0, 1, 2])
+def test_neighbors_equal_a_plain_search(folder, embedder, layer, which, memory, monkeypatch):
+    monkeypatch.setattr(context_index, "MEMORY_BYTES", memory)
+    query = sentences()[7]
+    vector = embedder.embed([query])[0][layer, 0]
+    hits = ContextIndex(folder).search(vector, layer, count=5, word=query[0], which=which, not_sentence=tuple(query))
+    expected = plain_search(embedder, vector, layer, query[0], which, tuple(query))
+    assert 0 < len(hits) <= 5
+    for hit in hits:
+        assert hit.cosine == pytest.approx(expected[hit.sentence, hit.position], abs=1e-5)
+    cosines = [hit.cosine for hit in hits]
+    assert cosines == sorted(cosines, reverse=True) and len({hit.tokens for hit in hits}) == len(hits)
+    # Whatever is nearer than the last hit stands in a sentence, or for "other" is a word, that a hit has already.
+    words, texts = {hit.word for hit in hits}, {hit.tokens for hit in hits}
+    for (number, place), cosine in expected.items():
+        if cosine > cosines[-1] + 1e-5:
+            tokens = tuple(sentences()[number])
+            assert tokens in texts or (which == "other" and tokens[place] in words)
+
+
+def test_a_search_for_more_than_there_is_gives_all(folder, embedder):
+    index = ContextIndex(folder)
+    hits = index.search(np.ones(index.dim), 1, count=1000)
+    assert len({hit.tokens for hit in hits}) == len(hits) == len({tuple(sentence) for sentence in sentences()})
+    assert index.search(np.ones(index.dim), 1, count=3, word="unknown", which="same") == []
+
+
+def test_places_and_occurrences_lead_back_to_the_text(folder):
+    index = ContextIndex(folder)
+    text = [token for sentence in sentences() for token in sentence]
+    assert len(index) == len(text) and index.facts.model == "tiny"
+    for token in index.occurrences("bank"):
+        sentence, position = index.place(int(token))
+        assert index.sentences[sentence][position] == "bank"
+    assert len(index.occurrences("bank")) == text.count("bank") and len(index.occurrences("no")) == 0
+
+
+def test_its_vectors_are_those_of_the_embedder(folder, embedder):
+    index = ContextIndex(folder)
+    layers = np.concatenate(embedder.embed(sentences()), axis=1)
+    for layer in range(3):
+        expected = layers[layer] / np.linalg.norm(layers[layer], axis=1, keepdims=True)
+        np.testing.assert_allclose(index.vectors(np.arange(len(index)), layer), expected, atol=1e-3)
+
+
+def test_many_threads_find_what_one_finds(folder, embedder):
+    queries = np.random.default_rng(1).normal(size=(64, embedder.layer_dim)).astype(np.float32)
+    expected = [ContextIndex(folder).search(query, 2, count=4) for query in queries]
+    index = ContextIndex(folder)
+    with ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(lambda query: index.search(query, 2, count=4), queries)) == expected
+
+
+def test_a_part_of_a_text_is_its_first_sentences_or_a_sample(embedder, tmp_path):
+    first = build_index(sentences(), embedder, tmp_path / "first", max_tokens=40)
+    assert 32 <= first.num_tokens <= 40 and first.tokens_in_source == sum(map(len, sentences()))
+    assert ContextIndex(tmp_path / "first").sentences == [tuple(one) for one in sentences()[: first.num_sentences]]
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        build_index(sentences(), embedder, tmp_path / name, max_tokens=40, sample=True, seed=seed)
+    a, b, c = (ContextIndex(tmp_path / name).sentences for name in "abc")
+    assert a == b != c and a != ContextIndex(tmp_path / "first").sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "error", "message"),
+    [
+        ([[]], {}, TextError, "has no tokens"),
+        ([["a"] * 9], {"max_tokens": 5}, TextError, "begins with a sentence of more than 5 tokens"),
+        ([["a b"]], {}, TextError, "'a b' is empty or holds a blank"),
+        ([["a"]], {"max_tokens": 10**9}, ConfigError, "max_tokens is 1,000,000,000"),
+    ],
+)
+def test_what_can_not_be_indexed_is_told_and_leaves_nothing(embedder, tmp_path, text, settings, error, message):
+    with pytest.raises(error, match=message):
+        build_index(text, embedder, tmp_path / "index", **settings)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_index_is_replaced_only_if_asked(folder, embedder):
+    with pytest.raises(OutputError, match="exists"):
+        build_index([["a"]], embedder, folder)
+    build_index([["a"]], embedder, folder, force=True)
+    assert ContextIndex(folder).sentences == [("a",)]
+
+
+def test_another_model_and_wrong_vectors_are_refused(folder, embedder, tiny_bilm):
+    index = ContextIndex(folder)
+    require_model(index, embedder)
+    with pytest.raises(ConfigError, match=r"shape \(3,\)"):
+        index.search(np.ones(3), 1)
+    with pytest.raises(ConfigError, match="not finite"):
+        index.search(np.full(index.dim, np.nan), 1)
+    with pytest.raises(ConfigError, match="layer is 3, but the index has layers 0 to 2"):
+        index.search(np.ones(index.dim), 3)
+    tiny_bilm.token_encoder.projection.bias.data += 1
+    with pytest.raises(ConfigError, match="was built with tiny"):
+        require_model(index, Embedder(tiny_bilm))
+
+
+def change(path: Path, kind: str) -> None:
+    data = bytearray(path.read_bytes())
+    if kind == "remove":
+        path.unlink()
+    elif kind == "cut":
+        path.write_bytes(data[: len(data) // 2])
+    elif kind == "flip":
+        data[len(data) - 3] ^= 1
+        path.write_bytes(data)
+    else:
+        path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("kind", ["remove", "cut", "empty", "flip"])
+@pytest.mark.parametrize(
+    "name", ["index.json", "sentences.txt", "words.txt", "token_words.npy", "starts.npy", "layer-0.npy", "layer-2.npy"]
+)
+def test_a_damaged_file_is_found(folder, name, kind, tmp_path):
+    shutil.copytree(folder, tmp_path / "copy")
+    change(tmp_path / "copy" / name, kind)
+    with pytest.raises(ElmoError, match="index is damaged|holds no context index"):
+        ContextIndex(tmp_path / "copy")
+        check_sums(tmp_path / "copy")  # a flipped bit of a vector is found by reading all of them
+
+
+def test_a_query_has_other_words_and_the_same_word_for_each_layer(folder, embedder):
+    tokens = ["the", "bank", "was", "steep"]
+    found = neighbors(ContextIndex(folder), embedder, tokens, 1, count=3)
+    assert len(found) == 3
+    for near in found:
+        assert {hit.word for hit in near["same"]} == {"bank"} and "bank" not in {hit.word for hit in near["other"]}
+        assert len({hit.word for hit in near["other"]}) == len(near["other"]) == 3
+
+
+def test_static_neighbors_leave_the_word_out():
+    static = StaticVectors(("a", "b", "c"), np.array([[1, 0], [2, 0.1], [0, 1]], dtype=np.float32))
+    assert [word for word, _ in static_neighbors(static, "a")] == ["b", "c"]
+    assert static_neighbors(static, "unknown") == []

@@ -1,0 +1,129 @@
+"""The table of senses: baselines equal the reference's figures, the nearest prototype equals a plain loop."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elmo.analysis.encoders import StaticEncoder, WithAverage
+from elmo.analysis.senses.baselines import count_senses, most_frequent_or_first
+from elmo.analysis.senses.experiment import SenseFiles, key_file, sense_table
+from elmo.analysis.senses.inventory import read_inventory
+from elmo.analysis.senses.raganato import read_keys, read_sentences
+from elmo.analysis.senses.score import Judged, paired_interval, score
+from elmo.embed.embedder import Embedder
+from elmo.errors import TextError
+from elmo.static.vectors import StaticVectors
+
+
+@pytest.fixture
+def embedder(tiny_bilm) -> Embedder:
+    return Embedder(tiny_bilm)
+
+
+def plain_answers(files: SenseFiles, embedder: Embedder, layer: int) -> list[str | None]:
+    """One sentence and one sense at a time, in double precision."""
+    keys, inventory = read_keys(key_file(files.train)), read_inventory(files.inventory)
+    vectors: dict[tuple[str, str], list[np.ndarray]] = {}
+    for sentence in read_sentences(files.train):
+        (layers,) = embedder.embed([sentence.tokens])
+        for it in sentence.instances:
+            for key in keys[it.id]:
+                mean = layers[layer, it.start : it.end].astype(np.float64).mean(axis=0)
+                vectors.setdefault((it.lemma, key), []).append(mean)
+    answers = []
+    for sentence in read_sentences(files.tests[0]):
+        (layers,) = embedder.embed([sentence.tokens])
+        for it in sentence.instances:
+            query = layers[layer, it.start : it.end].astype(np.float64).mean(axis=0)
+            found = {
+                key: np.mean(rows, axis=0) @ query / np.linalg.norm(np.mean(rows, axis=0)) / np.linalg.norm(query)
+                for (lemma, key), rows in vectors.items()
+                if lemma == it.lemma
+            }
+            first = inventory.first_sense((it.lemma, it.pos))
+            answers.append(max(found, key=found.__getitem__) if found else first)
+    return answers
+
+
+def test_every_layer_answers_as_a_plain_loop_does(files, embedder):
+    table = sense_table(files, {"biLM": WithAverage(embedder)})
+    systems = {system.name: table.together(system) for system in table.systems}
+    assert systems["biLM, layer 1"] == plain_answers(files, embedder, 1)
+    assert systems["biLM, layer 2"] == plain_answers(files, embedder, 2)
+    assert list(systems) == [
+        *("first sense", "most frequent sense", "biLM, layer 0", "biLM, layer 1", "biLM, layer 2"),
+        "biLM, mean of layers",
+    ]
+
+
+def test_baselines_answer_from_dictionary_and_corpus(files):
+    table = sense_table(files, {})
+    first, frequent = (table.together(system) for system in table.systems)
+    assert first == ["bank%r", None, "bank%r", "nobody%1", None]  # of two senses of rank 1 the more frequent one
+    assert frequent == ["bank%m", "river%1", "bank%m", "nobody%1", None]
+    scores = table.scores(table.systems[1])["all"]
+    assert (scores.instances, scores.answered, scores.correct) == (5, 4, 3)
+    assert (scores.precision, scores.recall) == (75, 60) and scores.f1 == pytest.approx(200 * 3 / 9)
+
+
+def test_where_the_word_alone_decides_ties_are_counted_and_frequency_breaks_them(files):
+    static = StaticVectors(("bank", "river"), np.eye(2, dtype=np.float32))
+    table = sense_table(files, {"static": StaticEncoder(static)})
+    system = table.systems[-1]
+    assert system.name == "static"
+    assert [table.together(system)[place] for place in (0, 2)] == ["bank%m", "bank%m"] and system.ties == 2
+
+
+def test_the_record_holds_figures_by_set_part_of_speech_and_ambiguity(files, embedder):
+    record = json.loads(json.dumps(sense_table(files, {"biLM": embedder}).record()))
+    assert record["sets"] == {"t": 5}
+    row = record["systems"][0]
+    assert row["ambiguous"]["instances"] == 2 and row["by_pos"]["NOUN"]["instances"] == 5
+    assert row["minus_first_sense"] == [0, 0, 0]
+
+
+def test_the_interval_of_two_equal_systems_is_zero_and_of_a_better_one_above():
+    judged = [Judged(f"d{number % 10}", "NOUN", True, ("a",)) for number in range(100)]
+    right, wrong = ["a"] * 100, ["b"] * 100
+    assert paired_interval(judged, right, right) == (0, 0)
+    half = ["a" if number % 4 else "b" for number in range(100)]
+    low, high = paired_interval(judged, half, wrong)
+    assert 40 < low < 75 < high <= 100 and score(judged, half).f1 == 75
+
+
+def test_missing_keys_are_named(files):
+    keys = key_file(files.tests[0])
+    keys.write_text("".join(keys.read_text().splitlines(keepends=True)[:-1]))
+    with pytest.raises(TextError, match="has no keys for 't1.s2.t0'"):
+        sense_table(files, {})
+    keys.unlink()
+    with pytest.raises(TextError, match="t.gold.key.txt: there is no such file"):
+        sense_table(files, {})
+
+
+@pytest.mark.slow
+def test_the_figures_without_vectors_equal_the_references_exactly(shared: Path):
+    folder = shared / "data" / "wsd"
+    expected = json.loads((shared / "golden" / "tasks" / "wsd" / "figures.json").read_text())
+    inventory = read_inventory(folder / "sense-inventory.tsv.xz")
+    semcor = folder / "semcor" / "semcor.data.xml.xz"
+    seen = count_senses(read_sentences(semcor), read_keys(key_file(semcor)))
+    assert len(seen.counts) == expected["semcor"]["lemma_pos"]
+    frequent = "semcor_mfs_ties_by_first_occurrence_backoff_rank1_ties_by_semcor_count"
+    rules = {
+        "rank1_file_order": inventory.first_row,
+        "rank1_ties_by_semcor_count": inventory.first_sense,
+        frequent: lambda word: most_frequent_or_first(word, seen, inventory),
+    }
+    for name in ("senseval2-amended", "senseval3-amended", "semeval2013-amended", "semeval2007"):
+        path = folder / "eval" / f"{name}.data.xml"
+        keys = read_keys(key_file(path))
+        instances = [instance for sentence in read_sentences(path) for instance in sentence.instances]
+        judged = [Judged("", instance.pos, False, keys[instance.id]) for instance in instances]
+        for rule, answer in rules.items():
+            found = score(judged, [answer((instance.lemma, instance.pos)) for instance in instances])
+            row = expected[name][rule]
+            assert (found.answered, found.correct) == (row["answered"], row["correct"]), (name, rule)
+            assert round(found.f1, 4) == row["f1"]

@@ -1,0 +1,53 @@
+"""Sense-annotated corpora: what stands in them comes out, what doesn't fit is an error with its line."""
+
+import lzma
+
+import pytest
+
+from elmo.analysis.senses.raganato import read_keys, read_sentences
+from elmo.errors import TextError
+
+
+def test_words_with_blanks_are_several_tokens_of_one_instance(files):
+    *_, last = read_sentences(files.train)
+    assert last.tokens == ("a", "primary", "election", "was", "held")
+    (instance,) = last.instances
+    assert (instance.lemma, instance.pos, instance.start, instance.end) == ("primary_election", "NOUN", 1, 3)
+    assert last.document == "d1"
+
+
+def test_packed_corpora_and_entities_are_read(tmp_path):
+    path = tmp_path / "x.data.xml.xz"
+    text = '<corpus><text id="a"><sentence id="s"><wf lemma="&amp;" pos="X">&amp;</wf>\n</sentence></text></corpus>'
+    path.write_bytes(lzma.compress(text.encode()))
+    (sentence,) = read_sentences(path)
+    assert (sentence.document, sentence.tokens, sentence.instances) == ("a", ("&",), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<corpus><text>", "x.data.xml:1: <text> has no 'id'"),
+        ("<corpus>\n<wf>a</wf>", "x.data.xml:2: <wf> stands outside of a sentence"),
+        ('<corpus><text id="a">\n<sentence id="b">\n<wf> </wf>', "x.data.xml:3: an element has no word"),
+        ('<corpus><text id="a"><sentence id="b"><instance id="c" pos="X">a</instance>', "<instance> has no 'lemma'"),
+        ("<corpus>\n</text>", "x.data.xml:2: is not well-formed XML: mismatched tag"),
+        ("", "x.data.xml:1: is not well-formed XML: no element found"),
+        ('<!DOCTYPE a [<!ENTITY b "bbb">]>\n<a>&b;</a>', "declares an entity"),
+    ],
+)
+def test_what_is_no_corpus_is_told_with_its_line(tmp_path, text, message):
+    path = tmp_path / "x.data.xml"
+    path.write_text(text)
+    with pytest.raises(TextError, match=message.replace("(", r"\(")):
+        list(read_sentences(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("a k1\nb\n", "x:2: has no sense for 'b'"), ("a k1\na k2\n", "x:2: 'a' has keys already")],
+)
+def test_a_line_of_keys_that_says_nothing_new_is_an_error(tmp_path, text, message):
+    (tmp_path / "x").write_text(text)
+    with pytest.raises(TextError, match=message):
+        read_keys(tmp_path / "x")

@@ -1,0 +1,76 @@
+"""`elmo index` and `elmo analyze` on tiny files: tables, JSON, records, and errors before work begins."""
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from elmo.cli import analyze, index
+from elmo.errors import ConfigError, OutputError, TextError
+
+CORPUS = Path(__file__).parents[1] / "analysis" / "senses" / "corpus"
+SENTENCES = ["the bank was steep .", "the bank lent money", "a river was steep", "밥 을 먹었다"]
+
+
+@pytest.fixture
+def folder(model_folder, tmp_path):
+    (tmp_path / "text.txt").write_text("\n".join([*SENTENCES, ""]) + "\n", encoding="utf-8")
+    command = [str(tmp_path / "text.txt"), "-o", str(tmp_path / "index"), "-m", str(model_folder), "--quiet"]
+    assert index.main(command) == 0
+    return tmp_path / "index"
+
+
+def test_an_index_reports_what_it_holds(model_folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the bank\n\xff\na b c\n"), encoding="utf-8"))
+    command = ["-", "-o", str(tmp_path / "i"), "-m", str(model_folder), "--json", "--quiet", "--errors", "skip"]
+    assert index.main(command) == 1
+    told = capsys.readouterr()
+    facts = json.loads(told.out)
+    assert (facts["num_tokens"], facts["num_sentences"], facts["num_layers"]) == (5, 2, 3)
+    assert "skipped: stdin:2" in told.err
+
+
+def test_neighbors_are_shown_for_every_layer(folder, capsys):
+    assert analyze.main(["neighbors", str(folder), "the [bank] is here", "--top", "2"]) == 0
+    page = capsys.readouterr().out
+    assert page.startswith("the [bank] is here\n\nlayer 0: the word alone\n")
+    assert "layer 2" in page and "[bank] lent money" in page
+
+
+def test_neighbors_as_json_have_sentences_and_cosines(folder, tmp_path, capsys):
+    (tmp_path / "static.txt").write_text("bank 1 0\nriver 0 1\nmoney 1 0.1\n")
+    command = ["neighbors", str(folder), "the [bank] is here", "--json", "--static", str(tmp_path / "static.txt")]
+    assert analyze.main(command) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["static"][0][0] == "money" and found["place"] == 1
+    same = found["layers"][2]["same"]
+    assert {hit["word"] for hit in same} == {"bank"} and {hit["line"] for hit in same} == {1, 2}
+
+
+def test_what_can_not_be_analyzed_is_told(folder, tmp_path, capsys):
+    with pytest.raises(ConfigError, match="there is no analysis 'wds'"):
+        analyze.main(["wds"])
+    with pytest.raises(TextError, match="holds no context index"):
+        analyze.main(["neighbors", str(tmp_path), "the [bank]"])
+    with pytest.raises(ConfigError, match="0 tokens in brackets"):
+        analyze.main(["neighbors", str(folder), "the bank"])
+    assert analyze.main([]) == 2 and "usage: elmo analyze" in capsys.readouterr().err
+
+
+def test_senses_are_a_table_or_a_record(model_folder, tmp_path, capsys):
+    command = [
+        *("wsd", "--train", str(CORPUS / "train.data.xml"), "--test", str(CORPUS / "t.data.xml")),
+        *("--inventory", str(CORPUS / "senses.tsv")),
+        *("-m", str(model_folder), "--random", "-o", str(tmp_path / "out.json"), "--quiet"),
+    ]
+    assert analyze.main(command) == 0
+    page = capsys.readouterr().out
+    assert "first sense" in page and "biLM, mean of layers" in page and "random biLM, layer 2" in page
+    record = json.loads((tmp_path / "out.json").read_text())
+    assert len(record["systems"]) == 2 + 4 + 3 and record["train"] == "train.data.xml"
+    with pytest.raises(OutputError, match="exists"):
+        analyze.main(command)
+    assert analyze.main([*command, "--force", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == record
