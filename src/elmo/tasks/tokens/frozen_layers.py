@@ -9,10 +9,10 @@ import torch
 from tqdm import tqdm
 
 from elmo.embed.embedder import Embedder
+from elmo.embed.encoder import Encoder, Sentence
 from elmo.embed.windows import windows
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
-from elmo.tasks.tokens.encoder import Encoder, Sentence
 from elmo.tasks.tokens.layer_store import LayerStore, StoredType
 
 # Tokens that go to the disk together: work that is lost when a run is killed.

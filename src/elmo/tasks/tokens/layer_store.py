@@ -19,10 +19,11 @@ from typing import Literal
 import numpy as np
 
 from elmo.disk.atomic import new_folder
+from elmo.embed.encoder import Sentence
 from elmo.errors import OutputError, WeightFileError
 
 StoredType = Literal["float32", "float16"]
-Sentence = Sequence[str]
+
 
 _VERSION = 1
 _PARTS = frozenset({"layers.npy", "index.npz"})
