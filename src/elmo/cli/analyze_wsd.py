@@ -15,7 +15,6 @@ from elmo.version import __version__
 
 if TYPE_CHECKING:
     from elmo.analysis.senses.experiment import SenseTable, System
-    from elmo.embed.encoder import Encoder
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,7 @@ def run(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     arguments = tyro.cli(Arguments, args=argv, prog="elmo analyze wsd", config=(tyro.conf.FlagCreatePairsOff,))
     # Here, so that --help does not wait for torch.
+    from elmo.analysis.controls import encoders_of
     from elmo.analysis.senses.experiment import SenseFiles, sense_table
     from elmo.disk.atomic import new_file
 
@@ -64,7 +64,13 @@ def run(argv: list[str]) -> int:
     output = arguments.output and new_file(arguments.output, size=0, force=arguments.force)
     with output or nullcontext() as unfinished:
         files = SenseFiles(arguments.train, arguments.test, arguments.inventory)
-        encoders = _encoders(arguments)
+        encoders = encoders_of(
+            arguments.model,
+            device=arguments.device,
+            dtype=arguments.dtype,
+            static=arguments.static,
+            random=arguments.random,
+        )
         with tqdm(unit="sentence", disable=arguments.quiet, file=sys.stderr) as bar:
             table = sense_table(files, encoders, lambda what, done: _show(bar, what, done))
         record = json.dumps(_facts(arguments) | table.record(), indent=2, ensure_ascii=False)
@@ -84,22 +90,6 @@ def _facts(arguments: Arguments) -> dict[str, object]:
         "inventory": arguments.inventory.name,
         "static": arguments.static and arguments.static.name,
     }
-
-
-def _encoders(arguments: Arguments) -> "dict[str, Encoder]":
-    from elmo.analysis.encoders import ContextAverage, StaticEncoder, WithAverage, random_embedder
-    from elmo.embed.embedder import Embedder
-    from elmo.static.vectors import read_static_vectors
-
-    embedder = Embedder.from_pretrained(arguments.model, device=arguments.device, dtype=arguments.dtype)
-    found: dict[str, Encoder] = {"biLM": WithAverage(embedder)}
-    if arguments.random:
-        found["random biLM"] = random_embedder(embedder)
-    if arguments.static is not None:
-        static = read_static_vectors(arguments.static)
-        found["static"] = StaticEncoder(static)
-        found["context average"] = ContextAverage(static)
-    return found
 
 
 def _show(bar: tqdm, what: str, done: int) -> None:

@@ -1,0 +1,116 @@
+"""Linear probes: treebanks, controls, the probe against a plain gradient descent, the table."""
+
+import numpy as np
+import pytest
+
+from elmo.analysis.encoders import StaticEncoder
+from elmo.analysis.probes.controls import ambiguous, control_tags, majority_tags, unseen
+from elmo.analysis.probes.experiment import MAJORITY, Treebanks, probe_table
+from elmo.analysis.probes.linear_probe import Split, probe
+from elmo.analysis.probes.treebank import TaggedSentence, read_treebank
+from elmo.errors import ConfigError, TextError
+from elmo.static.vectors import StaticVectors
+
+pytest.importorskip("sklearn")
+TRAIN = [TaggedSentence(("a", "dog", "runs"), ("D", "N", "V")), TaggedSentence(("a", "runs", "x"), ("D", "N", "N"))]
+TEST = [TaggedSentence(("a", "runs", "new"), ("D", "V", "N"))]
+
+
+def conllu(sentences: list[TaggedSentence]) -> str:
+    lines = []
+    for one in sentences:
+        words = zip(one.tokens, one.tags, strict=True)
+        lines += [f"{n}\t{word}\t_\t{tag}\tX{tag}" + "\t_" * 5 for n, (word, tag) in enumerate(words, 1)] + [""]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def files(tmp_path) -> Treebanks:
+    random = np.random.default_rng(0)
+    words = [(f"n{n}", "N") for n in range(20)] + [(f"v{n}", "V") for n in range(20)]
+    paths = []
+    for name, count in (("train", 80), ("dev", 20), ("test", 30)):
+        chosen = [[words[place] for place in random.integers(len(words), size=4)] for _ in range(count)]
+        text = conllu([TaggedSentence(*map(tuple, zip(*one, strict=True))) for one in chosen])
+        (tmp_path / f"{name}.conllu").write_text(text)
+        paths.append(tmp_path / f"{name}.conllu")
+    return Treebanks(*paths)
+
+
+def test_words_and_tags_of_a_treebank_are_read(tmp_path):
+    path = tmp_path / "x.conllu"
+    extra = "# newdoc\n1-2\tdont" + "\t_" * 8 + "\n" + conllu(TRAIN) + "3.1\tempty" + "\t_" * 8 + "\n"
+    path.write_text(extra)
+    assert read_treebank(path, "upos") == TRAIN
+    assert read_treebank(path, "xpos")[0].tags == ("XD", "XN", "XV")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1\ta\n", ":1: has 2 columns"),
+        ("# only a comment\n", "has no words"),
+        ("1\ta" + "\t_" * 8 + "\n", "the word 'a' has no UPOS"),
+    ],
+)
+def test_what_is_no_treebank_is_told_with_its_line(tmp_path, text, message):
+    (tmp_path / "x").write_text(text)
+    with pytest.raises(TextError, match=message):
+        read_treebank(tmp_path / "x", "upos")
+
+
+def test_answers_without_vectors_and_kinds_of_words():
+    assert majority_tags(TRAIN, TEST) == ["D", "V", "N"]  # "runs" is V and N once each: the first one of equals
+    assert unseen(TRAIN, TEST).tolist() == [False, False, True]
+    assert ambiguous(TRAIN, TEST).tolist() == [False, True, False]
+
+
+def test_a_control_task_gives_each_word_one_tag_of_the_training_tags():
+    train, test = control_tags([TRAIN, TEST], seed=1)
+    given = {}
+    for one in [*train, *test]:
+        for word, tag in zip(one.tokens, one.tags, strict=True):
+            assert given.setdefault(word, tag) == tag and tag in {"D", "N", "V"}
+    assert control_tags([TRAIN, TEST], seed=1) == [train, test]
+    assert any(control_tags([TRAIN, TEST], seed=seed) != [train, test] for seed in range(2, 9))
+
+
+def test_a_probe_has_the_optimum_of_a_plain_descent():
+    random = np.random.default_rng(2)
+    vectors = random.normal(size=(300, 5)).astype(np.float32) * [1, 2, 3, 1, 1]
+    tags = (vectors @ random.normal(size=(5, 3)) + random.normal(size=(300, 3))).argmax(axis=1)
+    train, dev, test = (
+        Split(vectors[part].astype(np.float32), tags[part]) for part in np.split(np.arange(300), [200, 250])
+    )
+    strength = 1e-2
+    x, y = ((it.vectors - train.vectors.mean(axis=0)) / train.vectors.std(axis=0) for it in (train, test))
+    weight, bias = np.zeros((5, 3)), np.zeros(3)
+    for _ in range(6000):
+        logits = x @ weight + bias
+        chances = np.exp(logits - logits.max(axis=1, keepdims=True))
+        chances /= chances.sum(axis=1, keepdims=True)
+        error = (chances - np.eye(3)[train.tags]) / len(x)
+        weight -= 0.5 * (x.T @ error + 2 * strength * weight)
+        bias -= 0.5 * error.sum(axis=0)
+    expected = (((test.vectors - train.vectors.mean(axis=0)) / train.vectors.std(axis=0)) @ weight + bias).argmax(
+        axis=1
+    )
+    assert (probe(train, dev, test, [strength]).predictions == expected).mean() >= 0.98
+
+
+def test_one_tag_is_nothing_to_probe():
+    split = Split(np.ones((3, 2), dtype=np.float32), np.zeros(3, dtype=np.int64))
+    with pytest.raises(ConfigError, match="the same tag"):
+        probe(split, split, split)
+
+
+def test_the_table_has_baseline_layers_controls_and_intervals(files):
+    words = [*(f"n{n}" for n in range(20)), *(f"v{n}" for n in range(20))]
+    vectors = np.random.default_rng(1).normal(size=(40, 3)).astype(np.float32)
+    vectors[:20, 0] += 4  # nouns can be told from verbs
+    rows = probe_table(files, {"static": StaticEncoder(StaticVectors(tuple(words), vectors))}, column="upos")
+    assert [row.name for row in rows] == [MAJORITY, "static"]
+    assert rows[0].accuracy == 100 and rows[0].control is None
+    static = rows[1]
+    assert static.accuracy > 90 and static.interval[0] <= static.accuracy <= static.interval[1]
+    assert static.selectivity == static.accuracy - static.control and static.control < 90
