@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo.config import BiLMConfig
+from elmo.disk.bounded import is_there, shown
 from elmo.disk.json_file import read_json
 from elmo.errors import ConfigError, WeightFileError
 from elmo.weights.checkpoint import Checkpoint
@@ -28,8 +29,9 @@ def facts_of(checkpoint: Checkpoint) -> dict[str, Any]:
 def read_facts(path: Path) -> dict[str, Any]:
     """The facts in config.json, of the right keys and types. Raises WeightFileError."""
     if not path.is_file():
+        problem = "is no file" if is_there(path) else "is missing"
         raise WeightFileError(
-            f"{path}: is missing, so its folder is no model folder. Pass a folder that 'elmo convert' or a pretraining "
+            f"{path}: {problem}, so its folder is no model folder. Pass a folder that 'elmo convert' or a pretraining "
             "run wrote."
         )
     facts = read_json(path)
@@ -41,16 +43,16 @@ def read_facts(path: Path) -> dict[str, Any]:
         )
     if version != FORMAT_VERSION or type(version) is not int:
         raise WeightFileError(
-            f"{path}: format_version is {version!r}, but must be {FORMAT_VERSION}: the file is damaged or no config of "
-            "this package. Get the model again."
+            f"{path}: format_version is {shown(version)}, but must be {FORMAT_VERSION}: the file is damaged or no "
+            "config of this package. Get the model again."
         )
     for key in _CONFIG_KEYS:
         if key not in facts:
             raise WeightFileError(f"{path}: key {key!r} is missing: the file is damaged. Get the model again.")
     if unknown := sorted(set(facts) - set(_CONFIG_KEYS)):
         raise WeightFileError(
-            f"{path}: unknown key {unknown[0]!r}; the keys are {', '.join(_CONFIG_KEYS)}. Facts of your own belong "
-            "under 'metadata'."
+            f"{path}: unknown key {shown(unknown[0])}; the keys are {', '.join(_CONFIG_KEYS)}. Facts of your own "
+            "belong under 'metadata'."
         )
     strings = [facts["source_format"], facts["source_hash"]]
     strings += list(facts["metadata"].values()) if isinstance(facts["metadata"], dict) else [None]
@@ -64,12 +66,12 @@ def read_facts(path: Path) -> dict[str, Any]:
 def architecture_of(values: Any, path: Path) -> BiLMConfig:
     """The config, whose values must have the types they were written with: JSON's 2.0 is no number of layers."""
     if not isinstance(values, dict):
-        raise WeightFileError(f"{path}: 'architecture' is {values!r}, not an object. Get the model again.")
+        raise WeightFileError(f"{path}: 'architecture' is {shown(values)}, not an object. Get the model again.")
     for setting in fields(BiLMConfig):
         if setting.name in values and not _has_type(values[setting.name], setting):
             raise WeightFileError(
-                f"{path}: {setting.name!r} is {values[setting.name]!r}, which has the wrong type: the file is damaged. "
-                f"A valid value would be {setting.default!r}."
+                f"{path}: {setting.name!r} is {shown(values[setting.name])}, which has the wrong type: the file is "
+                f"damaged. A valid value would be {setting.default!r}."
             )
     try:
         return BiLMConfig.from_dict(values, source=str(path))

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from elmo.config import BiLMConfig
+from elmo.disk.bounded import is_file, read_bytes, shown
 from elmo.errors import WeightFileError
 from elmo.weights.agreement import require_agreement
 from elmo.weights.allennlp.names import LstmNames, dataset_shapes, name_table
@@ -30,6 +31,7 @@ from elmo.weights.tensorflow.sorted_table import is_table
 from elmo.weights.tensorflow.tensor_bundle import TensorBundle
 from elmo.weights.word_list import read_word_list
 
+_MAX_STATE_BYTES = 1 << 20
 _LATEST = re.compile(r'^model_checkpoint_path:\s*"([^"]+)"', re.MULTILINE)
 
 
@@ -39,7 +41,7 @@ def recognizes(path: Path) -> bool:
     if path.is_dir():
         return (path / STATE_FILE).is_file() or any(path.glob("*.data-?????-of-?????"))
     prefix = _without_suffix(path)
-    return _index(prefix).is_file() or (prefix.is_file() and is_table(prefix))
+    return is_file(_index(prefix)) or (is_file(prefix) and is_table(prefix))
 
 
 def read(path: Path, *, vocabulary: Path | None = None, softmax: bool = True) -> Checkpoint:
@@ -55,7 +57,10 @@ def read(path: Path, *, vocabulary: Path | None = None, softmax: bool = True) ->
     bundle = TensorBundle(prefix)
     variables = variables_of(bundle.shapes)
     config = config_of(
-        options, {name: bundle.shapes[variable] for name, variable in variables.items()}, path=options_file
+        options,
+        {name: bundle.shapes[variable] for name, variable in variables.items()},
+        path=options_file,
+        in_training=True,
     )
     vocabulary = _vocabulary_file(prefix.parent) if vocabulary is None else Path(vocabulary)
     words = None if vocabulary is None else read_word_list(vocabulary)
@@ -84,11 +89,8 @@ def _prefix(path: Path) -> Path:
     """The checkpoint meant by a path, without the files' endings."""
     if not path.is_dir():
         return _existing(_without_suffix(path), "it was asked for")
-    if (path / STATE_FILE).is_file():
-        found = _LATEST.search((path / STATE_FILE).read_bytes()[: 1 << 20].decode("utf-8", "replace"))
-        if found:
-            # Often the absolute path of another machine; the checkpoint lies beside the file that names it.
-            return _existing(path / re.split(r"[/\\\\]", found[1])[-1], f"{path / STATE_FILE} names it as the latest")
+    if (name := _latest(path / STATE_FILE)) is not None:
+        return _existing(path / name, f"{path / STATE_FILE} names it as the latest")
     saves = sorted(path.glob("*.index"))
     if len(saves) != 1:
         names = ", ".join(save.stem for save in saves[:5]) or "none"
@@ -99,13 +101,36 @@ def _prefix(path: Path) -> Path:
     return _without_suffix(saves[0])
 
 
+def _latest(state_file: Path) -> str | None:
+    """The name of the latest checkpoint, without its folder: it lies beside the file that names it.
+
+    The file often has the absolute path of another machine. None: there is no such file, or it names none.
+    """
+    if not state_file.is_file():
+        return None
+    try:
+        content = read_bytes(state_file, limit=_MAX_STATE_BYTES)
+    except OSError as error:
+        raise WeightFileError(
+            f"{state_file}: can't be read: {error.strerror or error}. Pass the path of one checkpoint instead."
+        ) from None
+    found = _LATEST.search(content.decode("utf-8", "replace"))
+    name = re.split(r"[/\\]", found[1])[-1] if found else None
+    if name in ("", ".", ".."):
+        raise WeightFileError(
+            f"{state_file}: names {shown(found[1] if found else name)} as the latest checkpoint, which is "
+            "no name of a file. Pass the path of one checkpoint, such as FOLDER/model.ckpt-935588."
+        )
+    return name
+
+
 def _existing(prefix: Path, reason: str) -> Path:
-    if _index(prefix).is_file() or prefix.is_file():
+    if is_file(_index(prefix)) or is_file(prefix):
         return prefix
     saves = ", ".join(sorted(save.stem for save in prefix.parent.glob("*.index"))[:5]) or "none"
     raise WeightFileError(
-        f"{_index(prefix)}: is missing, but {reason}. Checkpoints in this folder: {saves}. Get the missing files, or "
-        "pass the path of a checkpoint that is there."
+        f"{prefix.parent}: {shown(_index(prefix).name, 300)} is missing, but {reason}. Checkpoints in this folder: "
+        f"{saves}. Get the missing files, or pass the path of a checkpoint that is there."
     )
 
 
