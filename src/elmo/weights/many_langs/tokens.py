@@ -35,13 +35,6 @@ _BYTES_BESIDE = 1 << 20
 GET_AGAIN = "Get the folder again from the model's publisher, all its files together."
 
 
-def dictionaries(folder: Path, config: BiLMConfig) -> list[Path]:
-    """The files the model's token map is made of."""
-    return [
-        folder / name for name, used in (("char.dic", config.has_characters), ("word.dic", config.has_words)) if used
-    ]
-
-
 def read_token_map(folder: Path, config: BiLMConfig) -> TokenMap:
     """The token map of the folder's model. Raises `WeightFileError` with file and line."""
     limit = config.max_characters_per_token

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from elmo.disk.bounded import is_there
 from elmo.weights.checkpoint import Checkpoint
-from elmo.weights.native.facts import architecture_of, read_facts
+from elmo.weights.native.facts import architecture_of, read_facts, require_hashes
 from elmo.weights.native.names import (
     CONFIG_FILE,
     MODEL_FILE,
@@ -42,4 +42,5 @@ def read(folder: Path) -> Checkpoint:
         facts["metadata"],
     )
     require_sound(checkpoint, source=str(folder))
+    require_hashes(facts, folder)
     return checkpoint

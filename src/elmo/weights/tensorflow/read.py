@@ -11,6 +11,7 @@ other names. So the names are translated here; the layout of the arrays is the p
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from elmo.weights.allennlp.names import LstmNames, dataset_shapes, name_table
 from elmo.weights.allennlp.options import config_of, read_options
 from elmo.weights.allennlp.read import token_map_of
 from elmo.weights.checkpoint import Checkpoint
-from elmo.weights.fingerprint import file_hash
+from elmo.weights.first_sight import watched
 from elmo.weights.soundness import require_finite
 from elmo.weights.tensorflow.names import OPTIONS_FILE, SOFTMAX, STATE_FILE, variables_of
 from elmo.weights.tensorflow.sorted_table import is_table
@@ -47,7 +48,7 @@ def recognizes(path: Path) -> bool:
 def read(path: Path, *, vocabulary: Path | None = None, softmax: bool = True) -> Checkpoint:
     """The model in a training folder (its latest save), or of the checkpoint `path` (a prefix or its .index).
 
-    options.json stands beside the checkpoint. `vocabulary`: one word a line, in the order of the softmax's rows; None:
+    options.json lies beside the checkpoint. `vocabulary`: one word per line, in the order of the softmax's rows; None:
     the file vocab*.txt in the folder, if there is one. `softmax=False` leaves the softmax out, which is most of a
     published checkpoint's bytes. Optimizer slots are never read. Raises WeightFileError, TextError.
     """
@@ -55,14 +56,20 @@ def read(path: Path, *, vocabulary: Path | None = None, softmax: bool = True) ->
     options_file = prefix.parent / OPTIONS_FILE
     options = read_options(options_file)
     bundle = TensorBundle(prefix)
-    variables = variables_of(bundle.shapes)
-    config = config_of(
-        options,
-        {name: bundle.shapes[variable] for name, variable in variables.items()},
-        path=options_file,
-        in_training=True,
-    )
     vocabulary = _vocabulary_file(prefix.parent) if vocabulary is None else Path(vocabulary)
+    files = [options_file, *bundle.files, *([] if vocabulary is None else [vocabulary])]
+    with watched(files, weights=bundle.index) as sources:
+        checkpoint = _read(bundle, options, options_file, vocabulary, softmax)
+    metadata = {"checkpoint": prefix.name}
+    return replace(checkpoint, metadata=metadata, source_hash=sources.hash, source_files=sources.files)
+
+
+def _read(
+    bundle: TensorBundle, options: Mapping[str, Any], options_file: Path, vocabulary: Path | None, softmax: bool
+) -> Checkpoint:
+    variables = variables_of(bundle.shapes)
+    shapes = {name: bundle.shapes[variable] for name, variable in variables.items()}
+    config = config_of(options, shapes, path=options_file, in_training=True)
     words = None if vocabulary is None else read_word_list(vocabulary)
     tensors = _read_tensors(bundle, variables, config, options_file)
     return Checkpoint(
@@ -72,8 +79,6 @@ def read(path: Path, *, vocabulary: Path | None = None, softmax: bool = True) ->
         vocabulary=words,
         softmax=_read_softmax(bundle, variables, config, options, words) if softmax else None,
         source_format="tensorflow",
-        source_hash=file_hash([options_file, *bundle.files, *([] if vocabulary is None else [vocabulary])]),
-        metadata={"checkpoint": prefix.name},
     )
 
 
