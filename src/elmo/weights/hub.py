@@ -5,6 +5,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from elmo.disk.atomic import recover
 from elmo.errors import ConfigError, ElmoError, WeightFileError
 from elmo.weights.catalogue import KnownModel, bundled_folders, known_models
 from elmo.weights.download import HUB_ID, downloaded
@@ -40,7 +41,7 @@ def resolve(model: Model = None, *, download: bool = True) -> Files:
     if isinstance(model, str) and (folder := bundled_folders().get(model)) is not None:
         return folder
     path = _expanded(model)
-    if _exists(path):
+    if _exists(path) or recover(path):
         return model_folder(path) or path
     if isinstance(model, str) and model in known_models():
         raise WeightFileError(_without_files(known_models()[model]))
