@@ -13,9 +13,9 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -39,11 +39,29 @@ _HEAD = (
 )
 
 
-@dataclass
 class Sources:
-    """The files of one model; filled when their reading has ended."""
+    """The files of one model, while they are hashed and when they are known."""
 
-    files: tuple[SourceFile, ...] = ()
+    def __init__(self, hashes: Future[dict[Path, str]], weights: Path) -> None:
+        self._hashes, self._weights = hashes, weights
+        self.files: tuple[SourceFile, ...] = ()
+        """Filled when the reading has ended."""
+
+    def require_known(self) -> None:
+        """Waits for the hashes and compares them, before anything is opened. Nothing is recorded yet."""
+        _compared(self._hashes.result(), self._weights)
+
+    def settle(self) -> None:
+        """Compares the hashes, and records those that are new."""
+        found, new, records = _compared(self._hashes.result(), self._weights)
+        if new:
+            written = _recorded(new, records)
+            known_from = "nothing" if written is None else "first sight"
+            found = [
+                one if one.known_from != "first sight" else replace(one, known_from=known_from, record=written)
+                for one in found
+            ]
+        self.files = tuple(found)
 
     @property
     def hash(self) -> str:
@@ -58,11 +76,10 @@ def watched(files: Sequence[Path], *, weights: Path) -> Iterator[Sources]:
     `weights`: the main file, which the record is called after. Raises WeightFileError if a file has another hash than
     the catalogue or the record says. An error of the block itself comes first.
     """
-    sources = Sources()
     with ThreadPoolExecutor(1) as thread:
-        hashes = thread.submit(_hashes, files)
+        sources = Sources(thread.submit(_hashes, files), weights)
         yield sources
-        sources.files = _compared(hashes.result(), weights)
+        sources.settle()
 
 
 def record_beside(weights: Path) -> Path:
@@ -86,9 +103,11 @@ def _hashes(files: Sequence[Path]) -> dict[Path, str]:
         ) from None
 
 
-def _compared(hashes: dict[Path, str], weights: Path) -> tuple[SourceFile, ...]:
+def _compared(hashes: dict[Path, str], weights: Path) -> tuple[list[SourceFile], dict[str, str], list["_Record"]]:
+    """The files, the hashes that are new by their names in the record, and the records. Raises WeightFileError."""
     records = [_read_record(place) for place in _places(weights)]
-    found, new = [], {}
+    found: list[SourceFile] = []
+    new: dict[str, str] = {}
     for path, sha256 in hashes.items():
         name = _name(path, weights)
         published = published_hash(path.name)
@@ -104,13 +123,7 @@ def _compared(hashes: dict[Path, str], weights: Path) -> tuple[SourceFile, ...]:
         else:
             new[name] = sha256
             found.append(SourceFile(path, sha256, "first sight"))
-    if not new:
-        return tuple(found)
-    written = _recorded(new, records)
-    known_from = "nothing" if written is None else "first sight"
-    return tuple(
-        SourceFile(f.path, f.sha256, known_from, written) if f.known_from == "first sight" else f for f in found
-    )
+    return found, new, records
 
 
 @dataclass(frozen=True)

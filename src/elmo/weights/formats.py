@@ -190,7 +190,8 @@ def _no_model(path: Path) -> str:
     if not path.exists():
         return f"{path}: there is no such file or folder. Check the path. {known}."
     if not path.is_dir():
-        return f"{path}: is {'a file of no known model format' if path.is_file() else 'neither a file nor a folder'}. {known}."
+        what = "a file of no known model format" if path.is_file() else "neither a file nor a folder"
+        return f"{path}: is {what}. {known}."
     names = sorted(entry.name for entry in path.iterdir())
     listing = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
     return f"{path}: holds no model; it has {listing or 'no files'}. {known}."

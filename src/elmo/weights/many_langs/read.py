@@ -55,6 +55,7 @@ def read(path: Path) -> Checkpoint:
         *(folder / name for name in PICKLES),
     ]
     with watched(files, weights=folder / PICKLES[1]) as sources:
+        sources.require_known()  # a pickle that has changed is not even opened
         checkpoint = _read(folder, described)
     return replace(checkpoint, source_hash=sources.hash, source_files=sources.files)
 
