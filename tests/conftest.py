@@ -1,6 +1,7 @@
 """What several rooms' tests start from."""
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +49,13 @@ class GoldenCase:
     def tolerance(self) -> float:
         """2e-5; the README names one case whose large weights amplify rounding."""
         return 1e-4 if self.folder.name == "relu_hw2_l2_skip_mixed" else 2e-5
+
+
+@pytest.fixture(autouse=True, scope="session")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Tests, and the processes they start, record hashes in a cache of their own and not beside the files they read."""
+    os.environ["ELMO_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    os.environ["ELMO_HASH_RECORDS"] = "cache"
 
 
 @pytest.fixture

@@ -69,7 +69,7 @@ def test_a_file_comes_back_as_it_was_written(tmp_path):
 @pytest.mark.parametrize("word", ["a\nb", " a", "\ud800"])
 def test_a_word_no_line_can_hold_is_refused_and_the_old_file_stays(tmp_path, word):
     (tmp_path / "vocab.txt").write_text("old")
-    with pytest.raises(TextError, match="word 4 of the vocabulary is .*one word a line can't hold"):
+    with pytest.raises(TextError, match="word 4 of the vocabulary is .*one word per line can't hold"):
         Vocabulary.from_counts({word: 1}).write(tmp_path / "vocab.txt")
     assert (tmp_path / "vocab.txt").read_text() == "old"
 

@@ -1,6 +1,7 @@
 """What a person calls a model -> where its files are."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import huggingface_hub
 import pytest
@@ -23,6 +24,8 @@ def no_network(monkeypatch, tmp_path):
         raise huggingface_hub.errors.LocalEntryNotFoundError("no network\nand more")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", refuse)
+    monkeypatch.setattr(huggingface_hub, "model_info", refuse)
+    monkeypatch.setenv("ELMO_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("ELMO_MODEL", raising=False)
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
@@ -102,18 +105,88 @@ def test_what_names_no_model_is_a_config_error(model):
         resolve(model)
 
 
-def test_a_hub_id_is_downloaded_with_the_files_of_a_model_only(tmp_path, monkeypatch):
-    asked = []
+class PretendedHub:
+    """One repository, and what was asked of it."""
 
-    def download(hub_id, *, allow_patterns, local_files_only):
-        asked.append((hub_id, allow_patterns, local_files_only))
-        return str(tmp_path)
+    def __init__(self, folder: Path, monkeypatch) -> None:
+        self.folder, self.commit, self.sizes, self.asked = folder, "a" * 40, {"config.json": 10}, []
+        monkeypatch.setattr(huggingface_hub, "model_info", self.model_info)
+        monkeypatch.setattr(huggingface_hub, "snapshot_download", self.snapshot_download)
 
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    def model_info(self, name, *, revision, files_metadata):
+        files = [SimpleNamespace(rfilename=name, size=size) for name, size in self.sizes.items()]
+        return SimpleNamespace(sha=self.commit, siblings=files)
+
+    def snapshot_download(self, name, *, revision, allow_patterns, local_files_only):
+        self.asked.append((name, revision, local_files_only))
+        self.patterns = allow_patterns
+        return str(self.folder)
+
+
+@pytest.fixture
+def pretended_hub(tmp_path, monkeypatch) -> PretendedHub:
+    return PretendedHub(tmp_path, monkeypatch)
+
+
+def test_a_hub_id_is_downloaded_with_the_files_of_a_model_only(pretended_hub, tmp_path):
     assert resolve("org/my-model_1.0") == resolve("org/name", download=False) == tmp_path
-    assert [(name, local) for name, _, local in asked] == [("org/my-model_1.0", False), ("org/name", True)]
-    assert "*.safetensors" in asked[0][1]
-    assert "*.py" not in asked[0][1]
+    assert pretended_hub.asked == [("org/my-model_1.0", "a" * 40, False), ("org/name", None, True)]
+    assert "*.safetensors" in pretended_hub.patterns
+    assert not {"*.py", "*.pkl"} & set(pretended_hub.patterns)
+
+
+def test_a_name_means_the_commit_it_meant_first(pretended_hub):
+    resolve("org/name")
+    pretended_hub.commit = "b" * 40
+    resolve("org/name")
+    resolve("org/name@main")
+    resolve("org/name@" + "c" * 40)
+    resolve("org/name", download=False)
+    assert [revision[0] for _, revision, _ in pretended_hub.asked] == ["a", "a", "b", "c", "a"]
+
+
+def test_a_record_that_cannot_be_written_is_an_error_that_says_how_to_pin(pretended_hub, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ELMO_CACHE", str(tmp_path / "file"))
+    with pytest.raises(WeightFileError, match="can't be recorded.*set ELMO_CACHE.* or ask for org/name@aaaa"):
+        resolve("org/name")
+
+
+def test_more_bytes_than_a_model_has_are_not_downloaded(pretended_hub):
+    pretended_hub.sizes = {"model.safetensors": 9 << 30, "film.mp4": 1 << 40}
+    with pytest.raises(WeightFileError, match="its files have 9,663,676,416 bytes, a model has at most 8,589,934,592"):
+        resolve("org/name")
+    assert pretended_hub.asked == []
+
+
+def test_pickles_are_not_downloaded_unasked(pretended_hub):
+    pretended_hub.sizes = {"config.json": 1, "token_embedder.pkl": 5}
+    with pytest.raises(WeightFileError, match="stored as pickles.*'hf download org/name --revision v1 --local-dir"):
+        resolve("org/name@v1")
+    assert pretended_hub.asked == []
+
+
+@pytest.mark.parametrize("model", ["a" * 5000, "x" * 300, "a/" * 3000 + "b", Path("y" * 300)])
+def test_a_name_too_long_for_a_file_is_no_model(bundled, model):
+    with pytest.raises(
+        WeightFileError, match=r"\.\.\. \(.* characters\): there is no such file or folder|no such file"
+    ):
+        resolve(model)
+    with pytest.raises(WeightFileError, match="there is no such file of options"):
+        resolve((model, model))
+
+
+@pytest.mark.parametrize("model", ["~nouser-of-this-system/foo", "~nouser-of-this-system"])
+def test_a_home_of_nobody_is_no_model(bundled, model):
+    with pytest.raises(WeightFileError, match="there is no such file or folder"):
+        resolve(model)
+
+
+def test_the_folder_of_a_run_means_the_model_in_it(tmp_path, random_checkpoint):
+    write(random_checkpoint(), tmp_path / "run" / "model")
+    (tmp_path / "run" / "config.json").write_text("{}")
+    assert resolve(tmp_path / "run") == resolve(str(tmp_path / "run")) == tmp_path / "run" / "model"
+    assert read(tmp_path / "run").config == random_checkpoint().config
 
 
 def test_without_a_network_the_message_names_the_id_and_the_way_by_hand():

@@ -12,26 +12,28 @@ from elmo.errors import ConfigError
 
 @dataclass(frozen=True)
 class Arguments:
-    """Convert a model: AllenNLP's options.json + weights.hdf5, a bilm-tf training checkpoint, an ELMoForManyLangs
-    folder or our own folder -> our own folder or AllenNLP's two files."""
+    """Convert a model between formats.
 
-    source: Annotated[str, tyro.conf.Positional]
-    """A name, a folder or file, or a hub id."""
-    output: Annotated[Path, tyro.conf.Positional]
-    """Folder to make."""
+    Reads AllenNLP's options.json + weights.hdf5, a bilm-tf training checkpoint, an ELMoForManyLangs folder or our own
+    folder; writes our own folder or AllenNLP's two files."""
+
+    model: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="MODEL")]
+    """A name ('elmo models' lists them), a folder or file, or an id of the Hugging Face hub (org/name)."""
+    output: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="OUT")]
+    """The folder to write."""
     to: Literal["native", "allennlp"] = "native"
     """native: config.json + model.safetensors; allennlp: options.json + weights.hdf5."""
     options: Path | None = None
-    """The options.json of SOURCE, if SOURCE is an HDF5 file without its own beside it."""
+    """The options.json of MODEL, if MODEL is an HDF5 file without its own beside it."""
     vocabulary: Path | None = None
-    """Words of the softmax's or the word vectors' rows, one a line, if they don't lie beside SOURCE."""
+    """The words of the softmax's or the word vectors' rows, one per line, if they are not beside MODEL."""
     token_embeddings: Path | None = None
     """HDF5 file of token vectors that replace the char CNN."""
     softmax: Path | None = None
-    """HDF5 file of the softmax, if it doesn't lie beside SOURCE."""
+    """HDF5 file of the softmax, if it is not beside MODEL."""
     dtype: Literal["float32", "float16", "bfloat16", "int8"] = "float32"
-    """How native files store numbers. bfloat16 and int8: for elmo embed --dtype bfloat16 or int8, which then gives the
-    same vectors as from float32 files."""
+    """How native files store the values. bfloat16 and int8 are for 'elmo embed --dtype bfloat16' or int8, which then
+    gives the same vectors as from float32 files."""
     force: bool = False
     """Replace a model that exists."""
     json: bool = False
@@ -55,18 +57,18 @@ def main(argv: list[str]) -> int:
             f"dtype is {arguments.dtype}, but AllenNLP and bilm-tf read float32 only. Leave --dtype out, or use "
             "--to native."
         )
-    files = resolve(arguments.source if arguments.options is None else (arguments.options, arguments.source))
-    model = formats.read(
+    files = resolve(arguments.model if arguments.options is None else (arguments.options, arguments.model))
+    checkpoint = formats.read(
         files,
         vocabulary=arguments.vocabulary,
         token_embeddings=arguments.token_embeddings,
         softmax=arguments.softmax,
     )
     if arguments.to == "native":
-        write_checkpoint(model, arguments.output, dtype=arguments.dtype, force=arguments.force)
+        write_checkpoint(checkpoint, arguments.output, dtype=arguments.dtype, force=arguments.force)
     else:
-        write_allennlp(model, arguments.output, force=arguments.force)
-    facts = {"output": str(arguments.output), "to": arguments.to, **describe(model)}
+        write_allennlp(checkpoint, arguments.output, force=arguments.force)
+    facts = {"output": str(arguments.output), "to": arguments.to, **describe(checkpoint)}
     if arguments.json:
         print(json.dumps(facts, indent=2, ensure_ascii=False))
     elif not arguments.quiet:

@@ -13,10 +13,11 @@ from elmo.errors import ConfigError, WeightFileError
 
 @dataclass(frozen=True)
 class Arguments:
-    """Show the format, sizes, tensors, hashes and facts of a model of any published format."""
+    """Show what a model's files hold: format, sizes, tensors, hashes and facts. Reads every published format."""
 
     model: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL]")] = None
-    """A name, a folder or file, or a hub id; nothing: $ELMO_MODEL or the bundled default."""
+    """A name ('elmo models' lists them), a folder or file, or an id of the Hugging Face hub (org/name). Without it:
+    $ELMO_MODEL or the bundled default."""
     options: Path | None = None
     """The options.json of MODEL, if MODEL is an HDF5 file without its own beside it."""
     json: bool = False
@@ -50,7 +51,7 @@ def _names(files: Path | tuple[Path, Path]) -> list[str]:
 
 
 def _show_datasets(files: Path | tuple[Path, Path]) -> None:
-    """The shapes in an HDF5 file that is no whole model: whoever has to find what belongs to it needs them."""
+    """The shapes in an HDF5 file that is no whole model: they help to find the options that belong to it."""
     from elmo.weights.allennlp.hdf5 import SIGNATURE, Hdf5File
 
     path = files[1] if isinstance(files, tuple) else files
@@ -73,7 +74,7 @@ def _table(facts: dict[str, Any]) -> str:
         "format": facts["format"],
         "reads": " and ".join(facts["reads"]),
         "layers": f"{facts['layers']} ({', '.join(facts['directions'])}) above the token layer",
-        "vectors": f"{facts['output_dim']} numbers a token and layer",
+        "vectors": f"{facts['output_dim']} dimensions per token and layer",
         "LSTM": f"cell_size {architecture['cell_size']}, projection_size {architecture['projection_size']}, "
         f"cell_clip {facts['cell_clip']}, projection_clip {facts['projection_clip']}",
         "filters": " ".join(f"{width}x{count}" for width, count in facts["filters"]) or "none",
@@ -83,10 +84,23 @@ def _table(facts: dict[str, Any]) -> str:
         "warm state": "yes" if facts["has_warm_state"] else "no",
         "content hash": facts["content_hash"],
         "source hash": facts["source_hash"] or "none",
+        **{f"  {Path(file['path']).name}": _known(file) for file in facts["source_files"]},
         **facts["metadata"],
     }
     lines = [f"{name:22} {value}" for name, value in rows.items()]
     return "\n".join([*lines, "", *(f"{name:45} {_shape(shape)}" for name, shape in facts["shapes"].items())])
+
+
+def _known(file: dict[str, Any]) -> str:
+    """A file's SHA-256, and what it was compared with."""
+    known = {
+        "catalogue": "as published",
+        "record": f"as recorded in {file['record']}",
+        "first sight": f"read for the first time, now recorded in {file['record']}",
+        "nothing": "not recorded: no place for it could be written",
+    }[file["known_from"]]
+    published = f", the published {file['published_as']!r}" if file["published_as"] else ""
+    return f"SHA-256 {file['sha256']}, {known}{published}"
 
 
 def _softmax(size: int) -> str:
@@ -94,4 +108,4 @@ def _softmax(size: int) -> str:
 
 
 def _shape(shape: tuple[int, ...] | list[int]) -> str:
-    return " x ".join(map(str, shape)) or "one number"
+    return " x ".join(map(str, shape)) or "scalar"

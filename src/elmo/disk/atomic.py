@@ -1,38 +1,58 @@
 """Atomic writes: a folder or a file appears whole or not at all.
 
 What is written goes to a hidden name beside its place, is brought to the disk, and is renamed in the end. Whatever
-goes wrong before, nothing is left behind and what stood there before is untouched.
+goes wrong before, nothing is left behind and what was there before is untouched. A folder that is replaced changes
+names with its successor in one step; where the system can't do that, `recover` brings back what a process that died
+between the two steps has left.
+
+The hidden name of a process that died stays. It is removed by the next one that writes to the same place: a process at
+work holds a lock on its hidden folder, or has lately written its hidden file.
 """
 
 import os
+import re
 import shutil
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from elmo.disk.exchange import exchange
 from elmo.errors import ElmoError, OutputError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 # Headers and small files beside the tensors.
 _OVERHEAD_BYTES = 1 << 20
+# Between making a hidden folder and locking it; and without any writing to a hidden file, whose writer may replace the
+# file that a lock would be on.
+_FOLDER_SECONDS = 2
+_FILE_SECONDS = 3600
 
 
 @contextmanager
 def new_folder(folder: Path, *, size: int, force: bool, replaceable: frozenset[str]) -> Iterator[Path]:
     """A hidden folder to fill; it becomes `folder` when the block ends without error.
 
-    `size`: bytes that will be written, about. An existing `folder` is an OutputError without `force`; with it, it is
-    replaced if all its entries are named in `replaceable`: a folder that holds anything else is never removed.
+    `size`: bytes that will be written, about; the disk must have them free. An existing `folder` is an OutputError
+    without `force`; with it, it is replaced if all its entries are named in `replaceable`: a folder that holds anything
+    else is never removed.
     """
     folder = Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would replace what a link points to
+    recover(folder)
     _refuse_existing(folder, force, replaceable)
     with _cleaned(folder, size) as temporary:
         temporary.mkdir()
-        yield temporary
-        for path in sorted(temporary.rglob("*"), reverse=True):  # a folder after what is in it
-            _to_disk(path)
-        _to_disk(temporary)
-        _put_in_place(temporary, folder)
+        with _held(temporary):
+            yield temporary
+            for path in sorted(temporary.rglob("*"), reverse=True):  # a folder after what is in it
+                sync(path)
+            sync(temporary)
+            _put_in_place(temporary, folder)
 
 
 def copied_folder(source: Path, target: Path) -> None:
@@ -51,9 +71,37 @@ def new_file(path: Path, *, size: int, force: bool) -> Iterator[Path]:
         raise OutputError(f"{path}: exists already. Choose another name, or use --force (force=True) to replace it.")
     with _cleaned(path, size) as temporary:
         yield temporary
-        _to_disk(temporary)
+        sync(temporary)
         temporary.replace(path)
-        _to_disk(path.parent)
+        sync(path.parent)
+
+
+def recover(folder: Path) -> bool:
+    """Puts a folder back that a process, dying while it replaced it, left under a hidden name; whether it did.
+
+    Only where folders can't be exchanged in one step can there be one. Call it before telling anybody that a folder
+    is missing.
+    """
+    try:
+        hidden = _hidden(folder, "old")
+        if not hidden or folder.exists() or folder.is_symlink():
+            return False
+        max(hidden, key=lambda old: old.stat().st_mtime).rename(folder)
+        sync(folder.parent)
+    except OSError:
+        return False
+    return True
+
+
+def sync(path: Path) -> None:
+    """Brings a file's content, or the names in a folder, to the disk. Raises OSError."""
+    if os.name == "nt" and path.is_dir():  # Windows can't open a folder
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
@@ -61,6 +109,7 @@ def _cleaned(target: Path, size: int) -> Iterator[Path]:
     temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex[:12]}.unfinished")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(target)
         _require_space(target, size)
         yield temporary
     except BaseException as error:
@@ -90,25 +139,66 @@ def _refuse_existing(folder: Path, force: bool, replaceable: frozenset[str]) -> 
 
 
 def _put_in_place(temporary: Path, folder: Path) -> None:
-    old = temporary.with_suffix(".old")
-    if folder.exists():
-        folder.rename(old)
-    try:
+    if not folder.exists():
         temporary.rename(folder)
-    except BaseException:
-        if old.exists():
+        sync(folder.parent)
+        return
+    old = temporary
+    if not exchange(temporary, folder):
+        old = temporary.with_suffix(".old")
+        folder.rename(old)
+        try:
+            temporary.rename(folder)
+        except BaseException:
             old.rename(folder)
-        raise
-    _to_disk(folder.parent)
+            raise
+    sync(folder.parent)
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _to_disk(path: Path) -> None:
-    if os.name == "nt" and path.is_dir():  # Windows can't open a folder
+def _hidden(target: Path, ending: str) -> list[Path]:
+    """What bears a hidden name of `target`."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}\.{ending}")
+    return [path for path in target.parent.iterdir() if pattern.fullmatch(path.name)]
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Removes what processes that died have left of writing to `target`, and of replacing it."""
+    with suppress(OSError):
+        for path in _hidden(target, "unfinished"):
+            if path.is_dir() and not path.is_symlink():
+                _remove_unheld(path)
+            elif time.time() - path.lstat().st_mtime > _FILE_SECONDS:
+                path.unlink()
+        for path in _hidden(target, "old") if target.exists() else ():
+            _remove_unheld(path)
+
+
+def _remove_unheld(folder: Path) -> None:
+    """Removes a folder, unless a process holds it or has only just made it."""
+    if fcntl is None or time.time() - folder.stat().st_mtime < _FOLDER_SECONDS:
         return
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+    except OSError:  # it is held, or the file system has no locks: nobody can know
+        return
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Holds a lock on the folder, which tells others that a process is at work in it."""
+    if fcntl is None:
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # the file system has no locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
     finally:
         os.close(descriptor)
 

@@ -4,28 +4,21 @@ import json
 from pathlib import Path
 from typing import Any
 
+from elmo.disk.bounded import read_bytes
 from elmo.errors import WeightFileError
 
 _CONFIG_BYTES = 1 << 20
 
 
 def read_json(path: Path, *, limit: int = _CONFIG_BYTES) -> dict[str, Any]:
-    """The object in the file. Raises WeightFileError; more than `limit` bytes are not read."""
+    """The object in the file, of at most `limit` bytes. Raises WeightFileError."""
     try:
-        size = path.stat().st_size
-        if size > limit:
-            raise WeightFileError(
-                f"{path}: has {size} bytes, but such a file has at most {limit}: it is something else. "
-                "Pass the JSON file that came with the weights."
-            )
-        values = json.loads(path.read_bytes().decode("utf-8-sig"), parse_constant=_refuse_constant)
+        values = json.loads(read_bytes(path, limit=limit).decode("utf-8-sig"), parse_constant=_refuse_constant)
     except OSError as error:
         raise WeightFileError(
             f"{path}: can't be read: {error.strerror or error}. Pass the files as they were published, or the folder "
             "that holds them."
         ) from None
-    except WeightFileError:
-        raise
     except (ValueError, RecursionError) as error:
         raise WeightFileError(f"{path}: is not valid JSON ({error}): it is damaged. Get the file again.") from None
     if not isinstance(values, dict):

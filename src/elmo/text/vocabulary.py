@@ -1,22 +1,25 @@
 """Vocabulary: the words a language model predicts, and their ids.
 
-File: one word a line, UTF-8, `<S>`, `</S>` and `<UNK>` first, then by descending training frequency: the sampled
+File: one word per line, UTF-8, `<S>`, `</S>` and `<UNK>` first, then by descending training frequency: the sampled
 softmax takes a word's id for its rank. Source: bilm-tf README.md and `bilm/data.py`.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from elmo.disk.atomic import new_file
+from elmo.disk.bounded import read_bytes
 from elmo.errors import ConfigError, TextError
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
 
 UNKNOWN = "<UNK>"
 SPECIAL_WORDS = (BEGIN_SENTENCE, END_SENTENCE, UNKNOWN)
 
+# The published vocabulary of 793,471 words has 7.5 MB.
+_MAX_BYTES = 64 << 20
 # bilm-tf skips this line, which some of its vocabularies carry.
 _SKIPPED_LINE = "!!!MAXTERMID"
 
@@ -79,23 +82,19 @@ class Vocabulary:
         return np.fromiter((self._ids.get(token, unknown) for token in tokens), dtype=np.int64, count=len(tokens))
 
     def write(self, path: Path | str) -> None:
-        """Writes one word a line; the file appears whole or not at all."""
+        """Writes one word per line; the file appears whole or not at all.
+
+        Raises TextError for a word that fits in no line, OutputError if the file can't be written.
+        """
         for number, word in enumerate(self.words, start=1):
             if "\n" in word or word != word.strip() or not _is_unicode(word):
                 raise TextError(
-                    f"word {number} of the vocabulary is {word!r}, which a file of one word a line can't hold. "
+                    f"word {number} of the vocabulary is {word!r}, which a file of one word per line can't hold. "
                     "Use a tokenizer that gives no spaces, line ends or lone surrogates."
                 )
-        path = Path(path)
-        unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-        try:
-            with unfinished.open("w", encoding="utf-8", newline="\n") as file:
-                file.writelines(f"{word}\n" for word in self.words)
-                file.flush()
-                os.fsync(file.fileno())
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        content = "".join(f"{word}\n" for word in self.words).encode("utf-8")
+        with new_file(Path(path), size=len(content), force=True) as unfinished:
+            unfinished.write_bytes(content)
 
     @classmethod
     def read(cls, path: Path | str) -> "Vocabulary":
@@ -104,9 +103,10 @@ class Vocabulary:
         Raises TextError if the file is missing, is not UTF-8, or doesn't begin with `<S>`, `</S>`, `<UNK>`.
         """
         try:
-            text = Path(path).read_bytes().decode("utf-8-sig")
+            text = read_bytes(Path(path), limit=_MAX_BYTES).decode("utf-8-sig")
         except OSError as error:
-            raise TextError(f"{path}: can't be read: {error.strerror}. Name a file with one word a line.") from None
+            reason = error.strerror or error
+            raise TextError(f"{path}: can't be read: {reason}. Name a file with one word per line.") from None
         except UnicodeDecodeError as error:
             raise TextError(
                 f"{path}: not valid UTF-8 (byte 0x{error.object[error.start]:02X} at offset {error.start}). "

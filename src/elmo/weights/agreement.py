@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from elmo.disk.bounded import shown
 from elmo.errors import WeightFileError
 from elmo.weights.shapes import Shape
 
@@ -26,12 +27,12 @@ def require_agreement(
             )
         if found[name] != shape:
             raise WeightFileError(
-                f"{file}: {kind} {name!r} has shape {found[name]}, {asked_by} asks for {shape}: these files belong to "
-                f"different models. Run 'elmo inspect {file}' or pass the matching {asked_by}."
+                f"{file}: {kind} {shown(name, 99)} has shape {shown(found[name])}, {asked_by} asks for {shape}: these "
+                f"files belong to different models. Run 'elmo inspect {file}' or pass the matching {asked_by}."
             )
     if extra := sorted(set(found) - wanted):
         raise WeightFileError(
-            f"{file}: {kind} {extra[0]!r} with shape {found[extra[0]]} is not part of the model that {asked_by} "
-            f"describes ({len(extra)} such {kind}s): these files belong to different models. Pass the matching "
-            f"{asked_by}."
+            f"{file}: {kind} {shown(extra[0], 99)} with shape {shown(found[extra[0]])} is not part of the model that "
+            f"{asked_by} describes ({len(extra)} such {kind}s): these files belong to different models. Pass the "
+            f"matching {asked_by}."
         )

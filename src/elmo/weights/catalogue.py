@@ -1,7 +1,7 @@
 """Catalogue: the models known by name, from `catalogue.toml`."""
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -24,9 +24,11 @@ class KnownModel:
     license: str
     paper: str
     parameters: int | None = None
-    """Trained numbers without the softmax."""
+    """Trained parameters without the softmax."""
     bundled: bool = False
     """Whether it comes with the package."""
+    sha256: dict[str, str] = field(default_factory=dict)
+    """Exact name of a published file -> SHA-256 of its bytes, as far as it is known."""
 
     @property
     def folder(self) -> Path | None:
@@ -50,3 +52,13 @@ def known_models() -> dict[str, KnownModel]:
 def bundled_folders() -> dict[str, Path]:
     """Name and folder of every bundled model this installation has."""
     return {name: model.folder for name, model in known_models().items() if model.folder is not None}
+
+
+def published_hash(file_name: str) -> str | None:
+    """The SHA-256 of the published file of that name, if it is known."""
+    return next((model.sha256[file_name] for model in known_models().values() if file_name in model.sha256), None)
+
+
+def published_name(sha256: str) -> str | None:
+    """The model that a published file of that SHA-256 belongs to, if it is known."""
+    return next((model.name for model in known_models().values() if sha256 in model.sha256.values()), None)

@@ -1,12 +1,26 @@
 """Checkpoint: a model as data, whatever format it came from. One of the types that travel through the whole house."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
 from elmo.config import BiLMConfig
 from elmo.text.token_map import TokenMap
 from elmo.weights.fingerprint import fingerprint
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file that a checkpoint was read from, and what its content was compared with."""
+
+    path: Path
+    sha256: str
+    """Of its bytes, hexadecimal."""
+    known_from: str
+    """catalogue | record | first sight (recorded just now) | nothing (there was no place for a record)"""
+    record: Path | None = None
+    """The file of recorded hashes that has it."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +44,11 @@ class Checkpoint:
     source_format: str = "native"
     """native | allennlp | tensorflow | many_langs"""
     source_hash: str = ""
-    """SHA-256 over the source files' bytes."""
+    """SHA-256 over the SHA-256 of each source file."""
     metadata: dict[str, str] = field(default_factory=dict)
     """Free text for people: training data, perplexity, licence."""
+    source_files: tuple[SourceFile, ...] = ()
+    """The files of a foreign format; empty for our own, whose files carry the hashes of their content."""
 
 
 def content_hash(checkpoint: Checkpoint) -> str:

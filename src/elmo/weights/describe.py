@@ -5,7 +5,8 @@ from math import prod
 from typing import Any
 
 from elmo.config import BiLMConfig
-from elmo.weights.checkpoint import Checkpoint, content_hash
+from elmo.weights.catalogue import published_name
+from elmo.weights.checkpoint import Checkpoint, SourceFile, content_hash
 from elmo.weights.shapes import network_shapes
 
 # The part of the network each tensor belongs to, by how its name begins.
@@ -39,6 +40,7 @@ def describe(checkpoint: Checkpoint) -> dict[str, Any]:
         "parameters": {"total": sum(parameters.values()), "parts": parameters, "softmax": softmax},
         "content_hash": content_hash(checkpoint),
         "source_hash": checkpoint.source_hash,
+        "source_files": [_source_file(file) for file in checkpoint.source_files],
         "vocabulary_size": None if checkpoint.vocabulary is None else len(checkpoint.vocabulary),
         "has_softmax": checkpoint.softmax is not None,
         "has_warm_state": checkpoint.warm_state is not None,
@@ -47,12 +49,22 @@ def describe(checkpoint: Checkpoint) -> dict[str, Any]:
 
 
 def count_parameters(config: BiLMConfig) -> dict[str, int]:
-    """Trained numbers of each part of the network, without the softmax and without the zero rows of id 0."""
+    """Trained parameters of each part of the network, without the softmax and without the zero rows of id 0."""
     counts: Counter[str] = Counter()
     for name, shape in network_shapes(config):
         part = next(part for begin, part in _PARTS.items() if name.startswith(begin))
         counts[part] += prod(shape) - (shape[1] if part in _WITH_PADDING_ROW else 0)
     return dict(counts)
+
+
+def _source_file(file: SourceFile) -> dict[str, str | None]:
+    return {
+        "path": str(file.path),
+        "sha256": file.sha256,
+        "known_from": file.known_from,
+        "record": None if file.record is None else str(file.record),
+        "published_as": published_name(file.sha256),
+    }
 
 
 def _inputs(config: BiLMConfig) -> list[str]:

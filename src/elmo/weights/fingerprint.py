@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from elmo.disk.bounded import open_regular
 from elmo.errors import WeightFileError
 
 _BLOCK = 1 << 20
@@ -38,7 +39,7 @@ def file_hash(paths: Iterable[Path]) -> str:
     """SHA-256 (hexadecimal) over the bytes of the files, one after the other."""
     result = hashlib.sha256()
     for path in paths:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             while block := file.read(_BLOCK):
                 result.update(block)
     return result.hexdigest()

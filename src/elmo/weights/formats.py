@@ -1,20 +1,23 @@
 """Which published format some files are, and reading any of them.
 
-native       a folder with config.json and model.safetensors
+native       a folder with config.json and model.safetensors; or the folder of a pretraining run, which has one in it
 allennlp     options.json and weights.hdf5, as AllenNLP and bilm-tf read them
 many_langs   a folder of ELMoForManyLangs: token_embedder.pkl, encoder.pkl, char.dic
 tensorflow   a training checkpoint of bilm-tf: model.ckpt-*.index
 """
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from elmo.errors import ConfigError, WeightFileError
+from elmo.disk.bounded import shown
+from elmo.errors import ConfigError, ElmoError, WeightFileError
 from elmo.weights.allennlp.names import OPTIONS_FILE
 from elmo.weights.allennlp.read import read as read_allennlp
 from elmo.weights.checkpoint import Checkpoint
-from elmo.weights.native.names import CONFIG_FILE, MODEL_FILE
+from elmo.weights.native.names import CONFIG_FILE, MODEL_FILE, model_folder
 from elmo.weights.native.read import read as read_native
 
 FORMATS = ("native", "allennlp", "many_langs", "tensorflow")
@@ -37,7 +40,7 @@ class _AllenNlpFiles:
 def recognize(path: str | Path) -> str:
     """The format of a folder or file: one of `FORMATS`. Raises WeightFileError if it is none of them."""
     path = Path(path)
-    try:
+    with _readable(path):
         if _native_folder(path) is not None:
             return "native"
         if _looks_like_allennlp(path):
@@ -46,9 +49,18 @@ def recognize(path: str | Path) -> str:
             if import_module(f"elmo.weights.{name}.read").recognizes(path):
                 return name
         raise WeightFileError(_no_model(path))
+
+
+@contextmanager
+def _readable(path: object) -> Iterator[None]:
+    """What the file system says against a path (too long, not permitted) as an error that names it."""
+    try:
+        yield
     except OSError as error:
+        if isinstance(error, ElmoError):
+            raise
         raise WeightFileError(
-            f"{path}: can't be read: {error.strerror or error}. Check the path and its permissions."
+            f"{shown(str(path), 300)}: can't be read: {error.strerror or error}. Check the path and its permissions."
         ) from None
 
 
@@ -67,6 +79,11 @@ def read(
     """
     extras = {"vocabulary": vocabulary, "token_embeddings": token_embeddings, "softmax": softmax}
     given = {name: Path(path) for name, path in extras.items() if path is not None}
+    with _readable(model):
+        return _read(model, given)
+
+
+def _read(model: Model, given: dict[str, Path]) -> Checkpoint:
     if isinstance(model, tuple | list):
         return read_allennlp(*_pair(model), **given)
     path = Path(model)
@@ -84,7 +101,7 @@ def read(
     return import_module(f"elmo.weights.{found}.read").read(path, **given)
 
 
-def _pair(model: tuple | list) -> tuple[Path, Path]:
+def _pair(model: Sequence[str | Path]) -> tuple[Path, Path]:
     if len(model) != 2:
         raise ConfigError(f"a model of {len(model)} files was given, but only a pair (options.json, weights.hdf5) is.")
     return Path(model[0]), Path(model[1])
@@ -92,8 +109,7 @@ def _pair(model: tuple | list) -> tuple[Path, Path]:
 
 def _native_folder(path: Path) -> Path | None:
     """The native model folder `path` is, or is a file of."""
-    folder = path.parent if path.name in (CONFIG_FILE, MODEL_FILE) and path.is_file() else path
-    return folder if (folder / MODEL_FILE).is_file() else None
+    return model_folder(path.parent if path.name in (CONFIG_FILE, MODEL_FILE) and path.is_file() else path)
 
 
 def _looks_like_allennlp(path: Path) -> bool:
@@ -165,7 +181,7 @@ def _one_or_none(folder: Path, name: str, pattern: str) -> Path | None:
 def _no_model(path: Path) -> str:
     known = "Known are: " + "; ".join(
         (
-            "a folder with config.json and model.safetensors (native)",
+            "a folder with config.json and model.safetensors (native), or a run's folder that has one as model/",
             "options.json with weights.hdf5 (AllenNLP, bilm-tf)",
             "a folder with token_embedder.pkl, encoder.pkl and char.dic (ELMoForManyLangs)",
             "a folder with options.json and model.ckpt-* (bilm-tf training checkpoint)",
@@ -173,8 +189,9 @@ def _no_model(path: Path) -> str:
     )
     if not path.exists():
         return f"{path}: there is no such file or folder. Check the path. {known}."
-    if path.is_file():
-        return f"{path}: is a file of no known model format. {known}."
+    if not path.is_dir():
+        what = "a file of no known model format" if path.is_file() else "neither a file nor a folder"
+        return f"{path}: is {what}. {known}."
     names = sorted(entry.name for entry in path.iterdir())
     listing = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
     return f"{path}: holds no model; it has {listing or 'no files'}. {known}."

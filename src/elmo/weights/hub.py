@@ -1,11 +1,15 @@
-"""Hub: what a person calls a model -> where its files are. The network is asked last, and only for an `org/name`."""
+"""Hub: what a person calls a model -> where its files are. The network is asked last, and only for `org/name`."""
 
+import errno
 import os
-import re
+from collections.abc import Sequence
 from pathlib import Path
 
-from elmo.errors import ConfigError, WeightFileError
+from elmo.disk.atomic import recover
+from elmo.errors import ConfigError, ElmoError, WeightFileError
 from elmo.weights.catalogue import KnownModel, bundled_folders, known_models
+from elmo.weights.download import HUB_ID, downloaded
+from elmo.weights.native.names import model_folder
 
 DEFAULT_MODEL = "small-en"
 MODEL_VARIABLE = "ELMO_MODEL"
@@ -13,18 +17,17 @@ MODEL_VARIABLE = "ELMO_MODEL"
 Model = str | Path | tuple[str | Path, str | Path] | None
 Files = Path | tuple[Path, Path]
 
-_HUB_ID = re.compile(r"[A-Za-z0-9_][\w.-]*/[\w.-]+", re.ASCII)
-# What a model of any readable format consists of; a repository's other files stay where they are.
-_MODEL_FILES = ["*.json", "*.safetensors", "*.txt", "*.md", "*.hdf5", "*.dic", "*.pkl"]
+_LONGEST_NAME = 300
 
 
 def resolve(model: Model = None, *, download: bool = True) -> Files:
     """The local folder or file of a model, or its pair (options.json, weights.hdf5).
 
     `model`: None for $ELMO_MODEL, or else the bundled default; the name of a bundled model (`./NAME` for a folder
-    called like one); an existing path; a pair (options.json, weights.hdf5); an id `org/name` of the Hugging Face hub,
-    which is downloaded once, unless `download` is False. Raises WeightFileError if there is no such model, ConfigError
-    for what is none of these.
+    called like one); an existing path, where the folder of a pretraining run means the model in it; a pair
+    (options.json, weights.hdf5); an id `org/name` or
+    `org/name@REVISION` of the Hugging Face hub, downloaded once unless `download` is False (see `download`). Raises
+    WeightFileError if there is no such model, ConfigError for what is none of these.
     """
     if model is None:
         model = os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL
@@ -37,15 +40,15 @@ def resolve(model: Model = None, *, download: bool = True) -> Files:
         )
     if isinstance(model, str) and (folder := bundled_folders().get(model)) is not None:
         return folder
-    path = Path(model).expanduser()
-    if path.exists():
-        return path
+    path = _expanded(model)
+    if _exists(path) or recover(path):
+        return model_folder(path) or path
     if isinstance(model, str) and model in known_models():
         raise WeightFileError(_without_files(known_models()[model]))
-    if isinstance(model, str) and _HUB_ID.fullmatch(model):
+    if isinstance(model, str) and HUB_ID.fullmatch(model):
         return _from_hub(model, download)
     raise WeightFileError(
-        f"{model}: there is no such file or folder, and no model of that name. Paths count from {Path.cwd()}. "
+        f"{_named(model)}: there is no such file or folder, and no model of that name. Paths count from {Path.cwd()}. "
         f"{_names_of_models()}"
     )
 
@@ -75,32 +78,55 @@ def upload(folder: str | Path, hub_id: str, *, private: bool = False) -> str:
     return f"https://huggingface.co/{hub_id}"
 
 
-def _pair(model: tuple | list) -> tuple[Path, Path]:
+def _expanded(model: str | Path) -> Path:
+    """The path, with ~ and ~user for a home folder where there is one."""
+    try:
+        return Path(model).expanduser()
+    except RuntimeError:  # there is no such user
+        return Path(model)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return False
+        raise WeightFileError(
+            f"{_named(path)}: can't be read: {error.strerror or error}. Check the path and its permissions."
+        ) from None
+
+
+def _named(model: str | Path) -> str:
+    """A path or name as it was given, short enough for a message."""
+    text = str(model)
+    return text if len(text) <= _LONGEST_NAME else f"{text[:40]}... ({len(text):,} characters)"
+
+
+def _pair(model: Sequence[str | Path]) -> tuple[Path, Path]:
     if len(model) != 2:
         raise ConfigError(f"a model of {len(model)} files was given, but only a pair (options.json, weights.hdf5) is.")
-    options, weights = (Path(part).expanduser() for part in model)
+    options, weights = (_expanded(part) for part in model)
     for path, what in ((options, "options"), (weights, "weights")):
-        if not path.is_file():
+        if not (_exists(path) and path.is_file()):
             raise WeightFileError(
-                f"{path}: there is no such file of {what}. Paths count from {Path.cwd()}; pass the pair "
+                f"{_named(path)}: there is no such file of {what}. Paths count from {Path.cwd()}; pass the pair "
                 "(options.json, weights.hdf5) of one model."
             )
     return options, weights
 
 
 def _from_hub(hub_id: str, download: bool) -> Path:
-    # Here, because the library takes long to import and is needed for this only.
-    import huggingface_hub
-
+    name = hub_id.partition("@")[0]
     try:
-        return Path(
-            huggingface_hub.snapshot_download(hub_id, allow_patterns=_MODEL_FILES, local_files_only=not download)
-        )
+        return downloaded(hub_id, download=download)
     except (OSError, ValueError) as error:
+        if isinstance(error, ElmoError):
+            raise
         raise WeightFileError(
             f"{hub_id}: is no file or folder here, and the Hugging Face hub did not give a model of that name: "
             f"{_first_line(error)} Check the spelling and the network, or get the files by hand: "
-            f"'hf download {hub_id} --local-dir FOLDER' where there is a network, copy FOLDER here and pass its path. "
+            f"'hf download {name} --local-dir FOLDER' where there is a network, copy FOLDER here and pass its path. "
             f"{_names_of_models()}"
         ) from error
 

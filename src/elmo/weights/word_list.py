@@ -1,4 +1,4 @@
-"""Word lists: a file of one word a line, whose lines are the rows of a table (of a softmax, of word vectors).
+"""Word lists: a file of one word per line, whose lines are the rows of a table (of a softmax, of word vectors).
 
 Source: bilm-tf `bilm/data.py`. Unlike `elmo.text.vocabulary` nothing is asked of the first lines: a list of cached
 token vectors may begin with any word.
@@ -8,12 +8,17 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from elmo.disk.bounded import LIMIT_VARIABLE, raised_limit, read_bytes
 from elmo.errors import TextError
 
 # bilm-tf skips this line, which some of its vocabularies carry.
 _SKIPPED_LINE = "!!!MAXTERMID"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# The published vocabulary of 793,471 words has 7.5 MB.
+MAX_BYTES = 64 << 20
+"""Bytes of a list of words at most, unless $ELMO_MAX_FILE_BYTES is higher."""
+_BYTES_PER_WORD = 16
 
 
 def read_word_list(path: Path) -> list[str]:
@@ -22,39 +27,46 @@ def read_word_list(path: Path) -> list[str]:
     A word may occur twice: both rows exist, and the later one's id is the word's. Raises TextError with file and line.
     """
     try:
-        content = path.read_bytes()
+        content = read_bytes(path, limit=MAX_BYTES)
     except OSError as error:
         raise TextError(
             f"{path}: can't be read: {error.strerror or error}. Pass the vocabulary file the model was trained with."
         ) from None
-    lines = _LINE_END.split(content.removeprefix(_BYTE_ORDER_MARK))
-    if not lines[-1]:
-        lines.pop()
-    words = (_decode(line, path, number).strip() for number, line in enumerate(lines, start=1))
+    text = _decode(content.removeprefix(_BYTE_ORDER_MARK), path)
+    limit = raised_limit(MAX_BYTES) // _BYTES_PER_WORD
+    if (lines := text.count("\n")) > limit:
+        raise TextError(
+            f"{path}: has {lines:,} lines, the limit for a list of words is {limit:,}. Pass the vocabulary file the "
+            f"model was trained with; set {LIMIT_VARIABLE}=BYTES to read more ({_BYTES_PER_WORD} bytes per line)."
+        )
+    words = (line.strip() for line in text.removesuffix("\n").split("\n")) if text else ()
     return [word for word in words if word != _SKIPPED_LINE]
 
 
 def write_word_list(path: Path, words: Iterable[str]) -> None:
-    """One word a line, UTF-8. Raises TextError if a word can't stand in such a file."""
+    """One word per line, UTF-8. Raises TextError if a word can't stand in such a file."""
     with path.open("wb") as file:
         for number, word in enumerate(words, start=1):
             file.write(_encode(word, number) + b"\n")
 
 
-def _decode(line: bytes, path: Path, number: int) -> str:
+def _decode(content: bytes, path: Path) -> str:
+    """The text, its line ends all "\\n"."""
     try:
-        return line.decode("utf-8")
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
+        *before, begin = _LINE_END.split(content[: error.start])
         raise TextError(
-            f"{path}:{number}: not valid UTF-8 (byte 0x{line[error.start]:02X} at column {error.start + 1}). "
-            "Vocabularies are UTF-8: convert the file with iconv."
+            f"{path}:{len(before) + 1}: not valid UTF-8 (byte 0x{content[error.start]:02X} at column "
+            f"{len(begin) + 1}). Vocabularies are UTF-8: convert the file with iconv."
         ) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _encode(word: str, number: int) -> bytes:
     if word != word.strip() or _LINE_END.search(word.encode("utf-8", "surrogatepass")) or word == _SKIPPED_LINE:
         raise TextError(
-            f"word {number} of the vocabulary is {word!r}, which a file of one word a line can't hold. "
+            f"word {number} of the vocabulary is {word!r}, which a file of one word per line can't hold. "
             "Train with a tokenizer that gives no spaces or line ends."
         )
     try:

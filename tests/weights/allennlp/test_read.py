@@ -1,4 +1,5 @@
 import json
+import shutil
 from dataclasses import replace
 
 import h5py
@@ -219,26 +220,62 @@ def test_wrong_options_are_named_with_their_value(written, section, values, mess
         read_folder(written)
 
 
-def test_options_left_out_have_bilm_tfs_defaults(tmp_path, random_checkpoint):
+def test_sizes_left_out_have_bilm_tfs_defaults(tmp_path, random_checkpoint):
+    """The weights show whether they are right."""
     write(random_checkpoint(num_highway=0, num_layers=1), tmp_path / "model")
-    edit_options(
-        tmp_path / "model",
-        "lstm",
-        n_layers="absent",
-        use_skip_connections="absent",
-        cell_clip="absent",
-        proj_clip=0,
-    )
+    edit_options(tmp_path / "model", "lstm", n_layers="absent", cell_clip=None, proj_clip=0)
     edit_options(tmp_path / "model", "char_cnn", n_highway="absent")
     config = read_folder(tmp_path / "model").config
-    assert (config.num_layers, config.num_highway, config.skip_connections) == (1, 0, False)
-    assert config.cell_clip is None
-    assert config.projection_clip is None
+    assert (config.num_layers, config.num_highway) == (1, 0)
+    assert config.cell_clip is None and config.projection_clip is None
+
+
+@pytest.mark.parametrize("key", ["use_skip_connections", "cell_clip", "proj_clip"])
+def test_what_no_shape_shows_must_not_be_missing(written, key):
+    edit_options(written, "lstm", **{key: "absent"})
+    with pytest.raises(WeightFileError, match=f"options.json: 'lstm.{key}' is missing, .* add the key"):
+        read_folder(written)
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "meant"),
+    [
+        ("lstm", "use_skip_connectionz", "use_skip_connections"),
+        ("lstm", "cell_clio", "cell_clip"),
+        ("lstm", "projclip", "proj_clip"),
+        ("char_cnn", "maxcharacters_per_token", "max_characters_per_token"),
+        ("char_cnn", "n_hihgway", "n_highway"),
+    ],
+)
+def test_a_misspelt_key_is_named_with_the_one_that_was_meant(written, section, key, meant):
+    options = json.loads((written / "options.json").read_text())
+    options[section][key] = options[section].pop(meant)
+    (written / "options.json").write_text(json.dumps(options))
+    with pytest.raises(WeightFileError, match=f"has the key '{section}.{key}'.*the nearest .* is '{section}.{meant}'"):
+        read_folder(written)
+
+
+def test_a_misspelt_section_is_named_too(written):
+    options = json.loads((written / "options.json").read_text())
+    options["char_cnm"] = options.pop("char_cnn")
+    (written / "options.json").write_text(json.dumps(options))
+    with pytest.raises(WeightFileError, match="has the key 'char_cnm'.* is 'char_cnn'"):
+        read_folder(written)
+
+
+@pytest.mark.parametrize("text", ["1e999", "1e-320", "1e-9", "1e7", "-3", "1" * 400])
+@pytest.mark.parametrize("key", ["cell_clip", "proj_clip"])
+def test_a_clip_that_clips_all_or_nothing_is_refused(written, key, text):
+    content = (written / "options.json").read_text()
+    (written / "options.json").write_text(content.replace(f'"{key}": 3.0', f'"{key}": {text}'))
+    with pytest.raises(WeightFileError, match=f"'lstm.{key}' is .*, but must be a number from 0.001 to 1e.06, or null"):
+        read_folder(written)
 
 
 def test_keys_of_training_are_passed_over(written):
     options = json.loads((written / "options.json").read_text())
     options |= {"bidirectional": True, "dropout": 0.1, "n_tokens_vocab": 100, "sample_softmax": False}
+    options |= {"optimizer_type": "lamb", "n_gpus": 3, "_comment": "a fork's own settings"}
     (written / "options.json").write_text(json.dumps(options))
     assert read_folder(written).config.num_layers == 2
 
@@ -251,7 +288,10 @@ def test_float64_gzip_datasets_are_read(written):
         values = file[f"{LAYER}/W_0"][()]
         del file[f"{LAYER}/W_0"]
         file.create_dataset(f"{LAYER}/W_0", data=values.astype("<f8"), compression="gzip", chunks=(3, 5))
-    after = read_folder(written).tensors
+    (converted := written.parent / "converted").mkdir()
+    for name in ("options.json", "weights.hdf5"):
+        shutil.copy(written / name, converted)
+    after = read_folder(converted).tensors
     assert all(np.array_equal(before[name], after[name]) for name in before)
 
 
@@ -384,8 +424,9 @@ def test_an_existing_folder_is_not_overwritten(written, random_checkpoint):
 def test_the_source_hash_follows_every_file(written):
     first = read_folder(written).source_hash
     assert first == read_folder(written).source_hash
-    edit_options(written, "char_cnn", n_characters=261)
-    assert read_folder(written).source_hash != first
+    shutil.copytree(written, written.parent / "edited")
+    edit_options(written.parent / "edited", "char_cnn", n_characters=261)
+    assert read_folder(written.parent / "edited").source_hash != first
 
 
 def test_an_adaptive_softmax_has_no_place_in_the_format(random_checkpoint, tmp_path):

@@ -94,10 +94,39 @@ def test_a_model_of_characters_and_words_comes_back_with_its_token_map(tmp_path,
 def test_config_json_has_the_documented_keys_and_no_paths(written, tmp_path):
     text = (written / "config.json").read_text()
     facts = json.loads(text)
-    assert list(facts) == ["format_version", "architecture", "source_format", "source_hash", "metadata"]
+    assert list(facts) == ["format_version", "architecture", "source_format", "source_hash", "metadata", "sha256"]
     assert facts["format_version"] == 1
     assert BiLMConfig.from_dict(facts["architecture"]).cell_size == 6
     assert str(tmp_path) not in text
+
+
+def test_a_folder_of_an_earlier_version_states_no_hashes(written):
+    edit_config(written, lambda facts: facts.pop("sha256"))
+    edit_config(written, lambda facts: facts["architecture"].update(max_characters_per_token=40))
+    assert read(written).token_map.characters.max_characters_per_token == 40
+
+
+def test_facts_may_be_edited(written):
+    edit_config(written, lambda facts: facts["metadata"].update(license="MIT"))
+    assert read(written).metadata["license"] == "MIT"
+
+
+def test_other_words_than_were_written_are_refused(tmp_path, full_checkpoint):
+    write(full_checkpoint, tmp_path / "model")
+    words = (tmp_path / "model" / "vocab.txt").read_bytes()
+    (tmp_path / "model" / "vocab.txt").write_bytes(words.replace(b"the", b"thf"))
+    with pytest.raises(WeightFileError, match="vocab.txt has the SHA-256 .*, but config.json says"):
+        read(tmp_path / "model")
+    (tmp_path / "model" / "vocab.txt").unlink()
+    assert read(tmp_path / "model").vocabulary is None
+
+
+def test_tokens_that_were_written_must_be_there(tmp_path, random_checkpoint):
+    write(dictionary_checkpoint(random_checkpoint), tmp_path / "model")
+    tokens = json.loads((tmp_path / "model" / "tokens.json").read_text())
+    (tmp_path / "model" / "tokens.json").write_text(json.dumps(tokens, indent=1))
+    with pytest.raises(WeightFileError, match="tokens.json has the SHA-256"):
+        read(tmp_path / "model")
 
 
 def test_float16_storage_is_widened_when_read(tmp_path, full_checkpoint):
@@ -167,14 +196,15 @@ def test_tensors_without_or_with_another_fingerprint_are_refused(written):
         (lambda f: f["architecture"].update(activation="gelu"), "activation is 'gelu'"),
         (lambda f: f["architecture"].update(forget_bias=None), "'forget_bias' is None"),
         (lambda f: f["architecture"].update(filters=[[1.5, 2]]), "'filters' is"),
-        (lambda f: f["architecture"].update(max_characters_per_token=40, filters=[[1, 2], [2, 3]]), None),
+        (lambda f: f["architecture"].update(max_characters_per_token=40), "'architecture' has the SHA-256 .* says"),
+        (lambda f: f["architecture"].update(cell_clip=5.0), "'architecture' has the SHA-256 .* Get the model again"),
+        (lambda f: f["sha256"].update({"vocab.txt": "0" * 63}), "'sha256' is .* must have a SHA-256 for some of"),
+        (lambda f: f["sha256"].update({"other.txt": "0" * 64}), "'sha256' is .* must have a SHA-256 for some of"),
+        (lambda f: f.update(sha256=[]), "'sha256' is"),
     ],
 )
 def test_a_config_that_makes_no_sense_is_named_with_its_value(written, change, message):
     edit_config(written, change)
-    if message is None:
-        assert read(written).token_map.characters.max_characters_per_token == 40
-        return
     with pytest.raises(WeightFileError, match=message):
         read(written)
 
@@ -187,7 +217,7 @@ def test_a_config_that_makes_no_sense_is_named_with_its_value(written, change, m
         (b'{"format_version": NaN}', "NaN is not a JSON number"),
         (b"[" * 100_000, "is not valid JSON"),
         (b"\xff\xfe", "is not valid JSON"),
-        (b" " * (1 << 21), "has 2097152 bytes"),
+        (b" " * (1 << 21), "it has more than 1,048,576 bytes, the limit for such a file"),
     ],
     ids=range(6),
 )

@@ -208,6 +208,15 @@ def zip_file(folder: Path) -> Path:
     return path
 
 
+def test_a_flipped_bit_in_an_archive_is_noticed_by_its_checksum(tmp_path):
+    path = zip_file(tmp_path)
+    content = bytearray(path.read_bytes())
+    content[content.index(np.array(MATRIX, dtype=np.float32).tobytes())] ^= 1
+    path.write_bytes(bytes(content))
+    with pytest.raises(WeightFileError, match="refused: BadZipFile: Bad CRC-32"):
+        read_state_dict(path)
+
+
 def test_child_that_takes_too_long_is_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(confined_pickle, "_SECONDS", 0.05)
     with pytest.raises(WeightFileError, match="was not read within 0 seconds"):

@@ -16,6 +16,7 @@ from typing import Self
 import h5py
 import numpy as np
 
+from elmo.disk.bounded import open_regular
 from elmo.errors import ElmoError, WeightFileError
 from elmo.weights.fingerprint import combine, damaged_values, digest, fingerprint
 from elmo.weights.shapes import Shape
@@ -25,9 +26,12 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 _FINGERPRINT_ATTRIBUTE = "elmo_sha256"
 _MAX_DEPTH = 8
-_MAX_LINKS = 100_000
-# deflate can't shrink zeros by more than this.
-_MAX_GZIP_RATIO = 1032
+# A model has a few dozen datasets; each link costs some 0.2 ms.
+_MAX_LINKS = 5_000
+# All datasets together may be this much larger than the file. Trained weights hardly shrink at all under gzip, zeros
+# by up to 1,032 times.
+_MAX_EXPANSION = 4
+_BYTES_BESIDE = 16 << 20
 _GZIP_FILTER = 1
 _MEMORY_BLOCK = 1 << 20
 
@@ -79,11 +83,15 @@ class Hdf5File:
 
     def _require_plain(self) -> None:
         file_size = self.path.stat().st_size
+        room = _MAX_EXPANSION * file_size + _BYTES_BESIDE
         places = []
         for name, dataset in self._datasets.items():
             with _translated(self.path, name):
                 if reason := _not_plain(dataset, file_size):
                     raise _refused(self.path, name, reason)
+                room -= prod(dataset.shape) * dataset.dtype.itemsize
+                if room < 0:
+                    raise _refused(self.path, name, _too_large(dataset, file_size))
                 if dataset.chunks is None:
                     places.append((dataset.id.get_offset(), dataset.id.get_storage_size(), name))
         places.sort()
@@ -108,7 +116,7 @@ def write_hdf5(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
 
 def _require_signature(path: Path) -> None:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             begin = file.read(64)
     except OSError as error:
         raise WeightFileError(
@@ -185,14 +193,21 @@ def _bad_chunks(
     filters = [creation.get_filter(index)[0] for index in range(creation.get_nfilters())]
     if any(number != _GZIP_FILTER for number in filters):
         return f"is stored with the HDF5 filters {filters}; only gzip (filter {_GZIP_FILTER}) is read"
-    bound = file_size * (_MAX_GZIP_RATIO if filters else 1)
+    bound = _MAX_EXPANSION * file_size + _BYTES_BESIDE if filters else file_size
     chunk_bytes = prod(dataset.chunks) * dataset.dtype.itemsize
     if stored > file_size or declared > bound or chunk_bytes > max(bound, 1 << 20):
-        return f"has shape {dataset.shape}, {declared} bytes, which a file of {file_size} bytes can't hold"
+        return _too_large(dataset, file_size)
     needed = prod(-(-length // chunk) for length, chunk in zip(dataset.shape, dataset.chunks, strict=True))
     if dataset.id.get_num_chunks() != needed:
         return f"lacks some of its {needed} chunks"
     return None
+
+
+def _too_large(dataset: h5py.Dataset, file_size: int) -> str:
+    return (
+        f"has shape {dataset.shape}: with it the datasets have more than the {_MAX_EXPANSION} x {file_size:,} + "
+        f"{_BYTES_BESIDE:,} bytes that are read from a file of {file_size:,} bytes"
+    )
 
 
 def _stored_fingerprint(file: h5py.File) -> str | None:

@@ -5,10 +5,12 @@ were trained shows only in the weight file.
 """
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from elmo.config import NUM_BYTE_CHARACTERS, BiLMConfig
+from elmo.disk.bounded import shown
 from elmo.disk.json_file import read_json
 from elmo.errors import ConfigError, WeightFileError
 from elmo.weights.shapes import Shape
@@ -16,22 +18,63 @@ from elmo.weights.shapes import Shape
 # 261 while bilm-tf trains and dumps, 262 for inference: the file always has 261 rows, row 0 is added at loading.
 _KNOWN_NUM_CHARACTERS = (NUM_BYTE_CHARACTERS - 1, NUM_BYTE_CHARACTERS)
 _WHOLE_NUMBER = "a whole number"
+# What bilm-tf and AllenNLP read in each section. Forks of bilm-tf add settings of their training (optimizer_type,
+# n_gpus) beside the sections, where they mean nothing for the network, but not within.
+_ARCHITECTURE = ("lstm", "char_cnn")
+_TRAINING = (
+    *("bidirectional", "dropout", "all_clip_norm_val", "n_epochs", "n_train_tokens", "batch_size", "n_tokens_vocab"),
+    *("unroll_steps", "n_negative_samples_batch", "learning_rate", "sample_softmax", "share_embedding_softmax"),
+)
+_SECTION_KEYS = {
+    "lstm": ("use_skip_connections", "projection_dim", "cell_clip", "proj_clip", "dim", "n_layers"),
+    "char_cnn": (*("activation", "filters", "n_highway", "embedding", "n_characters", "max_characters_per_token"),),
+    "char_cnn.embedding": ("dim",),
+}
+# Without these, the network would silently be another one; AllenNLP asks for them too.
+_REQUIRED = ("use_skip_connections", "cell_clip", "proj_clip")
+# A clip outside of this range clips everything away, or is none.
+_CLIPS = (1e-3, 1e6)
+_RESEMBLANCE = 0.7
 
 
 def read_options(path: Path) -> dict[str, Any]:
-    """The options as they stand. Raises WeightFileError if the file isn't an options file."""
+    """The options as they stand. Raises WeightFileError if the file isn't an options file, or has a misspelt key."""
     values = read_json(path)
+    _refuse_misspelt(values, path)
     if not isinstance(values.get("lstm"), dict):
         raise WeightFileError(
-            f"{path}: has no section 'lstm' (its keys: {', '.join(sorted(values)[:8]) or 'none'}), so it is no "
-            "options file of AllenNLP or bilm-tf. Pass the options.json that came with the weights."
+            f"{path}: has no section 'lstm' (its keys: {', '.join(map(shown, sorted(values)[:8])) or 'none'}), so it "
+            "is no options file of AllenNLP or bilm-tf. Pass the options.json that came with the weights."
         )
     return values
 
 
-def config_of(options: Mapping[str, Any], shapes: Mapping[str, Shape], *, path: Path) -> BiLMConfig:
-    """The architecture. `shapes`: the datasets of the weight file; `path`: the options' file, for errors."""
+def _refuse_misspelt(values: Mapping[str, Any], path: Path) -> None:
+    """An unknown key that resembles a missing section: the model would silently be one without it."""
+    for key in values:
+        if key not in (*_ARCHITECTURE, *_TRAINING):
+            meant = get_close_matches(key, [name for name in _ARCHITECTURE if name not in values], 1, _RESEMBLANCE)
+            if meant:
+                raise WeightFileError(_unknown_key(path, key, meant[0]))
+
+
+def _unknown_key(path: Path, key: str, meant: str) -> str:
+    return (
+        f"{path}: has the key {shown(key)}, which neither AllenNLP nor bilm-tf knows; the nearest one they "
+        f"know is {meant!r}. Correct the key, or pass the options.json that came with the weights."
+    )
+
+
+def config_of(
+    options: Mapping[str, Any], shapes: Mapping[str, Shape], *, path: Path, in_training: bool = False
+) -> BiLMConfig:
+    """The architecture. `shapes`: the datasets of the weight file; `path`: the options' file, for errors.
+
+    `in_training`: the options are those of a training with bilm-tf, whose clips and skip connections may be absent.
+    """
     lstm = _Section(options["lstm"], "lstm", path)
+    if not in_training:
+        lstm.require(_REQUIRED)
     projection_size, cell_size = lstm.integer("projection_dim"), lstm.integer("dim")
     settings: dict[str, Any] = {
         "projection_size": projection_size,
@@ -115,10 +158,26 @@ class _Section:
         self.name, self.path = name, path
         if not isinstance(values, dict):
             raise WeightFileError(
-                f"{path}: {name!r} is {values!r}, but must be an object of settings. Pass the options.json that came "
-                "with the weights."
+                f"{path}: {name!r} is {shown(values)}, but must be an object of settings. Pass the options.json "
+                "that came with the weights."
             )
         self.values: dict[str, Any] = values
+        known = _SECTION_KEYS[name]
+        for key in values:
+            if key not in known:
+                absent = [other for other in known if other not in values] or known
+                nearest = (get_close_matches(key, absent, 1, 0) or get_close_matches(key, known, 1, 0))[0]
+                raise WeightFileError(_unknown_key(path, f"{name}.{key}", f"{name}.{nearest}"))
+
+    def require(self, keys: tuple[str, ...]) -> None:
+        """Raises WeightFileError unless the section has all the keys, whatever their values."""
+        for key in keys:
+            if key not in self.values:
+                raise WeightFileError(
+                    f"{self.path}: '{self.name}.{key}' is missing, without which the vectors can't be known to be the "
+                    "model's. Pass the options.json that came with the weights, or add the key (false, or null for no "
+                    "clip)."
+                )
 
     def integer(self, key: str, default: int | None = None) -> int:
         value = self.values.get(key)
@@ -137,10 +196,11 @@ class _Section:
         value = self.values.get(key)
         if value is not None and type(value) not in (int, float):
             raise self._wrong(key, "a number, or null for no clip")
-        try:
-            return float(value) if value else None
-        except OverflowError:
-            raise self._wrong(key, "a number, or null for no clip") from None
+        if not value:
+            return None
+        if not _CLIPS[0] <= value <= _CLIPS[1]:
+            raise self._wrong(key, f"a number from {_CLIPS[0]} to {_CLIPS[1]:g}, or null for no clip")
+        return float(value)
 
     def filters(self) -> tuple[tuple[int, int], ...]:
         pairs = self.values.get("filters")

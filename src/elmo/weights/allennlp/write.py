@@ -18,6 +18,7 @@ from elmo.weights.allennlp.names import (
 )
 from elmo.weights.allennlp.options import options_of
 from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.first_sight import forget, record_beside
 from elmo.weights.soundness import require_sound
 from elmo.weights.word_list import write_word_list
 
@@ -36,7 +37,8 @@ def write(checkpoint: Checkpoint, folder: Path, *, force: bool = False) -> None:
     }
     softmax = checkpoint.softmax or {}
     size = sum(array.nbytes for array in [*arrays.values(), *softmax.values()])
-    files = frozenset((OPTIONS_FILE, WEIGHTS_FILE, SOFTMAX_FILE, VOCABULARY_FILE))
+    record = record_beside(Path(WEIGHTS_FILE)).name
+    files = frozenset((OPTIONS_FILE, WEIGHTS_FILE, SOFTMAX_FILE, VOCABULARY_FILE, record))
     with new_folder(Path(folder), size=size, force=force, replaceable=files) as unfinished:
         write_json(unfinished / OPTIONS_FILE, options_of(checkpoint.config))
         write_hdf5(unfinished / WEIGHTS_FILE, arrays)
@@ -44,6 +46,7 @@ def write(checkpoint: Checkpoint, folder: Path, *, force: bool = False) -> None:
             write_word_list(unfinished / VOCABULARY_FILE, words)
         if softmax:
             write_hdf5(unfinished / SOFTMAX_FILE, {SOFTMAX_DATASETS[name]: softmax[name] for name in softmax})
+    forget(Path(folder) / WEIGHTS_FILE)
 
 
 def write_token_embeddings(path: Path, vectors: np.ndarray, *, force: bool = False) -> None:

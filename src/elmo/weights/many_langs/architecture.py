@@ -5,6 +5,7 @@ from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from elmo.config import BiLMConfig
+from elmo.disk.bounded import is_file
 from elmo.disk.json_file import read_json
 from elmo.errors import ConfigError, WeightFileError
 from elmo.weights.many_langs.tokens import GET_AGAIN
@@ -26,7 +27,7 @@ PUBLISHED_ARCHITECTURE = {
 
 def architecture_file(folder: Path) -> Path | None:
     """The file `config_path` of config.json names: under the folder, else in it by its last part; None: not there."""
-    if not (folder / "config.json").is_file():
+    if not is_file(folder / "config.json"):
         return None
     named = read_json(folder / "config.json").get("config_path")
     if not isinstance(named, str) or not named:
@@ -36,7 +37,7 @@ def architecture_file(folder: Path) -> Path | None:
     inside = not relative.is_absolute() and not relative.root and not relative.drive and ".." not in relative.parts
     candidates = [folder.joinpath(*relative.parts)] if inside else []
     candidates.append(folder / relative.name)
-    return next((file for file in candidates if file.is_file() and file.name != "config.json"), None)
+    return next((file for file in candidates if is_file(file) and file.name != "config.json"), None)
 
 
 def config_of(architecture: Mapping[str, Any], num_characters: int, num_words: int, source: str) -> BiLMConfig:

@@ -10,14 +10,16 @@ end in `names`, those of its tokens in `tokens`.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from elmo.disk.bounded import is_file
 from elmo.disk.json_file import read_json
 from elmo.weights.agreement import require_agreement
 from elmo.weights.checkpoint import Checkpoint
-from elmo.weights.fingerprint import file_hash
+from elmo.weights.first_sight import watched
 from elmo.weights.many_langs.architecture import PUBLISHED_ARCHITECTURE, architecture_file, config_of
 from elmo.weights.many_langs.names import (
     CHARACTERS,
@@ -28,7 +30,7 @@ from elmo.weights.many_langs.names import (
     encoder_shapes,
     encoder_tensors,
 )
-from elmo.weights.many_langs.tokens import dictionaries, read_token_map
+from elmo.weights.many_langs.tokens import read_token_map
 from elmo.weights.pickle.read import read_state_dict
 from elmo.weights.soundness import require_finite
 
@@ -42,10 +44,23 @@ def read(path: Path) -> Checkpoint:
     """The model in the folder `path`. Its pickles are opened in confined child processes.
 
     An architecture file that is missing from the folder (it is from the published archives) is replaced by the
-    published architecture, which the shapes must then agree with. Raises `WeightFileError`.
+    published architecture, which the shapes must then agree with. Raises WeightFileError.
     """
     folder = Path(path)
     described = architecture_file(folder)
+    beside = [folder / name for name in ("config.json", "char.dic", "word.dic")]
+    files = [
+        *([] if described is None else [described]),
+        *filter(is_file, beside),
+        *(folder / name for name in PICKLES),
+    ]
+    with watched(files, weights=folder / PICKLES[1]) as sources:
+        sources.require_known()  # a pickle that has changed is not even opened
+        checkpoint = _read(folder, described)
+    return replace(checkpoint, source_hash=sources.hash, source_files=sources.files)
+
+
+def _read(folder: Path, described: Path | None) -> Checkpoint:
     architecture = PUBLISHED_ARCHITECTURE if described is None else read_json(described)
     asked_by = "the published architecture" if described is None else str(described)
     embedder, encoder = (_state_dict(folder / name) for name in PICKLES)
@@ -53,13 +68,11 @@ def read(path: Path) -> Checkpoint:
     for name, state, expected in zip(PICKLES, (embedder, encoder), (embedder_shapes, encoder_shapes), strict=True):
         shapes = {key: array.shape for key, array in state.items()}
         require_agreement(shapes, expected(config), file=str(folder / name), asked_by=asked_by, kind="tensor")
-    files = [*([] if described is None else [described]), *dictionaries(folder, config)]
     return Checkpoint(
         config=config,
         tensors={**embedder_tensors(embedder, config), **encoder_tensors(encoder, config)},
         token_map=read_token_map(folder, config),
         source_format="many_langs",
-        source_hash=file_hash([*files, *(folder / name for name in PICKLES)]),
         metadata={"architecture": asked_by} if described is None else {},
     )
 

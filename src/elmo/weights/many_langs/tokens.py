@@ -5,11 +5,13 @@ by 1, because 0 means no token; the released code opens a word with `<eow>` and 
 in use; a word is cut before it is looked up, in both dictionaries; lines are stripped before they are split.
 """
 
+import io
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from elmo.config import BiLMConfig
+from elmo.disk.bounded import read_bytes
 from elmo.errors import WeightFileError
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap, WordMap
@@ -26,14 +28,11 @@ _MARKS = {
     "padding": "<pad>",
     "unknown": UNKNOWN,
 }
+_MAX_BYTES = 64 << 20
+# What a dictionary may have for each row of its embedding, which the pickle has confirmed by then.
+_BYTES_PER_ROW = 128
+_BYTES_BESIDE = 1 << 20
 GET_AGAIN = "Get the folder again from the model's publisher, all its files together."
-
-
-def dictionaries(folder: Path, config: BiLMConfig) -> list[Path]:
-    """The files the model's token map is made of."""
-    return [
-        folder / name for name, used in (("char.dic", config.has_characters), ("word.dic", config.has_words)) if used
-    ]
 
 
 def read_token_map(folder: Path, config: BiLMConfig) -> TokenMap:
@@ -55,14 +54,15 @@ def read_token_map(folder: Path, config: BiLMConfig) -> TokenMap:
 def _read_dictionary(path: Path, num_ids: int, needed: Iterable[str]) -> dict[str, int]:
     """symbol -> id, moved up by 1. A symbol that occurs twice has its last id, as in the original."""
     try:
-        lines = path.read_bytes().split(b"\n")
+        content = read_bytes(path, limit=min(_MAX_BYTES, _BYTES_BESIDE + _BYTES_PER_ROW * num_ids))
     except OSError as error:
         raise WeightFileError(
-            f"{path}: can't be read ({error.strerror}). The weights are of no use without the ids in it. {GET_AGAIN}"
+            f"{path}: can't be read ({error.strerror or error}). The weights are of no use without the ids in it. "
+            f"{GET_AGAIN}"
         ) from None
     dictionary = {}
-    for number, line in enumerate(lines if lines[-1] else lines[:-1], start=1):
-        symbol, theirs = _read_line(line, f"{path}:{number}")
+    for number, line in enumerate(io.BytesIO(content), start=1):
+        symbol, theirs = _read_line(line.removesuffix(b"\n"), f"{path}:{number}")
         if not 0 <= theirs < num_ids - 1:
             raise WeightFileError(
                 f"{path}:{number}: id {theirs} of {symbol!r} has no row: the embedding in token_embedder.pkl has "

@@ -1,20 +1,31 @@
 """config.json of a model folder <-> the architecture and the facts about a model."""
 
+import hashlib
+import json
+import re
+from collections.abc import Mapping
 from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
 from elmo.config import BiLMConfig
+from elmo.disk.bounded import is_file, is_there, shown
 from elmo.disk.json_file import read_json
 from elmo.errors import ConfigError, WeightFileError
 from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.fingerprint import file_hash
+from elmo.weights.native.names import CONFIG_FILE, TOKENS_FILE, VOCABULARY_FILE
 
 FORMAT_VERSION = 1
+# SHA-256 of the architecture and of the files beside the tensors, which carry their own. The metadata and the model
+# card are text for people, who may edit them.
+_HASHES_KEY = "sha256"
+_HASHED_FILES = (VOCABULARY_FILE, TOKENS_FILE)
 _CONFIG_KEYS = ("format_version", "architecture", "source_format", "source_hash", "metadata")
 
 
-def facts_of(checkpoint: Checkpoint) -> dict[str, Any]:
-    """What config.json says of a checkpoint."""
+def facts_of(checkpoint: Checkpoint, folder: Path) -> dict[str, Any]:
+    """What config.json says of a checkpoint whose other files are in `folder`."""
     values = (
         FORMAT_VERSION,
         checkpoint.config.to_dict(),
@@ -22,14 +33,41 @@ def facts_of(checkpoint: Checkpoint) -> dict[str, Any]:
         checkpoint.source_hash,
         checkpoint.metadata,
     )
-    return dict(zip(_CONFIG_KEYS, values, strict=True))
+    facts = dict(zip(_CONFIG_KEYS, values, strict=True))
+    files = [folder / name for name in _HASHED_FILES]
+    hashes = {path.name: file_hash([path]) for path in files if path.is_file()}
+    return facts | {_HASHES_KEY: {"architecture": _architecture_hash(facts["architecture"]), **hashes}}
+
+
+def require_hashes(facts: Mapping[str, Any], folder: Path) -> None:
+    """Raises WeightFileError unless the architecture and the files have the SHA-256 that config.json says.
+
+    Folders written by earlier versions say none. A file that may be left out of a model folder may be missing.
+    """
+    hashes = facts.get(_HASHES_KEY, {})
+    found = {"architecture": _architecture_hash(facts["architecture"])}
+    found |= {name: file_hash([folder / name]) for name in hashes if name in _HASHED_FILES and is_file(folder / name)}
+    for name, sha256 in hashes.items():
+        if name == TOKENS_FILE and name not in found:
+            raise WeightFileError(f"{folder / name}: is missing, but {CONFIG_FILE} tells of it. Get the model again.")
+        if name in found and found[name] != sha256:
+            what = f"{folder / CONFIG_FILE}: 'architecture'" if name == "architecture" else str(folder / name)
+            raise WeightFileError(
+                f"{what} has the SHA-256 {found[name]}, but {CONFIG_FILE} says {sha256}: it was changed after the "
+                "model was written, and the vectors would be others. Get the model again."
+            )
+
+
+def _architecture_hash(values: object) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode("ascii")).hexdigest()
 
 
 def read_facts(path: Path) -> dict[str, Any]:
     """The facts in config.json, of the right keys and types. Raises WeightFileError."""
     if not path.is_file():
+        problem = "is no file" if is_there(path) else "is missing"
         raise WeightFileError(
-            f"{path}: is missing, so its folder is no model folder. Pass a folder that 'elmo convert' or a pretraining "
+            f"{path}: {problem}, so its folder is no model folder. Pass a folder that 'elmo convert' or a pretraining "
             "run wrote."
         )
     facts = read_json(path)
@@ -41,16 +79,23 @@ def read_facts(path: Path) -> dict[str, Any]:
         )
     if version != FORMAT_VERSION or type(version) is not int:
         raise WeightFileError(
-            f"{path}: format_version is {version!r}, but must be {FORMAT_VERSION}: the file is damaged or no config of "
-            "this package. Get the model again."
+            f"{path}: format_version is {shown(version)}, but must be {FORMAT_VERSION}: the file is damaged or no "
+            "config of this package. Get the model again."
         )
     for key in _CONFIG_KEYS:
         if key not in facts:
             raise WeightFileError(f"{path}: key {key!r} is missing: the file is damaged. Get the model again.")
-    if unknown := sorted(set(facts) - set(_CONFIG_KEYS)):
+    if unknown := sorted(set(facts) - {*_CONFIG_KEYS, _HASHES_KEY}):
         raise WeightFileError(
-            f"{path}: unknown key {unknown[0]!r}; the keys are {', '.join(_CONFIG_KEYS)}. Facts of your own belong "
-            "under 'metadata'."
+            f"{path}: unknown key {shown(unknown[0])}; the keys are {', '.join((*_CONFIG_KEYS, _HASHES_KEY))}. Facts "
+            "of your own belong under 'metadata'."
+        )
+    hashes = facts.get(_HASHES_KEY, {})
+    known = {"architecture", *_HASHED_FILES}
+    if not isinstance(hashes, dict) or not set(hashes) <= known or not all(map(_is_sha256, hashes.values())):
+        raise WeightFileError(
+            f"{path}: {_HASHES_KEY!r} is {shown(hashes)}, but must have a SHA-256 for some of {', '.join(known)}: the "
+            "file is damaged. Get the model again."
         )
     strings = [facts["source_format"], facts["source_hash"]]
     strings += list(facts["metadata"].values()) if isinstance(facts["metadata"], dict) else [None]
@@ -64,17 +109,21 @@ def read_facts(path: Path) -> dict[str, Any]:
 def architecture_of(values: Any, path: Path) -> BiLMConfig:
     """The config, whose values must have the types they were written with: JSON's 2.0 is no number of layers."""
     if not isinstance(values, dict):
-        raise WeightFileError(f"{path}: 'architecture' is {values!r}, not an object. Get the model again.")
+        raise WeightFileError(f"{path}: 'architecture' is {shown(values)}, not an object. Get the model again.")
     for setting in fields(BiLMConfig):
         if setting.name in values and not _has_type(values[setting.name], setting):
             raise WeightFileError(
-                f"{path}: {setting.name!r} is {values[setting.name]!r}, which has the wrong type: the file is damaged. "
-                f"A valid value would be {setting.default!r}."
+                f"{path}: {setting.name!r} is {shown(values[setting.name])}, which has the wrong type: the file is "
+                f"damaged. A valid value would be {setting.default!r}."
             )
     try:
         return BiLMConfig.from_dict(values, source=str(path))
     except ConfigError as error:
         raise WeightFileError(f"{error} Get the model again.") from None
+
+
+def _is_sha256(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
 
 
 def _has_type(value: Any, setting: Field) -> bool:

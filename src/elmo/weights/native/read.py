@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from elmo.disk.bounded import is_there
 from elmo.weights.checkpoint import Checkpoint
-from elmo.weights.native.facts import architecture_of, read_facts
+from elmo.weights.native.facts import architecture_of, read_facts, require_hashes
 from elmo.weights.native.names import (
     CONFIG_FILE,
     MODEL_FILE,
@@ -31,14 +32,15 @@ def read(folder: Path) -> Checkpoint:
         config,
         tensors,
         read_token_map(folder / TOKENS_FILE, config),
-        read_word_list(vocabulary) if vocabulary.exists() else None,
+        read_word_list(vocabulary) if is_there(vocabulary) else None,
         read_tensors(softmax, lambda found: softmax_shapes(found, config), asked_by=CONFIG_FILE)
-        if softmax.exists()
+        if is_there(softmax)
         else None,
-        read_tensors(warm_state, dict.items, asked_by=CONFIG_FILE) if warm_state.exists() else None,
+        read_tensors(warm_state, dict.items, asked_by=CONFIG_FILE) if is_there(warm_state) else None,
         facts["source_format"],
         facts["source_hash"],
         facts["metadata"],
     )
     require_sound(checkpoint, source=str(folder))
+    require_hashes(facts, folder)
     return checkpoint

@@ -10,6 +10,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from elmo.disk.bounded import is_there
 from elmo.errors import ConfigError, WeightFileError
 from elmo.weights.agreement import require_agreement
 from elmo.weights.fingerprint import combine, damaged_values, digest, fingerprint
@@ -70,7 +71,8 @@ def read_tensors(
     missing, damaged or from another model.
     """
     if not path.is_file():
-        raise WeightFileError(f"{path}: is missing. Pass the whole model folder, or get the model again.")
+        problem = "is no file" if is_there(path) else "is missing"
+        raise WeightFileError(f"{path}: {problem}. Pass the whole model folder, or get the model again.")
     with _translated(path), safe_open(path, "numpy") as file:
         found = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118 - no mapping
         types = {name: file.get_slice(name).get_dtype() for name in found}

@@ -3,12 +3,16 @@
 from pathlib import Path
 
 from elmo.config import BiLMConfig
+from elmo.disk.bounded import is_there
 from elmo.disk.json_file import read_json
 from elmo.errors import WeightFileError
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
 
-_MAX_TOKENS_BYTES = 1 << 30
+_MAX_BYTES = 64 << 20
+# What the file may have for each row of the embeddings, whose number the tensors have confirmed by then.
+_BYTES_PER_ROW = 128
+_BYTES_BESIDE = 1 << 20
 
 
 def byte_map(config: BiLMConfig) -> TokenMap | None:
@@ -21,9 +25,10 @@ def byte_map(config: BiLMConfig) -> TokenMap | None:
 def read_token_map(path: Path, config: BiLMConfig) -> TokenMap:
     """The token map in the file `path`, or the one that needs no file. Raises WeightFileError."""
     default = byte_map(config)
-    if default is not None and not path.exists():
+    if default is not None and not is_there(path):
         return default
-    values = read_json(path, limit=_MAX_TOKENS_BYTES)
+    rows = config.num_words + (config.num_characters if config.has_characters else 0)
+    values = read_json(path, limit=min(_MAX_BYTES, _BYTES_BESIDE + _BYTES_PER_ROW * rows))
     try:
         token_map = TokenMap.from_dict(values)
         token_map.ids(token_map.boundary_tokens)

@@ -28,9 +28,9 @@ def write(checkpoint: Checkpoint, folder: Path, *, dtype: StoredType = "float32"
 
     `dtype`: how the network's and the softmax's tensors are stored; they are float32 again when read. bfloat16 and int8
     are for computing in that type, which then changes nothing: int8 are the LSTMs' matrices, bfloat16 in both the token
-    encoder's matrices and the softmax, float32 all else. With `force` an
-    existing model folder is replaced. Raises OutputError (the folder exists, the disk is full), WeightFileError (the
-    checkpoint contradicts itself), ConfigError (float16 can't hold a value), TextError (a word fits no line).
+    encoder's matrices and the softmax, float32 all else. With `force` an existing model folder is replaced. Raises
+    OutputError (the folder exists, the disk is full), WeightFileError (the checkpoint contradicts itself), ConfigError
+    (float16 can't hold a value), TextError (a word fits no line).
     """
     if dtype not in get_args(StoredType):
         raise ConfigError(f"dtype is {dtype!r}, but weights are stored as: {', '.join(get_args(StoredType))}.")
@@ -39,7 +39,6 @@ def write(checkpoint: Checkpoint, folder: Path, *, dtype: StoredType = "float32"
     size = sum(tensor.nbytes for tensors in parts.values() if tensors for tensor in tensors.values())
     size = size if dtype == "float32" else size // 2  # at most
     with new_folder(Path(folder), size=size, force=force, replaceable=MODEL_FOLDER_FILES) as unfinished:
-        write_json(unfinished / CONFIG_FILE, facts_of(checkpoint))
         for name, tensors in parts.items():
             if tensors is not None:
                 types = {key: _stored_type(name, key, dtype) for key in tensors}
@@ -48,6 +47,7 @@ def write(checkpoint: Checkpoint, folder: Path, *, dtype: StoredType = "float32"
             write_word_list(unfinished / VOCABULARY_FILE, checkpoint.vocabulary)
         if checkpoint.token_map != byte_map(checkpoint.config):
             write_json(unfinished / TOKENS_FILE, checkpoint.token_map.to_dict(), indent=None)
+        write_json(unfinished / CONFIG_FILE, facts_of(checkpoint, unfinished))
 
 
 def _stored_type(file: str, name: str, dtype: StoredType) -> StoredType:

@@ -1,6 +1,6 @@
 """The child process of `elmo.weights.pickle.read`: opens one pickle and writes its tensors as safetensors.
 
-    python -I -B child.py SOURCE TARGET PACKAGE_FOLDERS_AS_JSON
+    python -I -B child.py TARGET PACKAGE_FOLDERS_AS_JSON < SOURCE
 
 It is run by its path in a fresh interpreter and imports nothing of elmo. Exit status 0: TARGET is written; 3: refused,
 with the reason as the last line of stdout. The allow-list of `torch.load(weights_only=True)` is the wall; the limits,
@@ -14,24 +14,31 @@ import os
 import re
 import sys
 import time
+import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 REFUSED = 3
 MIB = 1 << 20
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 FORBIDDEN = (
     "os.system os.exec os.fork os.forkpty os.posix_spawn os.spawn os.startfile subprocess.Popen pty.spawn "
-    "socket.connect socket.bind socket.sendto socket.getaddrinfo os.remove os.rename os.rmdir os.mkdir os.link "
-    "os.symlink os.chmod os.chown os.truncate os.kill shutil.rmtree shutil.move ctypes.dlopen"
+    "socket.__new__ socket.connect socket.bind socket.sendto socket.sendmsg socket.getaddrinfo "
+    "os.remove os.rename os.rmdir os.mkdir os.link os.symlink os.chmod os.chown os.truncate os.kill "
+    "shutil.rmtree shutil.move ctypes.dlopen"
 )
 
 
 def leave_network() -> None:
-    """Moves this process to an empty network namespace, where the system has them and allows it."""
+    """Moves this process to an empty network namespace, where the system has them and allows it.
+
+    Where it does not (many containers forbid both ways), `forbid_actions` still lets no socket be made from Python.
+    """
     if sys.platform == "linux":
-        # Before torch is imported: a process with several threads can't enter a user namespace.
-        ctypes.CDLL(None).unshare(CLONE_NEWUSER | CLONE_NEWNET)
+        # Before torch is imported: a process with several threads can't enter a user namespace. Root needs none.
+        library = ctypes.CDLL(None)
+        if library.unshare(CLONE_NEWUSER | CLONE_NEWNET):
+            library.unshare(CLONE_NEWNET)
 
 
 def limit_resources(file_size: int) -> None:
@@ -77,6 +84,17 @@ def forbid_actions() -> None:
     sys.addaudithook(judge)
 
 
+def require_intact(source: BinaryIO) -> None:
+    """Raises BadZipFile if a part of a zip archive hasn't the checksum stored with it: torch doesn't compare them."""
+    if zipfile.is_zipfile(source):
+        with zipfile.ZipFile(source) as archive:
+            for part in archive.infolist():
+                with archive.open(part) as file:
+                    while file.read(MIB):
+                        pass
+    source.seek(0)
+
+
 def checked(loaded: object, file_size: int) -> dict[str, Any]:
     """name -> numpy array, if `loaded` is a flat dict of dense float tensors that fit into the file."""
     import torch
@@ -109,18 +127,20 @@ def one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def main(source: str, target: str, package_folders: str) -> int:
-    """Returns the exit status."""
+def main(target: str, package_folders: str) -> int:
+    """Returns the exit status. The pickle is standard input, which the parent has opened: it can't be exchanged."""
     leave_network()
     sys.path += json.loads(package_folders)
     import torch
     from safetensors.numpy import save_file
 
     torch.set_num_threads(1)
-    file_size = Path(source).stat().st_size
+    source = sys.stdin.buffer
+    file_size = os.fstat(source.fileno()).st_size
     limit_resources(file_size)
     forbid_actions()
     try:
+        require_intact(source)
         save_file(checked(torch.load(source, map_location="cpu", weights_only=True), file_size), target)
     except Exception as error:  # whatever a hostile file makes the reader raise, it means: refused
         print(one_line(error))

@@ -12,14 +12,17 @@ import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from safetensors.numpy import load_file
 
+from elmo.disk.bounded import open_regular
 from elmo.errors import WeightFileError
 
 _CHILD = Path(__file__).with_name("child.py")
 _REFUSED = 3
+_MAX_SAID, _MAX_LINE = 1 << 16, 400
 # Starting torch from a cold disk takes most of it.
 _SECONDS = 60
 # Both serializations of torch.save: a zip archive, and (before 1.6) a pickle that starts with this magic number.
@@ -37,53 +40,65 @@ def read_state_dict(path: Path) -> dict[str, np.ndarray]:
     opening it needs code that is not on torch's allow-list.
     """
     path = Path(path)
-    _check_start(path)
-    with tempfile.TemporaryDirectory(prefix="elmo-pickle-") as folder:
+    with _opened(path) as file, tempfile.TemporaryDirectory(prefix="elmo-pickle-") as folder:
         target = Path(folder) / "tensors.safetensors"
-        _run_child(path, target)
+        _run_child(path, file, target)
         return load_file(target)
 
 
-def _check_start(path: Path) -> None:
-    """Refuses, without a process, what can't be a file of torch.save."""
+def _opened(path: Path) -> BinaryIO:
+    """The file, open for the child. Refuses, without a process, what can't be a file of torch.save."""
     try:
-        with path.open("rb") as file:
-            start = file.read(len(_LEGACY_START))
+        file = open_regular(path)
     except OSError as error:
         raise WeightFileError(
-            f"{path}: can't be read ({error.strerror}). The model's weights are in this file. "
-            "Check the folder and the rights, or get the missing file from the model's publisher."
+            f"{path}: can't be read ({error.strerror or error}). The model's weights are in this file. "
+            "Check the folder and its permissions, or get the missing file from the model's publisher."
         ) from None
-    if not (start.startswith(_ZIP_START) or start == _LEGACY_START):
-        raise WeightFileError(
-            f"{path}: starts with the bytes {start[:4].hex(' ') or 'of nothing (it is empty)'}, which torch.save never "
-            f"writes. The file is damaged or is not a PyTorch state dict. {_NEXT_STEP}"
-        )
+    start = file.read(len(_LEGACY_START))
+    if start.startswith(_ZIP_START) or start == _LEGACY_START:
+        return file
+    file.close()
+    raise WeightFileError(
+        f"{path}: starts with the bytes {start[:4].hex(' ') or 'of nothing (it is empty)'}, which torch.save never "
+        f"writes. The file is damaged or is not a PyTorch state dict. {_NEXT_STEP}"
+    )
 
 
-def _run_child(path: Path, target: Path) -> None:
-    seconds = _SECONDS + path.stat().st_size / 10e6
-    command = [sys.executable, "-I", "-B", str(_CHILD), str(path.resolve()), str(target), _package_folders()]
+def _run_child(path: Path, file: BinaryIO, target: Path) -> None:
+    seconds = _SECONDS + os.fstat(file.fileno()).st_size / 10e6
+    command = [sys.executable, "-I", "-B", str(_CHILD), str(target), _package_folders()]
+    # Into files, whose size the child's limits bound.
+    said, errors = target.with_name("stdout"), target.with_name("stderr")
     try:
-        child = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=seconds,
-            cwd=target.parent,
-            env=_environment(target.parent),
-            start_new_session=True,
-        )
+        with said.open("wb") as stdout, errors.open("wb") as stderr:
+            child = subprocess.run(
+                command,
+                stdin=file,
+                stdout=stdout,
+                stderr=stderr,
+                timeout=seconds,
+                cwd=target.parent,
+                env=_environment(target.parent),
+                start_new_session=True,
+            )
     except subprocess.TimeoutExpired:
         raise _refusal(path, f"it was not read within {seconds:.0f} seconds") from None
     if child.returncode == _REFUSED:
-        lines = child.stdout.decode("utf-8", "replace").strip().splitlines()
+        lines = _lines(said)
         raise _refusal(path, lines[-1] if lines else "no reason given")
     if child.returncode < 0:
         raise _refusal(path, f"the process that opened it was ended by signal {-child.returncode}")
     if child.returncode or not target.exists():
-        lines = child.stderr.decode("utf-8", "replace").strip().splitlines()
+        lines = _lines(errors)
         raise _refusal(path, f"the process that opens pickles failed ({lines[-1] if lines else 'no message'})")
+
+
+def _lines(path: Path) -> list[str]:
+    """The last lines of what the child said."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _MAX_SAID))
+        return [line[-_MAX_LINE:] for line in file.read().decode("utf-8", "replace").strip().splitlines()]
 
 
 def _refusal(path: Path, reason: str) -> WeightFileError:

@@ -11,25 +11,28 @@ other names. So the names are translated here; the layout of the arrays is the p
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from elmo.config import BiLMConfig
+from elmo.disk.bounded import is_file, read_bytes, shown
 from elmo.errors import WeightFileError
 from elmo.weights.agreement import require_agreement
 from elmo.weights.allennlp.names import LstmNames, dataset_shapes, name_table
 from elmo.weights.allennlp.options import config_of, read_options
 from elmo.weights.allennlp.read import token_map_of
 from elmo.weights.checkpoint import Checkpoint
-from elmo.weights.fingerprint import file_hash
+from elmo.weights.first_sight import watched
 from elmo.weights.soundness import require_finite
 from elmo.weights.tensorflow.names import OPTIONS_FILE, SOFTMAX, STATE_FILE, variables_of
 from elmo.weights.tensorflow.sorted_table import is_table
 from elmo.weights.tensorflow.tensor_bundle import TensorBundle
 from elmo.weights.word_list import read_word_list
 
+_MAX_STATE_BYTES = 1 << 20
 _LATEST = re.compile(r'^model_checkpoint_path:\s*"([^"]+)"', re.MULTILINE)
 
 
@@ -39,13 +42,13 @@ def recognizes(path: Path) -> bool:
     if path.is_dir():
         return (path / STATE_FILE).is_file() or any(path.glob("*.data-?????-of-?????"))
     prefix = _without_suffix(path)
-    return _index(prefix).is_file() or (prefix.is_file() and is_table(prefix))
+    return is_file(_index(prefix)) or (is_file(prefix) and is_table(prefix))
 
 
 def read(path: Path, *, vocabulary: Path | None = None, softmax: bool = True) -> Checkpoint:
     """The model in a training folder (its latest save), or of the checkpoint `path` (a prefix or its .index).
 
-    options.json stands beside the checkpoint. `vocabulary`: one word a line, in the order of the softmax's rows; None:
+    options.json lies beside the checkpoint. `vocabulary`: one word per line, in the order of the softmax's rows; None:
     the file vocab*.txt in the folder, if there is one. `softmax=False` leaves the softmax out, which is most of a
     published checkpoint's bytes. Optimizer slots are never read. Raises WeightFileError, TextError.
     """
@@ -53,11 +56,20 @@ def read(path: Path, *, vocabulary: Path | None = None, softmax: bool = True) ->
     options_file = prefix.parent / OPTIONS_FILE
     options = read_options(options_file)
     bundle = TensorBundle(prefix)
-    variables = variables_of(bundle.shapes)
-    config = config_of(
-        options, {name: bundle.shapes[variable] for name, variable in variables.items()}, path=options_file
-    )
     vocabulary = _vocabulary_file(prefix.parent) if vocabulary is None else Path(vocabulary)
+    files = [options_file, *bundle.files, *([] if vocabulary is None else [vocabulary])]
+    with watched(files, weights=bundle.index) as sources:
+        checkpoint = _read(bundle, options, options_file, vocabulary, softmax)
+    metadata = {"checkpoint": prefix.name}
+    return replace(checkpoint, metadata=metadata, source_hash=sources.hash, source_files=sources.files)
+
+
+def _read(
+    bundle: TensorBundle, options: Mapping[str, Any], options_file: Path, vocabulary: Path | None, softmax: bool
+) -> Checkpoint:
+    variables = variables_of(bundle.shapes)
+    shapes = {name: bundle.shapes[variable] for name, variable in variables.items()}
+    config = config_of(options, shapes, path=options_file, in_training=True)
     words = None if vocabulary is None else read_word_list(vocabulary)
     tensors = _read_tensors(bundle, variables, config, options_file)
     return Checkpoint(
@@ -67,8 +79,6 @@ def read(path: Path, *, vocabulary: Path | None = None, softmax: bool = True) ->
         vocabulary=words,
         softmax=_read_softmax(bundle, variables, config, options, words) if softmax else None,
         source_format="tensorflow",
-        source_hash=file_hash([options_file, *bundle.files, *([] if vocabulary is None else [vocabulary])]),
-        metadata={"checkpoint": prefix.name},
     )
 
 
@@ -84,11 +94,8 @@ def _prefix(path: Path) -> Path:
     """The checkpoint meant by a path, without the files' endings."""
     if not path.is_dir():
         return _existing(_without_suffix(path), "it was asked for")
-    if (path / STATE_FILE).is_file():
-        found = _LATEST.search((path / STATE_FILE).read_bytes()[: 1 << 20].decode("utf-8", "replace"))
-        if found:
-            # Often the absolute path of another machine; the checkpoint lies beside the file that names it.
-            return _existing(path / re.split(r"[/\\\\]", found[1])[-1], f"{path / STATE_FILE} names it as the latest")
+    if (name := _latest(path / STATE_FILE)) is not None:
+        return _existing(path / name, f"{path / STATE_FILE} names it as the latest")
     saves = sorted(path.glob("*.index"))
     if len(saves) != 1:
         names = ", ".join(save.stem for save in saves[:5]) or "none"
@@ -99,13 +106,36 @@ def _prefix(path: Path) -> Path:
     return _without_suffix(saves[0])
 
 
+def _latest(state_file: Path) -> str | None:
+    """The name of the latest checkpoint, without its folder: it lies beside the file that names it.
+
+    The file often has the absolute path of another machine. None: there is no such file, or it names none.
+    """
+    if not state_file.is_file():
+        return None
+    try:
+        content = read_bytes(state_file, limit=_MAX_STATE_BYTES)
+    except OSError as error:
+        raise WeightFileError(
+            f"{state_file}: can't be read: {error.strerror or error}. Pass the path of one checkpoint instead."
+        ) from None
+    found = _LATEST.search(content.decode("utf-8", "replace"))
+    name = re.split(r"[/\\]", found[1])[-1] if found else None
+    if name in ("", ".", ".."):
+        raise WeightFileError(
+            f"{state_file}: names {shown(found[1] if found else name)} as the latest checkpoint, which is "
+            "no name of a file. Pass the path of one checkpoint, such as FOLDER/model.ckpt-935588."
+        )
+    return name
+
+
 def _existing(prefix: Path, reason: str) -> Path:
-    if _index(prefix).is_file() or prefix.is_file():
+    if is_file(_index(prefix)) or is_file(prefix):
         return prefix
     saves = ", ".join(sorted(save.stem for save in prefix.parent.glob("*.index"))[:5]) or "none"
     raise WeightFileError(
-        f"{_index(prefix)}: is missing, but {reason}. Checkpoints in this folder: {saves}. Get the missing files, or "
-        "pass the path of a checkpoint that is there."
+        f"{prefix.parent}: {shown(_index(prefix).name, 300)} is missing, but {reason}. Checkpoints in this folder: "
+        f"{saves}. Get the missing files, or pass the path of a checkpoint that is there."
     )
 
 

@@ -12,6 +12,7 @@ Source: LevelDB's `table_format.md`. The index block maps the last key of each d
 from collections.abc import Iterator
 from pathlib import Path
 
+from elmo.disk.bounded import open_regular, read_bytes
 from elmo.errors import WeightFileError
 from elmo.weights.tensorflow.crc32c import masked_crc32c
 from elmo.weights.tensorflow.protobuf import read_varint
@@ -19,13 +20,16 @@ from elmo.weights.tensorflow.protobuf import read_varint
 _MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
 _FOOTER_BYTES = 48
 _TRAILER_BYTES = 5
-# An index of a checkpoint has some 100 bytes a tensor.
-_MAX_BYTES = 64 << 20
+# An index of a checkpoint has some 100 bytes per tensor.
+_MAX_BYTES = 4 << 20
+# Keys share their beginnings in the file: a chain of them could grow with the square of the file.
+_MAX_EXPANSION = 8
+_BYTES_BESIDE = 1 << 16
 
 
 def is_table(path: Path) -> bool:
-    """Whether the file ends like a sorted table."""
-    with path.open("rb") as file:
+    """Whether the file, which must be a regular one, ends like a sorted table."""
+    with open_regular(path) as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - len(_MAGIC)))
         return file.read() == _MAGIC
@@ -34,13 +38,11 @@ def is_table(path: Path) -> bool:
 def read_table(path: Path) -> dict[bytes, bytes]:
     """Every key and value, in the order of the keys. Raises `WeightFileError` if any byte that matters is damaged."""
     try:
-        size = path.stat().st_size
-        if size > _MAX_BYTES:
-            raise ValueError(f"it has {size} bytes, an index has at most {_MAX_BYTES}")
-        return dict(_table(path.read_bytes()))
+        return dict(_table(read_bytes(path, limit=_MAX_BYTES)))
     except OSError as error:
         raise WeightFileError(
-            f"{path}: can't be read ({error.strerror}). It lists where every tensor is. Check the path and the rights."
+            f"{path}: can't be read ({error.strerror or error}). It lists where every tensor is. Check the path "
+            "and the permissions."
         ) from None
     except ValueError as error:
         raise WeightFileError(
@@ -55,8 +57,17 @@ def _table(content: bytes) -> Iterator[tuple[bytes, bytes]]:
         raise ValueError(f"it ends with the bytes {footer[-8:].hex(' ')}, not with {_MAGIC.hex(' ')}")
     _, position = _handle(footer, 0)
     index, _ = _handle(footer, position)
-    for _, handle in _entries(_block(content, *index)):
-        yield from _entries(_block(content, *_handle(handle, 0)[0]))
+    unread, last_key, room = 0, None, _MAX_EXPANSION * len(content) + _BYTES_BESIDE
+    for _, handle in _entries(_block(content, *index), room):
+        (begin, size), _ = _handle(handle, 0)
+        if begin < unread:
+            raise ValueError(f"the block at {begin} is named after one that ends at {unread}")
+        unread = begin + size
+        for key, value in _entries(_block(content, begin, size), room):
+            if last_key is not None and key <= last_key:
+                raise ValueError("its keys are not in order")
+            last_key, room = key, room - len(key) - len(value)
+            yield key, value
 
 
 def _handle(data: bytes, position: int) -> tuple[tuple[int, int], int]:
@@ -78,7 +89,8 @@ def _block(content: bytes, begin: int, size: int) -> bytes:
     return content[begin:end]
 
 
-def _entries(block: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _entries(block: bytes, room: int) -> Iterator[tuple[bytes, bytes]]:
+    """Keys and values of a block, of `room` bytes together at most."""
     if len(block) < 4:
         raise ValueError("a block is too short")
     end = len(block) - 4 - 4 * int.from_bytes(block[-4:], "little")
@@ -91,6 +103,9 @@ def _entries(block: bytes) -> Iterator[tuple[bytes, bytes]]:
         size, position = read_varint(block, position)
         if shared > len(key) or position + further + size > end:
             raise ValueError("an entry goes past the end of its block")
+        room -= shared + further + size
+        if room < 0:
+            raise ValueError(f"its keys and values have more than {_MAX_EXPANSION} times the bytes of the file")
         key = key[:shared] + block[position : position + further]
         position += further
         yield key, block[position : position + size]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from elmo.disk.bounded import open_regular
 from elmo.errors import WeightFileError
 from elmo.weights.tensorflow.crc32c import masked_crc32c
 from elmo.weights.tensorflow.protobuf import Value, read_fields, signed
@@ -33,6 +34,8 @@ _TYPES = {
     22: "u4",
     23: "u8",
 }
+# What numpy can hold; no tensor of a biLM has more than 4.
+_MAX_DIMENSIONS = 32
 _GET = "Get the checkpoint's files again, all of them from one save."
 
 
@@ -107,13 +110,15 @@ class TensorBundle(Mapping[str, np.ndarray]):
     def _bytes(self, name: str, entry: _Entry) -> np.ndarray:
         path = self._shards[entry.shard]
         try:
-            file_size = path.stat().st_size
-            if entry.offset + entry.size > file_size:
-                raise WeightFileError(
-                    f"{path}: tensor {name!r} ends at byte {entry.offset + entry.size}, the file has {file_size}: it "
-                    f"is cut short. {_GET}"
-                )
-            values = np.fromfile(path, dtype=np.uint8, count=entry.size, offset=entry.offset)
+            with open_regular(path) as file:
+                file_size = file.seek(0, 2)
+                if entry.offset + entry.size > file_size:
+                    raise WeightFileError(
+                        f"{path}: tensor {name!r} ends at byte {entry.offset + entry.size}, the file has {file_size}: "
+                        f"it is cut short. {_GET}"
+                    )
+                file.seek(entry.offset)
+                values = np.fromfile(file, dtype=np.uint8, count=entry.size)
         except OSError as error:
             raise WeightFileError(
                 f"{path}: can't be read ({error.strerror or error}). Tensor {name!r} is in it. {_GET}"
@@ -148,7 +153,9 @@ def _entry(data: bytes) -> _Entry:
 
 
 def _shape(data: bytes) -> tuple[int, ...]:
-    sizes = (value for value in read_fields(data).get(2, []))
+    sizes = read_fields(data).get(2, [])
+    if len(sizes) > _MAX_DIMENSIONS:
+        raise ValueError(f"a tensor has {len(sizes):,} dimensions, at most {_MAX_DIMENSIONS} are read")
     return tuple(signed(_number(read_fields(size), 1)) for size in sizes if isinstance(size, bytes))
 
 

@@ -1,0 +1,81 @@
+"""Bounded reads: a small file is read whole, but never without end.
+
+A model folder may come from anywhere. What stands in it under a file's name can be a device that never ends, a FIFO
+that nobody writes to, or a file of many gigabytes. Every file that is read whole is read here: it must be a regular
+file, and no more than a limit is taken from it, whatever size the file system states.
+"""
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+LIMIT_VARIABLE = "ELMO_MAX_FILE_BYTES"
+"""Environment variable: bytes that replace every lower limit on a file that is read whole."""
+
+_KINDS = {
+    stat.S_IFIFO: "a FIFO (named pipe)",
+    stat.S_IFCHR: "a character device",
+    stat.S_IFBLK: "a block device",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFDIR: "a folder",
+}
+
+
+def read_bytes(path: Path, *, limit: int) -> bytes:
+    """The content of a regular file of at most `limit` bytes, or of as many as $ELMO_MAX_FILE_BYTES allows.
+
+    Raises OSError, whose `strerror` says what is wrong: also for what is no regular file, and for more bytes.
+    """
+    limit = raised_limit(limit)
+    with open_regular(path) as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        reason = (
+            f"it has more than {limit:,} bytes, the limit for such a file (set {LIMIT_VARIABLE}=BYTES to read more)"
+        )
+        raise OSError(errno.EFBIG, reason, str(path))
+    return content
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """The file, open for reading, if it is a regular one; links are followed. Never waits. Raises OSError."""
+    # Without O_NONBLOCK, opening a FIFO waits for somebody to write to it. It means nothing for regular files.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            kind = _KINDS.get(stat.S_IFMT(mode), "no regular file")
+            raise OSError(errno.EINVAL, f"it is {kind}, not a file", str(path))
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def is_file(path: Path) -> bool:
+    """Whether a regular file is there; links are followed. A name too long for the file system means there is none."""
+    try:
+        return path.is_file()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return False
+        raise
+
+
+def is_there(path: Path) -> bool:
+    """Whether anything bears that name: also what is no file, and a link that leads nowhere."""
+    return path.is_symlink() or path.exists()
+
+
+def raised_limit(limit: int) -> int:
+    """The limit, or $ELMO_MAX_FILE_BYTES where that is higher."""
+    text = os.environ.get(LIMIT_VARIABLE, "").strip()
+    return max(limit, int(text)) if text.isdecimal() and len(text) < 19 else limit
+
+
+def shown(value: object, length: int = 60) -> str:
+    """`repr` of a value from a file, short enough for an error message: a hostile file's may have megabytes."""
+    text = repr(value)
+    return text if len(text) <= length else f"{text[: length - 3]}..."

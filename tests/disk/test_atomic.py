@@ -1,0 +1,176 @@
+"""Folders and files that appear whole or not at all, whatever happens while they are written."""
+
+import errno
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from elmo.disk import atomic, exchange
+from elmo.disk.atomic import new_file, new_folder, recover
+from elmo.errors import OutputError
+
+FILES = frozenset(("a", "b", "sub"))
+HIDDEN = ".model.0123456789ab"
+
+
+def fill(folder: Path, content: str) -> None:
+    with new_folder(folder, size=10, force=True, replaceable=FILES) as unfinished:
+        (unfinished / "a").write_text(content)
+        (unfinished / "sub").mkdir(exist_ok=True)
+        (unfinished / "sub" / "deep").write_text(content)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture(params=["exchanged", "in two steps"])
+def way(request, monkeypatch) -> str:
+    """How a folder is replaced: as the system can, and as where it can't."""
+    if request.param == "in two steps":
+        monkeypatch.setattr(atomic, "exchange", lambda *_: False)
+    return request.param
+
+
+def test_a_replaced_folder_is_the_new_one_and_nothing_is_left(tmp_path, way):
+    for content in ("one", "two", "three"):
+        fill(tmp_path / "model", content)
+        assert (tmp_path / "model" / "a").read_text() == content
+        assert (tmp_path / "model" / "sub" / "deep").read_text() == content
+        assert names(tmp_path) == ["model"]
+
+
+def test_an_error_while_writing_leaves_what_was_there(tmp_path, way):
+    fill(tmp_path / "model", "one")
+    with (
+        pytest.raises(RuntimeError, match="halfway"),
+        new_folder(tmp_path / "model", size=1, force=True, replaceable=FILES) as unfinished,
+    ):
+        (unfinished / "a").write_text("two")
+        raise RuntimeError("halfway")
+    assert (tmp_path / "model" / "a").read_text() == "one"
+    assert names(tmp_path) == ["model"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs renameat2")
+def test_folders_are_exchanged_in_one_step_here(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / name).touch()
+    assert exchange.exchange(tmp_path / "one", tmp_path / "two")
+    assert (names(tmp_path / "one"), names(tmp_path / "two")) == (["two"], ["one"])
+    with pytest.raises(FileNotFoundError):
+        exchange.exchange(tmp_path / "one", tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.ENOSYS])
+def test_a_system_that_cannot_exchange_says_so(tmp_path, monkeypatch, number):
+    def refuse(*_):
+        exchange.ctypes.set_errno(number)
+        return -1
+
+    monkeypatch.setattr(exchange, "_renameat2", lambda: refuse)
+    assert exchange.exchange(tmp_path / "one", tmp_path / "two") is False
+    monkeypatch.setattr(exchange, "_renameat2", lambda: None)
+    assert exchange.exchange(tmp_path / "one", tmp_path / "two") is False
+
+
+def test_an_exchange_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
+    fill(tmp_path / "model", "one")
+
+    def refuse(*_):
+        raise OSError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(atomic, "exchange", refuse)
+    with pytest.raises(OutputError, match="Permission denied"):
+        fill(tmp_path / "model", "two")
+    assert (tmp_path / "model" / "a").read_text() == "one"
+    assert names(tmp_path) == ["model"]
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from elmo.disk import atomic
+atomic.exchange = lambda *_: False
+renamed = []
+def die(self, target):
+    os.rename(self, target)
+    renamed.append(target)
+    if len(renamed) == int(sys.argv[2]):
+        os._exit(9)
+Path.rename = die
+with atomic.new_folder(Path(sys.argv[1]), size=1, force=True, replaceable=frozenset("a")) as unfinished:
+    (unfinished / "a").write_text("two")
+"""
+
+
+def test_a_process_killed_between_the_two_steps_loses_nothing(tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "a").write_text("one")
+    result = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "model"), "1"])
+    assert result.returncode == 9 and not (tmp_path / "model").exists()
+    assert recover(tmp_path / "model") and not recover(tmp_path / "model")
+    assert (tmp_path / "model" / "a").read_text() == "one"
+    age(tmp_path)
+    fill(tmp_path / "model", "three")
+    assert (tmp_path / "model" / "a").read_text() == "three"
+    assert names(tmp_path) == ["model"]
+
+
+def test_a_process_killed_after_the_second_step_has_replaced_it(tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "a").write_text("one")
+    assert subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "model"), "2"]).returncode == 9
+    assert (tmp_path / "model" / "a").read_text() == "two"
+    assert not recover(tmp_path / "model")
+    age(tmp_path)
+    fill(tmp_path / "model", "three")
+    assert names(tmp_path) == ["model"]
+
+
+def age(folder: Path, seconds: float = 10) -> None:
+    """Makes everything in a folder older."""
+    for path in folder.iterdir():
+        os.utime(path, (time.time() - seconds,) * 2)
+
+
+def test_leftovers_of_dead_processes_are_removed_by_the_next_writer(tmp_path):
+    (tmp_path / f"{HIDDEN}.unfinished").mkdir()
+    (tmp_path / f"{HIDDEN}.unfinished" / "a").write_text("half")
+    (tmp_path / ".another.0123456789ab.unfinished").mkdir()
+    (tmp_path / ".model.notours.unfinished").mkdir()
+    age(tmp_path)
+    fill(tmp_path / "model", "one")
+    assert names(tmp_path) == [".another.0123456789ab.unfinished", ".model.notours.unfinished", "model"]
+
+
+def test_what_another_process_is_at_work_on_is_left_alone(tmp_path):
+    with new_folder(tmp_path / "model", size=1, force=True, replaceable=FILES) as first:
+        (first / "a").write_text("first")
+        age(tmp_path)
+        fill(tmp_path / "model", "second")
+        assert (first / "a").read_text() == "first"
+    assert (tmp_path / "model" / "a").read_text() == "first"
+
+
+def test_half_written_files_are_removed_when_nobody_has_written_for_an_hour(tmp_path):
+    (tmp_path / ".file.0123456789ab.unfinished").write_text("half")
+    for seconds, left in ((60, True), (4000, False)):
+        age(tmp_path, seconds)
+        with new_file(tmp_path / "file", size=1, force=True) as unfinished:
+            unfinished.write_text("whole")
+        assert (tmp_path / ".file.0123456789ab.unfinished").exists() == left
+    assert names(tmp_path) == ["file"]
+
+
+def test_a_link_with_a_hidden_name_is_not_followed(tmp_path):
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "a").write_text("precious")
+    (tmp_path / f"{HIDDEN}.unfinished").symlink_to(tmp_path / "precious")
+    fill(tmp_path / "model", "one")
+    assert (tmp_path / "precious" / "a").read_text() == "precious"

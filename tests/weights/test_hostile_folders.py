@@ -1,0 +1,213 @@
+"""Model folders with devices, FIFOs, bombs and huge values: a clear error within bounded time and memory.
+
+Nothing here may hang: opening a FIFO that nobody writes to waits for ever.
+"""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import zlib
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from elmo.config import BiLMConfig
+from elmo.errors import ElmoError, WeightFileError
+from elmo.weights import formats
+from elmo.weights.allennlp.write import write as write_allennlp
+from elmo.weights.many_langs.architecture import architecture_file
+from elmo.weights.many_langs.tokens import read_token_map
+from elmo.weights.native.write import write as write_native
+
+
+@pytest.fixture(autouse=True)
+def no_waiting():
+    """A test that waits for ever ends after two minutes."""
+
+    def stop(*_):
+        raise TimeoutError("still waiting after two minutes")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(120)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(autouse=True)
+def little_memory():
+    """More than 1 GB beyond what is in use now is an error instead of a machine without memory."""
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (in_use + (1 << 30), limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, limits)
+
+
+@pytest.fixture
+def native(tmp_path, random_checkpoint) -> Path:
+    write_native(random_checkpoint(), tmp_path / "native")
+    return tmp_path / "native"
+
+
+@pytest.fixture
+def published(tmp_path, random_checkpoint) -> Path:
+    write_allennlp(random_checkpoint(), tmp_path / "published")
+    return tmp_path / "published"
+
+
+@pytest.fixture
+def many_langs(tmp_path, golden_folder) -> Path:
+    return shutil.copytree(golden_folder / "efml_word_and_char", tmp_path / "many_langs")
+
+
+def replace(path: Path, kind: str) -> None:
+    path.unlink(missing_ok=True)
+    if kind == "FIFO":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+
+
+def refused(folder: Path) -> str:
+    with pytest.raises(ElmoError) as raised:
+        formats.read(folder)
+    assert len(str(raised.value)) < 2000
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("kind", ["FIFO", "character device"])
+@pytest.mark.parametrize("name", ["vocab.txt", "tokens.json", "softmax.safetensors", "warm_state.safetensors"])
+def test_no_file_of_our_own_folder_is_waited_for(native, name, kind):
+    replace(native / name, kind)
+    assert name in refused(native)
+
+
+@pytest.mark.parametrize("kind", ["FIFO", "character device"])
+@pytest.mark.parametrize("name", ["vocab.txt", "softmax.hdf5"])
+def test_no_file_beside_published_weights_is_waited_for(published, name, kind):
+    replace(published / name, kind)
+    message = refused(published)
+    assert name in message and f"it is a {kind}" in message
+
+
+@pytest.mark.parametrize("kind", ["FIFO", "character device"])
+@pytest.mark.parametrize("name", ["char.dic", "word.dic"])
+def test_no_dictionary_is_waited_for(many_langs, name, kind):
+    replace(many_langs / name, kind)
+    rows = {"num_characters": 100, "num_words": 100, "word_dim": 4}
+    with pytest.raises(WeightFileError, match=f"{name}: can't be read .it is a {kind}"):
+        read_token_map(many_langs, BiLMConfig(characters="dictionary" if name == "char.dic" else "none", **rows))
+
+
+@pytest.mark.parametrize("kind", ["FIFO", "character device"])
+@pytest.mark.parametrize("name", ["options.json", "vocab.txt", "checkpoint"])
+def test_no_file_of_a_training_checkpoint_is_waited_for(tmp_path, name, kind, index_of, table_entry):
+    (tmp_path / "model.ckpt-7.index").write_bytes(index_of(table_entry(b"", b"")))
+    replace(tmp_path / name, kind)
+    if name != "options.json":
+        (tmp_path / "options.json").write_text('{"lstm": {"dim": 6, "projection_dim": 4}}')
+    (tmp_path / "model.ckpt-7.data-00000-of-00001").touch()
+    message = refused(tmp_path)
+    assert name == "checkpoint" or (f"/{name}: can't be read: it is a {kind}" in message)
+
+
+def test_a_file_of_recorded_hashes_is_not_waited_for(published):
+    replace(published / "weights.hdf5.sha256", "FIFO")
+    formats.read(published)
+
+
+def test_tokens_have_a_limit_that_follows_the_tensors(native):
+    (native / "tokens.json").write_bytes(b"[" + b"[]," * 500_000 + b"[]]")
+    assert "has more than 1,082,112 bytes, the limit for such a file (set ELMO_MAX_FILE_BYTES" in refused(native)
+
+
+def test_a_list_of_words_has_a_limit_of_bytes_and_of_lines(published, monkeypatch):
+    monkeypatch.setattr("elmo.weights.word_list.MAX_BYTES", 1000)
+    (published / "vocab.txt").write_bytes(b"\n" * 1001)
+    assert "vocab.txt: can't be read: it has more than 1,000 bytes" in refused(published)
+    (published / "vocab.txt").write_bytes(b"\n" * 1000)
+    assert "vocab.txt: has 1,000 lines, the limit for a list of words is 62" in refused(published)
+    monkeypatch.setenv("ELMO_MAX_FILE_BYTES", "16000")
+    assert len(formats.read(published).vocabulary) == 1000
+
+
+def test_names_too_long_for_the_file_system_are_no_files(many_langs, tmp_path):
+    (many_langs / "config.json").write_text(json.dumps({"config_path": "a" * 5000}))
+    assert architecture_file(many_langs) is None
+    folder = tmp_path / "training"
+    folder.mkdir()
+    (folder / "checkpoint").write_text(f'model_checkpoint_path: "{"a" * 3000}"')
+    assert "is missing, but" in refused(folder)
+    for path in (Path("a" * 5000), tmp_path / ("x" * 300)):
+        assert "File name too long" in refused(path)
+
+
+@pytest.mark.parametrize("name", ["/", ".", "..", "//", "a/..", "/somewhere/"])
+def test_a_checkpoint_lies_in_its_own_folder(tmp_path, name, index_of, table_entry):
+    for folder in (tmp_path, tmp_path / "inside"):
+        folder.mkdir(exist_ok=True)
+        (folder / "options.json").write_text('{"lstm": {}}')
+    (tmp_path / "inside.index").write_bytes(index_of(table_entry(b"", b"")))
+    (tmp_path / "inside" / "checkpoint").write_text(f'model_checkpoint_path: "{name}"')
+    assert "which is no name of a file" in refused(tmp_path / "inside")
+
+
+@pytest.mark.parametrize("bytes_of_values", [1 << 28, 1 << 31])
+def test_bombs_of_gzip_are_refused_by_the_bytes_of_all_datasets(published, bytes_of_values):
+    """Chunks of zeros, compressed once and written many times."""
+    chunk = np.zeros(1 << 20, "<f4")
+    packed = zlib.compress(chunk.tobytes(), 9)
+    with h5py.File(published / "weights.hdf5", "a") as file:
+        del file.attrs["elmo_sha256"]
+        for part in range(4):
+            shape = (bytes_of_values // 4 // 4,)
+            dataset = file.create_dataset(f"bomb{part}", shape, "<f4", chunks=chunk.shape, compression="gzip")
+            for begin in range(0, shape[0], len(chunk)):
+                dataset.id.write_direct_chunk((begin,), packed)
+    assert "the datasets have more than the 4 x " in refused(published)
+
+
+def test_a_chain_of_shared_beginnings_is_not_followed(tmp_path, index_of, table_entry):
+    entries = b"".join(table_entry(b"k", b"", shared) for shared in range(60_000))
+    (tmp_path / "model.ckpt-7.index").write_bytes(index_of(entries))
+    (tmp_path / "options.json").write_text('{"lstm": {}}')
+    assert "more than 8 times the bytes of the file" in refused(tmp_path / "model.ckpt-7.index")
+
+
+def test_many_handles_to_one_block_are_not_followed(tmp_path, index_of, table_entry):
+    entries = b"".join(table_entry(b"%07d" % number, b"v" * 20) for number in range(50_000))
+    (tmp_path / "model.ckpt-7.index").write_bytes(index_of(entries, handles=20_000))
+    (tmp_path / "options.json").write_text('{"lstm": {}}')
+    assert "is named after one that ends at" in refused(tmp_path / "model.ckpt-7.index")
+
+
+def test_a_tensor_of_many_dimensions_makes_no_long_message(tmp_path, index_of, table_entry):
+    shape = b"\x12\x02\x08\x01" * 200_000
+    size = bytes([len(shape) & 0x7F | 0x80, len(shape) >> 7 & 0x7F | 0x80, len(shape) >> 14])
+    entries = table_entry(b"", b"\x08\x01") + table_entry(b"lm/x", b"\x08\x01\x12" + size + shape)
+    (tmp_path / "model.ckpt-7.index").write_bytes(index_of(entries))
+    (tmp_path / "options.json").write_text('{"lstm": {}}')
+    assert "a tensor has 200,000 dimensions, at most 32 are read" in refused(tmp_path / "model.ckpt-7.index")
+
+
+def test_values_of_a_megabyte_make_no_long_message(published, native):
+    options = json.loads((published / "options.json").read_text())
+    for change in ({"lstm": "x" * 900_000}, {"x" * 900_000: 1, "lstm": 1}, {"lstm": {"y" * 900_000: 1}}):
+        (published / "options.json").write_text(json.dumps(options | change))
+        refused(published)
+    facts = json.loads((native / "config.json").read_text())
+    for change in ({"format_version": "x" * 900_000}, {"y" * 900_000: 1}, {"architecture": "z" * 900_000}):
+        (native / "config.json").write_text(json.dumps(facts | change))
+        refused(native)
+
+
+def test_a_device_or_a_fifo_is_no_model(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    for path in (Path("/dev/null"), Path("/dev/zero"), tmp_path / "fifo"):
+        with pytest.raises(WeightFileError, match="is neither a file nor a folder"):
+            formats.read(path)
