@@ -356,11 +356,11 @@ class StopsAfter(StopFlag):
         self.allowed = looks
         self.looks = 0
 
-    def look(self) -> None:
+    def check(self) -> None:
         self.looks += 1
         if self.looks > self.allowed:
             self.signal = signal.SIGINT
-        super().look()
+        super().check()
 
 
 @pytest.mark.parametrize(("share", "workers"), [(0, 1), (0.3, 1), (0.7, 1), (0.99, 1), (0.3, 2)])
@@ -436,7 +436,7 @@ def test_two_runs_never_work_on_the_same_output(tmp_path, corpus, monkeypatch):
             prepare([corpus], tmp_path / "data", force=True)
 
     flag = StopFlag()
-    flag.look = look_around
+    flag.check = look_around
     prepare([corpus], tmp_path / "data", stop_flag=flag, workers=2)
     assert looks >= 40
     assert TrainingData.open(tmp_path / "data").num_sentences("train") == 400

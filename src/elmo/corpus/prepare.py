@@ -180,7 +180,7 @@ class _Run:
 
     def _look(self) -> None:
         if self.stop_flag is not None:
-            self.stop_flag.look()
+            self.stop_flag.check()
 
     def _make_parts(self, work: WorkFolder) -> tuple[list[TextFile], int]:
         """Has all parts in `work`; the files, and the number of parts."""

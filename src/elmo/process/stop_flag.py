@@ -20,7 +20,7 @@ class StopRequested(Exception):  # noqa: N818 - no error: the way out of a long 
 
 
 class StopFlag:
-    """Raised by SIGTERM and Ctrl-C. Called as a signal handler; looked at by `signal` or `look`."""
+    """Raised by SIGTERM and Ctrl-C. Called as a signal handler; read by `signal` or `check`."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
@@ -31,7 +31,7 @@ class StopFlag:
             raise KeyboardInterrupt
         self.signal = number
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Raises StopRequested if the flag is up: for loops whose work may be thrown away."""
         if self.signal is not None:
             raise StopRequested

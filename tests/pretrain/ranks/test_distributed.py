@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -65,11 +64,12 @@ class Workers:
 
     def __call__(self, size: int, name: str, **arguments: Any) -> list[dict[str, Any]]:
         """What each of `size` ranks finds."""
-        port = _free_port()
+        # As torchrun does: the store of keys is held by the parent, on a port that the system gave it and nobody else.
+        self._store = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
         for rank, jobs in enumerate(self._jobs[:size]):
             environment = {
                 "RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": size, "LOCAL_WORLD_SIZE": size,
-                "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port,
+                "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": self._store.port, "TORCHELASTIC_USE_AGENT_STORE": True,
             }  # fmt: skip
             environment = {key: str(value) for key, value in environment.items()}
             print(json.dumps({"name": name, "environment": environment, "arguments": arguments}), file=jobs, flush=True)
@@ -79,12 +79,6 @@ class Workers:
         for pipe in (*self._jobs, *self._answers):
             pipe.close()
         self._process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return listening.getsockname()[1]
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +183,7 @@ def test_equal_numbers_of_ranks_go_on_bit_for_bit_and_one_process_takes_over(
     assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
     assert resume(data, tmp_path / "run", quiet=True) == tmp_path / "run" / "model"  # there is nothing left to do
     log = (tmp_path / "run" / "log.txt").read_text()
-    assert log.count("begun by 2 processes") == 1
+    assert log.count("started by 2 processes") == 1
     assert "resumed at step 5 by 2 processes" in log
 
 
@@ -264,10 +258,10 @@ def test_what_fails_on_every_rank_is_told_with_the_rank(on_ranks: Workers, typed
 
 
 def test_weights_that_no_longer_agree_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = torch.tensor([[0.5, 3.0], [0.5000001, 3.0]], dtype=torch.float64)
-    monkeypatch.setattr(Ranks, "gather", lambda self, values: told)
+    reported = torch.tensor([[0.5, 0, 3.0], [0.5000001, 0, 3.0]], dtype=torch.float64)
+    monkeypatch.setattr(Ranks, "gather", lambda self, values: reported)
     with pytest.raises(RanksDiffer, match=r"step 6: the ranks' gradients had the norms \[0.5, 0.5000001\]"):
-        Reduction(Ranks(0, 2)).add_up(7, {"forward": 3.0}, {})
+        Reduction(Ranks(0, 2)).add_up(7, {"forward": torch.tensor(3.0)}, {})
 
 
 def test_one_process_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,9 +269,11 @@ def test_one_process_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     gradients = {"head.bias": RowGradient(torch.tensor([1, 4]), torch.ones(2)), "bilm.x": torch.ones(3)}
     with joined("cpu") as ranks:
         assert (ranks.rank, ranks.size, ranks.rows(7)) == (0, 1, slice(0, 7))
-        losses, same = Reduction(ranks).add_up(1, {"forward": 2.0}, gradients)
-        assert losses == {"forward": 2.0}
-        assert same is gradients
+        losses = {"forward": torch.tensor(2.0)}
+        reduced = Reduction(ranks).add_up(1, losses, gradients, 15)
+        assert reduced.losses is losses
+        assert reduced.gradients is gradients
+        assert reduced.stop_signal == 15
         assert ranks.largest(15) == 15
         assert ranks.on_first(lambda: "done") == "done"
         assert not torch.distributed.is_initialized()

@@ -90,10 +90,10 @@ def test_a_stopped_run_goes_on_bit_for_bit(
     whole = finetune(model, medical, tmp_path / "whole", config=RECIPE, old_text=old_text, quiet=True)
     plain_step = Trainer.step
 
-    def stopping_step(trainer: Trainer):  # noqa: ANN202
+    def stopping_step(trainer: Trainer, *arguments):  # noqa: ANN002, ANN202
         if trainer.step_number == step:
             os.kill(os.getpid(), signal.SIGTERM)
-        return plain_step(trainer)
+        return plain_step(trainer, *arguments)
 
     monkeypatch.setattr(Trainer, "step", stopping_step)
     with pytest.raises(Interrupted, match=f"stopped at step {step + 1} "):
@@ -181,6 +181,6 @@ def test_a_character_dictionary_is_not_mixed_with_another(
     text = tmp_path / "new.txt"
     text.write_text("the ox\n" + NEW_DOMAIN, encoding="utf-8")
     prepare([text], tmp_path / "new-data", vocabulary=model / "vocab.txt")
-    with pytest.raises(ConfigError, match="a dictionary of characters"):
+    with pytest.raises(ConfigError, match="its own dictionary of characters"):
         finetune(model, TrainingData.open(tmp_path / "new-data"), tmp_path / "run", config=RECIPE, quiet=True)
     assert not (tmp_path / "run").exists()
