@@ -1,9 +1,9 @@
 """WorkFolder: `DATA.partial/` beside the data that is made, where finished parts wait and a killed run goes on.
 
-plan.json        the texts and settings: parts of other plans would not fit
+plan.json        the texts and settings: parts made with others would not fit
 part-N.npz       see `parts.py`
 
-A part is only taken again if it is whole and made of the same bytes that are there now.
+A part is only used again if it is complete and was made from the same bytes as are there now.
 """
 
 import contextlib
@@ -37,12 +37,12 @@ class WorkFolder:
 
     @property
     def held_files(self) -> list[int]:
-        """Descriptors to hand to all processes at work: as long as one of them lives, the folder is locked."""
+        """Descriptors to pass to all worker processes: as long as one of them lives, the folder is locked."""
         return [] if self._lock is None else [self._lock]
 
     @property
     def is_begun(self) -> bool:
-        """Whether there is something to go on with."""
+        """Whether there is a run to continue."""
         return (self.path / _PLAN_FILE).is_file()
 
     @property
@@ -54,8 +54,8 @@ class WorkFolder:
     def held(self, plan: Mapping[str, Any], *, resume: bool, force: bool) -> Iterator[None]:
         """Opens the folder for a run of `plan`.
 
-        `resume`: go on with what is there; `force`: begin anew. OutputError if something is there and neither is
-        wanted, or if another process is at work; ConfigError if `plan` is another than the one that was begun.
+        `resume`: continue what is there; `force`: start again. OutputError if something is there and neither is
+        given, or if another process works in it; ConfigError if `plan` is not the one it was started with.
         """
         self._check_is_free(resume=resume, force=force)
         self.path.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ class WorkFolder:
         return self.path / f"part-{index:06}.npz"
 
     def has(self, index: int, block: Block) -> bool:
-        """Whether part `index` is there and whole. TextError if it was made of anything but `block`."""
+        """Whether part `index` is there and complete. TextError if it was made from anything but `block`."""
         path = self.part_path(index)
         if not path.is_file():
             return False
@@ -100,7 +100,7 @@ class WorkFolder:
 
     def remove(self) -> None:
         """Removes the folder; what isn't ours stays."""
-        # First, so that a half removed folder is never gone on with.
+        # First, so that a half removed folder is never continued.
         (self.path / _PLAN_FILE).unlink(missing_ok=True)
         self._clear()
         with contextlib.suppress(OSError):

@@ -19,6 +19,7 @@ import elmo
 from elmo.cli.main import main as elmo_command
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError
+from elmo.pretrain.ranks import distributed
 from elmo.pretrain.ranks.distributed import Ranks, joined
 from elmo.pretrain.ranks.gradients import RowGradient
 from elmo.pretrain.ranks.reduction import RanksDiffer, Reduction
@@ -291,6 +292,51 @@ def test_variables_that_make_no_sense_are_named(monkeypatch: pytest.MonkeyPatch)
     if not torch.cuda.is_available():
         with pytest.raises(ConfigError, match="device is 'cuda', but torch .* finds no GPU"), joined("cuda"):
             pass
+
+
+@pytest.mark.parametrize(
+    ("own", "torchrun", "given", "chosen"),
+    [
+        (None, True, None, False),
+        ("1", False, None, True),  # no torchrun could have set it
+        ("1", True, None, False),  # torchrun's own choice
+        ("1", True, "1", True),  # torchrun was started with it
+        ("4", True, None, True),
+    ],
+)
+def test_one_thread_is_kept_if_the_user_asked_for_it_and_not_if_torchrun_did(
+    monkeypatch: pytest.MonkeyPatch, own: str | None, torchrun: bool, given: str | None, chosen: bool
+) -> None:
+    for name, value in (("OMP_NUM_THREADS", own), ("TORCHELASTIC_RUN_ID", "none" if torchrun else None)):
+        monkeypatch.delenv(name, raising=False)
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    parent = subprocess.Popen(
+        [sys.executable, "-c", "input()"],
+        stdin=subprocess.PIPE,
+        env=environment | ({} if given is None else {"OMP_NUM_THREADS": given}),
+    )
+    monkeypatch.setattr(os, "getppid", lambda: parent.pid)
+    try:
+        assert distributed._user_chose_threads() == chosen
+    finally:
+        parent.communicate(b"\n")
+
+
+def test_a_signal_to_one_rank_travels_with_the_losses(monkeypatch: pytest.MonkeyPatch) -> None:
+    messages = []
+
+    def gather(self: Ranks, values: list[float]) -> torch.Tensor:
+        messages.append(values)
+        return torch.tensor([values, [values[0], 15, *values[2:]]], dtype=torch.float64)
+
+    monkeypatch.setattr(Ranks, "gather", gather)
+    monkeypatch.setattr(Ranks, "add_up_", lambda self, values: values)
+    reduced = Reduction(Ranks(0, 2)).add_up(1, {"forward": torch.tensor(3.0)}, {"bilm.x": torch.ones(2)})
+    assert reduced.stop_signal == 15
+    assert len(messages) == 1  # no message of its own
+    assert float(reduced.losses["forward"]) == 6.0
 
 
 @pytest.mark.parametrize(("total", "cuts"), [(7, [0, 3, 7]), (1100, [0, 511, 513, 1024, 1100])])

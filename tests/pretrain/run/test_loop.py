@@ -207,11 +207,17 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_continues(
 @pytest.mark.parametrize(
     "settings",
     [
-        {"batch_size": 10**20}, {"unroll_steps": 10**20}, {"character_dim": 10**20},
-        {"cell_size": 10**6, "projection_size": 10**6}, {"num_layers": 10**6}, {"filters": ((1, 10**20),)}, {"num_negative_samples": 10**20}, {"word_dim": 10**20},
+        {"batch_size": 10**20},
+        {"unroll_steps": 10**20},
+        {"character_dim": 10**20},
+        {"cell_size": 10**6, "projection_size": 10**6},
+        {"num_layers": 10**6},
+        {"filters": ((1, 10**20),)},
+        {"num_negative_samples": 10**20},
+        {"word_dim": 10**20},
         {"num_highway": 10**20},
     ],
-)  # fmt: skip
+)
 def test_settings_that_no_machine_can_hold_are_refused_before_anything_is_written(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, settings: dict[str, Any]
 ) -> None:

@@ -1,6 +1,6 @@
-"""The loss of a direction's predictions, by the softmax the run has, and the gradients of what the directions share.
+"""The loss of a direction's predictions, by the run's softmax, and the gradients of what the directions share.
 
-Every direction gets leaves of its own, which share the head's memory: two directions may then run at once.
+Every direction gets leaves of its own, which share the head's memory: two directions can then run at the same time.
 """
 
 from dataclasses import dataclass

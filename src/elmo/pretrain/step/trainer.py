@@ -3,8 +3,9 @@
 All randomness of a step comes from (seed, step) alone, so what must be saved is the weights, the optimizer's tensors,
 where the streams stand and what the LSTMs remember.
 
-On a GPU a step waits for the device once, at its end, when the losses and the global norm are read: whatever is known
-on the host (ids, rows, places) is sorted there, and sent without waiting.
+On a GPU a step waits for the device at its end, when the losses and the global norm are read: whatever is known on the
+host (ids, rows, places) is sorted there, and sent without waiting. What is left are the length of a window's longest
+word, in the char CNN, and the sizes of an adaptive softmax's clusters.
 """
 
 import math
