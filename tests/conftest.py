@@ -156,12 +156,13 @@ money
 def data(tmp_path: Path) -> "TrainingData":
     """The text as training data, its first lines as validation data, in two shards."""
     from elmo.corpus.prepare import prepare
+    from elmo.corpus.settings import CorpusSettings
     from elmo.corpus.shards import TrainingData
 
     train, valid = tmp_path / "train.txt", tmp_path / "valid.txt"
     train.write_text(TEXT, encoding="utf-8")
     valid.write_text("the cat sat\nthe zebra went to the bank\n", encoding="utf-8")
-    prepare([train], tmp_path / "data", valid=[valid], tokens_per_shard=20)
+    prepare([train], tmp_path / "data", CorpusSettings(tokens_per_shard=20), valid=[valid])
     return TrainingData.open(tmp_path / "data")
 
 

@@ -119,9 +119,9 @@ def _counting(step: int, changed: Callable[[Any], contextlib.AbstractContextMana
     """Runs the trainer's step number `step` inside `changed(trainer)`."""
     plain = Trainer.step
 
-    def counted(self: Trainer) -> Any:
+    def counted(self: Trainer, *arguments: Any) -> Any:
         with changed(self) if self.step_number == step - 1 else contextlib.nullcontext():
-            return plain(self)
+            return plain(self, *arguments)
 
     Trainer.step = counted
     try:
@@ -195,11 +195,11 @@ def _bad_data(step: int, bad: float, chance: random.Random) -> Iterator[None]:
 
     plain_step = Trainer.step
 
-    def stepping(self: Trainer) -> Any:
+    def stepping(self: Trainer, *arguments: Any) -> Any:
         target.clear()
         if self.step_number == step - 1:
-            target.append(self.type_ids.tensors(_word_of_next(self, chance), self.device)[0][0].long())
-        return plain_step(self)
+            target.append(self.type_ids.of_types(_word_of_next(self, chance))[0][0].long())
+        return plain_step(self, *arguments)
 
     BiLM.token_vectors, Trainer.step = vectors, stepping
     try:
@@ -211,9 +211,9 @@ def _bad_data(step: int, bad: float, chance: random.Random) -> Iterator[None]:
 def _word_of_next(trainer: Trainer, chance: random.Random) -> np.ndarray:
     """A word, no boundary, of the window that comes next."""
     stream = trainer.streams[chance.choice(sorted(trainer.streams))]
-    now = stream.state_dict()
+    now = stream.position
     inputs = stream.next().inputs
-    stream.load_state_dict(now)
+    stream.seek(now)
     return np.array([chance.choice(sorted({int(number) for number in inputs.flat if number > 1}))])
 
 

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # record.py
 import elmo.pretrain.run.loop  # noqa: F401 - once, for all the runs that are forked from here
 from elmo.cli.main import main as elmo_command
 from elmo.corpus.prepare import prepare
+from elmo.corpus.settings import CorpusSettings
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.weights.checkpoint import content_hash
 from elmo.weights.native.read import read
@@ -50,7 +51,7 @@ def write_data(work: Path, chance: random.Random, *, num_valid: int = 40, **chan
     lines = [" ".join(chance.choices(WORDS, k=chance.randint(1, 12))) for _ in range(300)]
     (work / "train.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (work / "valid.txt").write_text("\n".join((lines * 8)[:num_valid]) + "\n", encoding="utf-8")
-    prepare([work / "train.txt"], work / "data", valid=[work / "valid.txt"], tokens_per_shard=500)
+    prepare([work / "train.txt"], work / "data", CorpusSettings(tokens_per_shard=500), valid=[work / "valid.txt"])
     text = "\n".join(f"{key} = {json.dumps(value)}" for key, value in settings(**changes).items())
     (work / "tiny.toml").write_text(text + "\n", encoding="utf-8")
 

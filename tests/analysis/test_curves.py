@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from elmo.analysis import curves as curves_module
 from elmo.analysis.curves import draw_curves, read_curves
 from elmo.errors import ConfigError, MissingExtraError, OutputError
 
@@ -16,7 +17,8 @@ LINES = [
     *(
         {"step": step, "evaluation": "valid"}
         | {"forward_perplexity": one, "backward_perplexity": two, "mean_perplexity": mean}
-        for step, one, two, mean in ((30, 90.0, 110.0, 99.5), (40, 8.0, 11.0, 9.4))
+        # At the last step the finished model is evaluated once more, on all sentences.
+        for step, one, two, mean in ((30, 90.0, 110.0, 99.5), (40, 8.0, 11.0, 9.4), (40, 8.5, 11.5, 9.9))
     ),
     {"step": 41, "skipped": "no number"},
 ]  # fmt: skip
@@ -50,6 +52,8 @@ def test_a_png_and_an_svg_are_drawn_and_name_the_runs_and_the_sampled_loss(run: 
     pixels = image.imread(tmp_path / "a.png")
     assert pixels.shape[:2] == (840, 1800)
     assert len(np.unique(pixels.reshape(-1, pixels.shape[2]), axis=0)) > 20
+    draw_curves([curves], tmp_path / "a.pdf")
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
     draw_curves([curves], tmp_path / "a.svg")
     text = (tmp_path / "a.svg").read_text(encoding="utf-8")
     xml.etree.ElementTree.fromstring(text)
@@ -57,6 +61,37 @@ def test_a_png_and_an_svg_are_drawn_and_name_the_runs_and_the_sampled_loss(run: 
     assert "my-run" in text
     with pytest.raises(OutputError, match="exists already"):
         draw_curves([curves], tmp_path / "a.png")
+
+
+def test_tokens_read_are_taken_from_the_lines_that_have_them(run: Path) -> None:
+    lines = [{"step": 1, "loss": 5.0}, {"step": 2, "tokens_read": 30, "loss": 4.0}]  # resumed with other unroll_steps
+    (run / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert read_curves(run).loss_tokens.tolist() == [20, 30]
+
+
+def test_the_average_does_not_follow_the_last_single_values(run: Path) -> None:
+    pytest.importorskip("matplotlib")
+    losses = [5.0] * 199 + [50.0]
+    lines = [json.dumps({"step": step, "loss": loss}) for step, loss in enumerate(losses, start=1)]
+    (run / "metrics.jsonl").write_text("\n".join(lines) + "\n")
+    axes = curves_module._figure([read_curves(run)]).axes[0]
+    average = axes.lines[1].get_ydata()
+    assert len(average) < 200
+    assert max(average) < 12
+    label = next(text for text in curves_module._figure([read_curves(run)]).axes[1].texts)
+    assert label.get_text() == "not evaluated yet"
+
+
+def test_the_last_perplexity_stands_inside_the_axes(run: Path) -> None:
+    pytest.importorskip("matplotlib")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    figure = curves_module._figure([read_curves(run)])
+    FigureCanvasAgg(figure).draw()
+    axes = figure.axes[1]
+    (label,) = (text for text in axes.texts if text.get_text() == "9.4")
+    box, frame = label.get_window_extent(), axes.get_window_extent()
+    assert frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
 
 
 def test_what_can_not_be_drawn_is_an_error(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from elmo.cli.finetune import main
 from elmo.corpus.prepare import prepare
+from elmo.corpus.settings import CorpusSettings
 from elmo.errors import ConfigError
 from elmo.weights.native.write import write as write_checkpoint
 
@@ -18,7 +19,7 @@ def arguments(tmp_path, model_folder, language_model):
     write_checkpoint(replace(language_model, tensors=tensors), model_folder, force=True)
     text = tmp_path / "text.txt"
     text.write_text("the bank was steep .\nthe steep bank\n" * 10, encoding="utf-8")
-    prepare([text], tmp_path / "data", valid=[text], vocabulary=model_folder / "vocab.txt")
+    prepare([text], tmp_path / "data", CorpusSettings(vocabulary=model_folder / "vocab.txt"), valid=[text])
     words = ["--model", str(model_folder), "--data", str(tmp_path / "data"), "-o", str(tmp_path / "run")]
     return [*words, "--old", str(text), "--batch-size", "2", "--unroll-steps", "4", "--log-every", "1"]
 

@@ -140,3 +140,10 @@ def test_a_carried_state_changes_the_figures_and_drops_nothing(model_folder, tex
 def test_flags_that_contradict_each_other_are_errors(model_folder, text, flags):
     with pytest.raises(ConfigError, match="was given"):
         main([str(model_folder), str(text), *flags])
+
+
+def test_the_default_model_is_used_where_none_is_named(model_folder, text, expected, capsys, monkeypatch):
+    monkeypatch.setenv("ELMO_MODEL", str(model_folder))
+    for named in ([], ["-m", str(model_folder)]):
+        assert main([str(text), *named, "--json", "--quiet"]) == 0
+        assert json.loads(capsys.readouterr().out)["mean_perplexity"] == expected.of("mean")

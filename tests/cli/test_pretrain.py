@@ -106,7 +106,7 @@ def test_an_existing_run_is_not_overwritten_and_a_missing_one_not_resumed(tmp_pa
     [
         ("cellsize = 1", r"bad\.toml: unknown setting 'cellsize'"),
         ("cell_size =", r"bad\.toml: is no TOML file"),
-        ("dropout = 2.0", "dropout is 2.0, but must be from 0 to below 1"),
+        ("dropout = 2.0", "dropout is 2.0, but must be at least 0 and below 1"),
         (None, r"bad\.toml: there is no such file"),
     ],
 )
@@ -148,7 +148,7 @@ def test_a_signal_while_data_are_opened_ends_with_75_and_the_same_command_goes_o
     with monkeypatch.context() as patch:
         patch.setattr(TrainingData, "open", stopping)
         assert elmo_command(["pretrain", *arguments, "--quiet"]) == 75
-    assert "stopped by signal 15 before anything was begun" in capsys.readouterr().err
+    assert "stopped by signal 15 before the first step" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
     assert elmo_command(["pretrain", *arguments, "--quiet"]) == 0
 

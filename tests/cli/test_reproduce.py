@@ -118,7 +118,7 @@ def test_killed_and_stopped_it_goes_on_and_ends_the_same(arguments, tmp_path, mo
 
     class Flag:
         signal = property(lambda self: 15 if next(looks) >= 14 else None)
-        look = train_module.StopFlag.look
+        check = train_module.StopFlag.check
 
     @contextmanager
     def stopping():

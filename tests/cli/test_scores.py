@@ -5,7 +5,7 @@ import json
 import pytest
 
 from elmo.cli.scores import main
-from elmo.errors import TextError
+from elmo.errors import ConfigError, TextError
 from elmo.lm.sentence_scores import sentence_scores
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
@@ -24,7 +24,11 @@ def test_every_line_has_a_score_that_equals_the_librarys(model_folder, language_
     assert main([str(model_folder), str(text), "--json", "--quiet"]) == 0
     told = capsys.readouterr()
     bilm, head = BiLM.from_checkpoint(language_model), LMHead.from_checkpoint(language_model)
-    expected = [score.to_dict() for score in sentence_scores(bilm, head, [line.split() for line in LINES])]
+    found = sentence_scores(bilm, head, [line.split() for line in LINES if line])
+    expected = [
+        {"line": number, **score.to_dict(), "sentence": line}
+        for score, (number, line) in zip(found, ((1, LINES[0]), (3, LINES[2])), strict=True)
+    ]
     assert [json.loads(line) for line in told.out.splitlines()] == expected
     assert told.err == ""
 
@@ -33,9 +37,21 @@ def test_columns_have_a_head(model_folder, text, capsys):
     assert main([str(model_folder), str(text)]) == 0
     told = capsys.readouterr()
     rows = [line.split("\t") for line in told.out.splitlines()]
-    assert rows[0] == ["forward", "backward", "mean", "per_prediction", "tokens", "unknown"]
-    assert [row[4:] for row in rows[1:]] == [["5", "0"], ["0", "0"], ["2", "1"]]
-    assert "3sentence" in told.err
+    assert rows[0] == ["line", "forward", "backward", "mean", "per_prediction", "tokens", "unknown", "sentence"]
+    assert [[row[0], *row[5:]] for row in rows[1:]] == [["1", "5", "0", LINES[0]], ["3", "2", "1", LINES[2]]]
+    assert told.err == ""  # no bar where nobody can see it
+
+
+def test_the_default_model_is_used_where_none_is_named(model_folder, text, capsys, monkeypatch):
+    monkeypatch.setenv("ELMO_MODEL", str(model_folder))
+    assert main([str(text), "--json"]) == 0
+    by_default = capsys.readouterr().out
+    assert main([str(text), "-m", str(model_folder), "--json"]) == 0
+    assert capsys.readouterr().out == by_default
+    with pytest.raises(ConfigError, match=f"two models are named, --model other and {model_folder}"):
+        main([str(model_folder), str(text), "-m", "other"])
+    with pytest.raises(ConfigError, match="3 arguments were given .* takes one TEXT, and perhaps a model before it"):
+        main(["a", "b", str(text)])
 
 
 def test_bad_lines_stop_or_are_listed(model_folder, text, capsys):

@@ -32,6 +32,16 @@ def test_the_table_has_a_column_for_each_direction_and_their_product(model_folde
     assert capsys.readouterr().out.splitlines()[-1].count("zebra (not in the vocabulary)") == 3
 
 
+def test_the_default_model_is_used_where_none_is_named(model_folder, capsys, monkeypatch):
+    assert main([str(model_folder), "the [bank] was", "--json"]) == 0
+    expected = capsys.readouterr().out
+    monkeypatch.setenv("ELMO_MODEL", str(model_folder))
+    assert main(["the [bank] was", "--json"]) == 0
+    assert capsys.readouterr().out == expected
+    with pytest.raises(ConfigError, match="Put quotation marks around"):
+        main(["the", "[bank]", "was"])
+
+
 def test_a_sentence_without_a_mark_is_an_error_before_the_model_is_read():
     with pytest.raises(ConfigError, match="0 tokens in brackets"):
         main(["no/such/model", "the bank was"])

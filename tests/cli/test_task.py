@@ -139,7 +139,7 @@ def test_a_stopped_run_goes_on_and_ends_the_same(train, tmp_path, monkeypatch, c
 
     class Flag:
         signal = property(lambda self: 15 if next(looks) >= 9 else None)
-        look = train_module.StopFlag.look
+        check = train_module.StopFlag.check
 
     from contextlib import contextmanager
 

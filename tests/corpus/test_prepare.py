@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 from elmo.corpus import parts
 from elmo.corpus.prepare import prepare
+from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
 from elmo.disk import folder_lock
 from elmo.errors import ConfigError, ElmoError, Interrupted, OutputError, TextError
@@ -93,17 +95,17 @@ RAW = "Mr. Brown left.\nHe was\nill. So sad.\n\nNext one\nends here"
 def test_raw_text_has_its_sentences_split_from_files_and_from_json(tmp_path, sentences, expected):
     (tmp_path / "raw.txt").write_text(RAW)
     (tmp_path / "raw.jsonl").write_text(json.dumps({"body": RAW}) + "\n")
-    settings = {"tokenizer": "unicode", "sentences": sentences}
-    report = prepare([tmp_path / "raw.txt"], tmp_path / "text", **settings)
+    settings = CorpusSettings(tokenizer="unicode", sentences=sentences)
+    report = prepare([tmp_path / "raw.txt"], tmp_path / "text", settings)
     assert restored(tmp_path / "text") == expected
     assert report["splits"]["train"]["blank_lines"] == 1
-    prepare([tmp_path / "raw.jsonl"], tmp_path / "json", field="body", **settings)
+    prepare([tmp_path / "raw.jsonl"], tmp_path / "json", replace(settings, field="body"))
     assert restored(tmp_path / "json") == expected
 
 
 def test_a_paragraph_that_has_no_end_is_cut_at_line_ends(tmp_path):
     (tmp_path / "raw").write_text("some words of a line\n" * 500)
-    prepare([tmp_path / "raw"], tmp_path / "data", sentences="across-lines")
+    prepare([tmp_path / "raw"], tmp_path / "data", CorpusSettings(sentences="across-lines"))
     assert " ".join(restored(tmp_path / "data")) == " ".join(["some words of a line"] * 500)
     assert 1 < len(restored(tmp_path / "data")) < 20
 
@@ -113,7 +115,7 @@ def test_bad_lines_of_all_formats_are_counted_once_and_part_nothing(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b'{"text": "ok"}\n{"text": 1}\nbad \xff\n\n')
     (tmp_path / "a.conllu").write_bytes(b"1\ta\n\n1\tgood" + b"\t_" * 8 + b"\n\n1\t\xff" + b"\t_" * 8 + b"\n")
     files = [tmp_path / name for name in ("a.txt", "a.jsonl", "a.conllu")]
-    report = prepare(files, tmp_path / "data", errors="skip", sentences="across-lines")
+    report = prepare(files, tmp_path / "data", CorpusSettings(errors="skip", sentences="across-lines"))
     assert restored(tmp_path / "data") == ["one line of two .", "next", "ok", "good"]
     assert report["splits"]["train"]["bad_lines"] == 5
     assert report["splits"]["train"]["blank_lines"] == 2
@@ -141,7 +143,7 @@ def test_a_hostile_text_is_read_or_named(tmp_path):
         b"\xc3",
     ]
     (tmp_path / "hostile").write_bytes(b"\xef\xbb\xbf" + b"\n".join(lines))
-    report = prepare([tmp_path / "hostile"], tmp_path / "data", errors="skip")
+    report = prepare([tmp_path / "hostile"], tmp_path / "data", CorpusSettings(errors="skip"))
     assert [message.split(" ")[0].rpartition("/")[2] for message in report["bad_lines"]] == ["hostile:5:", "hostile:7:"]
     assert restored(tmp_path / "data") == [
         "\0",
@@ -182,7 +184,7 @@ def tokenizers(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_tokenizer_of_the_users_own_is_used_by_name(tmp_path, corpus, tokenizers, workers):
-    report = prepare([corpus], tmp_path / "data", tokenizer="own_tokens:letters", workers=workers)
+    report = prepare([corpus], tmp_path / "data", CorpusSettings(tokenizer="own_tokens:letters"), workers=workers)
     assert restored(tmp_path / "data")[0] == " ".join("".join(documents_of(corpus)[0][0].split()))
     assert report["settings"]["tokenizer"] == "own_tokens:letters"
 
@@ -200,13 +202,13 @@ def test_a_tokenizer_of_the_users_own_is_used_by_name(tmp_path, corpus, tokenize
 def test_a_tokenizer_that_misbehaves_is_named_with_the_place(tmp_path, tokenizers, name, message, workers):
     (tmp_path / "corpus.txt").write_text("one two w three\nlone\n")
     with pytest.raises(TextError, match=message):
-        prepare(["corpus.txt"], tmp_path / "data", tokenizer=f"own_tokens:{name}", workers=workers)
+        prepare(["corpus.txt"], tmp_path / "data", CorpusSettings(tokenizer=f"own_tokens:{name}"), workers=workers)
 
 
 def test_a_function_no_other_process_can_import_needs_one_worker(tmp_path, corpus):
-    with pytest.raises(ConfigError, match="can't be given to other processes.*module:function"):
-        prepare([corpus], tmp_path / "data", tokenizer=lambda text: [text], workers=2)
-    prepare([corpus], tmp_path / "data", tokenizer=lambda text: text.split(), workers=1)
+    with pytest.raises(ConfigError, match="can't be sent to other processes.*module:function"):
+        prepare([corpus], tmp_path / "data", CorpusSettings(tokenizer=lambda text: [text]), workers=2)
+    prepare([corpus], tmp_path / "data", CorpusSettings(tokenizer=lambda text: text.split()), workers=1)
 
 
 # Held-out documents
@@ -214,7 +216,7 @@ def test_a_function_no_other_process_can_import_needs_one_worker(tmp_path, corpu
 
 @pytest.mark.parametrize("documents", ["block", None])
 def test_a_share_of_the_documents_is_held_out_whole(tmp_path, corpus, documents):
-    report = prepare([corpus], tmp_path / "data", valid_share=0.2, documents=documents)
+    report = prepare([corpus], tmp_path / "data", CorpusSettings(valid_share=0.2, documents=documents))
     held_out, training = restored(tmp_path / "data", "valid"), restored(tmp_path / "data")
     for document in documents_of(corpus):
         assert (set(document) <= set(held_out)) != (set(document) <= set(training))
@@ -228,25 +230,25 @@ def test_a_share_of_the_documents_is_held_out_whole(tmp_path, corpus, documents)
 
 
 def test_the_same_documents_are_held_out_in_any_block_order_packing_and_tokenizer(tmp_path, corpus, monkeypatch):
-    prepare([corpus], tmp_path / "a", valid_share=0.2)
+    prepare([corpus], tmp_path / "a", CorpusSettings(valid_share=0.2))
     monkeypatch.setattr("elmo.corpus.prepare.BLOCK_BYTES", 1 << 20)
     shuffled = tmp_path / "shuffled.txt"
     shuffled.write_bytes("\r\n \r\n".join("\r\n".join(d) for d in reversed(documents_of(corpus))).encode())
-    prepare([shuffled], tmp_path / "b", valid_share=0.2, tokenizer="unicode")
+    prepare([shuffled], tmp_path / "b", CorpusSettings(valid_share=0.2, tokenizer="unicode"))
     assert sorted(restored(tmp_path / "a", "valid")) == sorted(restored(tmp_path / "b", "valid"))
     rows = [json.dumps({"text": "\n".join(document)}) for document in documents_of(corpus)]
     (tmp_path / "c.jsonl").write_text("\n".join(rows))
     (tmp_path / "row.txt").write_text("\n".join(" ".join(document) for document in documents_of(corpus)))
-    report = prepare([tmp_path / "c.jsonl"], tmp_path / "c", valid_share=0.2)
+    report = prepare([tmp_path / "c.jsonl"], tmp_path / "c", CorpusSettings(valid_share=0.2))
     assert report["splits"]["valid"]["documents"] + report["splits"]["train"]["documents"] == 80
-    prepare([tmp_path / "c.jsonl"], tmp_path / "d", valid_share=0.2, workers=2)
+    prepare([tmp_path / "c.jsonl"], tmp_path / "d", CorpusSettings(valid_share=0.2), workers=2)
     assert content(tmp_path / "c") == content(tmp_path / "d")
 
 
 def test_equal_documents_are_never_on_both_sides(tmp_path):
     lines = [f"document {number % 40}" for number in range(400)]
     (tmp_path / "rows").write_text("\n".join(lines))
-    report = prepare([tmp_path / "rows"], tmp_path / "data", valid_share=0.3, documents="row")
+    report = prepare([tmp_path / "rows"], tmp_path / "data", CorpusSettings(valid_share=0.3, documents="row"))
     assert not set(restored(tmp_path / "data")) & set(restored(tmp_path / "data", "valid"))
     assert report["splits"]["train"]["documents"] + report["splits"]["valid"]["documents"] == 400
 
@@ -255,7 +257,7 @@ def test_files_and_newdoc_can_be_the_documents(tmp_path):
     files = [tmp_path / f"{number}.txt" for number in range(30)]
     for number, file in enumerate(files):
         file.write_text(f"file {number}\n\nagain {number}\n" if number else "")
-    report = prepare(files, tmp_path / "data", valid_share=0.3, documents="file")
+    report = prepare(files, tmp_path / "data", CorpusSettings(valid_share=0.3, documents="file"))
     held_out = {line.split()[1] for line in restored(tmp_path / "data", "valid")}
     assert held_out
     assert not held_out & {line.split()[1] for line in restored(tmp_path / "data")}
@@ -266,13 +268,13 @@ def test_files_and_newdoc_can_be_the_documents(tmp_path):
         for number in range(50)
     ]
     (tmp_path / "trees.conllu").write_text("\n".join(trees))
-    report = prepare([tmp_path / "trees.conllu"], tmp_path / "trees", valid_share=0.3)
+    report = prepare([tmp_path / "trees.conllu"], tmp_path / "trees", CorpusSettings(valid_share=0.3))
     assert report["splits"]["train"]["documents"] + report["splits"]["valid"]["documents"] == 50
     assert not set(restored(tmp_path / "trees")) & set(restored(tmp_path / "trees", "valid"))
 
 
 def test_words_of_held_out_documents_do_not_count_for_the_vocabulary(tmp_path, corpus):
-    prepare([corpus], tmp_path / "data", valid_share=0.2)
+    prepare([corpus], tmp_path / "data", CorpusSettings(valid_share=0.2))
     data = TrainingData.open(tmp_path / "data")
     training = " ".join(restored(tmp_path / "data")).split()
     assert set(data.vocabulary.words[3:]) == set(training)
@@ -282,7 +284,7 @@ def test_words_of_held_out_documents_do_not_count_for_the_vocabulary(tmp_path, c
 def test_too_few_documents_are_an_error_that_says_how_many(tmp_path, corpus):
     (tmp_path / "one").write_text("a single document\nof two lines\n")
     with pytest.raises(TextError, match="of 1 documents none with a token belongs to the valid text.*--documents"):
-        prepare([tmp_path / "one"], tmp_path / "data", valid_share=0.01)
+        prepare([tmp_path / "one"], tmp_path / "data", CorpusSettings(valid_share=0.01))
 
 
 @pytest.mark.parametrize(
@@ -291,15 +293,13 @@ def test_too_few_documents_are_an_error_that_says_how_many(tmp_path, corpus):
         ({"valid_share": 0.0}, "the share held out is 0.0"),
         ({"valid_share": 1.0}, "the share held out is 1.0"),
         ({"valid_share": float("nan")}, "the share held out is nan"),
-        ({"valid_share": 0.1, "valid": ["corpus.txt"]}, "both held-out files"),
         ({"documents": "row"}, "nothing is held out by documents"),
         ({"valid_share": 0.1, "documents": "page"}, "documents is 'page'.*file, block, row"),
-        ({"valid_share": 0.1, "documents": "block", "format": "jsonl"}, "blank lines part nothing"),
+        ({"valid_share": 0.1, "documents": "block", "format": "jsonl"}, "blank lines separate no documents"),
         ({"valid_share": 0.1, "documents": "row", "sentences": "across-lines"}, "a line may be half a sentence"),
         ({"sentences": "words"}, "sentences is 'words'.*lines, within-lines, across-lines"),
         ({"format": "xml"}, "format is 'xml'.*auto, text, jsonl, conllu"),
         ({"errors": "ignore"}, "errors is 'ignore'.*strict, skip"),
-        ({"workers": 0}, "workers is 0"),
         ({"tokenizer": "nowhere:f"}, "'nowhere:f' can't be found"),
     ],
 )
@@ -308,9 +308,14 @@ def test_settings_that_make_no_sense_are_refused_before_anything_is_read(
 ):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError, match=message):
-        prepare([corpus], tmp_path / "data", **settings)
+        prepare([corpus], tmp_path / "data", CorpusSettings(**settings))
+    for workers in (0, 10**20):
+        with pytest.raises(ConfigError, match=f"workers is {workers}, but must be from 1 to "):
+            prepare([corpus], tmp_path / "data", workers=workers)
+    with pytest.raises(ConfigError, match="both held-out files"):
+        prepare([corpus], tmp_path / "data", CorpusSettings(valid_share=0.1), valid=["corpus.txt"])
     with pytest.raises(ConfigError, match="documents are files, but standard input is none"):
-        prepare(["-"], tmp_path / "data", valid_share=0.1, documents="file")
+        prepare(["-"], tmp_path / "data", CorpusSettings(valid_share=0.1, documents="file"))
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.txt"]
 
 
@@ -323,11 +328,8 @@ def test_any_number_of_workers_makes_the_same_bytes(tmp_path, corpus):
         prepare(
             [corpus, tmp_path / "more.jsonl"],
             tmp_path / f"data{workers}",
+            CorpusSettings(valid_share=0.2, sentences="within-lines", tokenizer="unicode", tokens_per_shard=500),
             test=[corpus],
-            valid_share=0.2,
-            sentences="within-lines",
-            tokenizer="unicode",
-            tokens_per_shard=500,
             workers=workers,
         )
     assert content(tmp_path / "data1") == content(tmp_path / "data2") == content(tmp_path / "data3")
@@ -340,7 +342,7 @@ def test_a_worker_that_dies_is_told_and_the_rest_is_kept(tmp_path, corpus, monke
     )
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ElmoError, match=r"the worker process ended with code 9 .*--resume"):
-        prepare([corpus], tmp_path / "data", tokenizer="deadly:split", workers=2)
+        prepare([corpus], tmp_path / "data", CorpusSettings(tokenizer="deadly:split"), workers=2)
     assert list((tmp_path / "data.partial").glob("part-*.npz"))
     assert not (tmp_path / "data").exists()
 
@@ -356,25 +358,27 @@ class StopsAfter(StopFlag):
         self.allowed = looks
         self.looks = 0
 
-    def look(self) -> None:
+    def check(self) -> None:
         self.looks += 1
         if self.looks > self.allowed:
             self.signal = signal.SIGINT
-        super().look()
+        super().check()
 
 
 @pytest.mark.parametrize(("share", "workers"), [(0, 1), (0.3, 1), (0.7, 1), (0.99, 1), (0.3, 2)])
 def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, corpus, share, workers):
     never = StopsAfter(float("inf"))
-    prepare([corpus], tmp_path / "whole", valid_share=0.2, stop_flag=never)
+    prepare([corpus], tmp_path / "whole", CorpusSettings(valid_share=0.2), stop_flag=never)
     looks = int(share * never.looks)
-    with pytest.raises(Interrupted, match="data.partial. Go on with the same command and --resume") as caught:
-        prepare([corpus], tmp_path / "data", valid_share=0.2, workers=workers, stop_flag=StopsAfter(looks))
+    with pytest.raises(Interrupted, match="data.partial. Continue with the same command and --resume") as caught:
+        prepare(
+            [corpus], tmp_path / "data", CorpusSettings(valid_share=0.2), workers=workers, stop_flag=StopsAfter(looks)
+        )
     assert caught.value.exit_code == 75
     assert not (tmp_path / "data").exists()
-    with pytest.raises(OutputError, match="an earlier run did not come to its end. Go on with --resume"):
-        prepare([corpus], tmp_path / "data", valid_share=0.2)
-    prepare([corpus], tmp_path / "data", valid_share=0.2, resume=True)
+    with pytest.raises(OutputError, match="an earlier run was not finished. Continue it with --resume"):
+        prepare([corpus], tmp_path / "data", CorpusSettings(valid_share=0.2))
+    prepare([corpus], tmp_path / "data", CorpusSettings(valid_share=0.2), resume=True)
     assert content(tmp_path / "data") == content(tmp_path / "whole")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus.txt", "data", "whole"]
 
@@ -399,8 +403,8 @@ def test_finished_parts_are_not_made_again_and_damaged_ones_are(tmp_path, corpus
 def test_a_run_is_not_resumed_with_another_text_or_setting(tmp_path, corpus):
     with pytest.raises(Interrupted):
         prepare([corpus], tmp_path / "data", stop_flag=StopsAfter(40))
-    with pytest.raises(ConfigError, match="was begun with tokenizer 'whitespace', now it is 'unicode'"):
-        prepare([corpus], tmp_path / "data", tokenizer="unicode", resume=True)
+    with pytest.raises(ConfigError, match="was started with tokenizer 'whitespace', now it is 'unicode'"):
+        prepare([corpus], tmp_path / "data", CorpusSettings(tokenizer="unicode"), resume=True)
     text = corpus.read_bytes()
     corpus.write_bytes(text.replace(b"w0", b"w1"))
     with pytest.raises(TextError, match="corpus.txt, lines 1 to .* the text has changed .* --force"):
@@ -413,7 +417,7 @@ def test_a_run_is_not_resumed_with_another_text_or_setting(tmp_path, corpus):
 def test_force_begins_anew_and_never_removes_what_is_not_ours(tmp_path, corpus):
     with pytest.raises(Interrupted):
         prepare([corpus], tmp_path / "data", stop_flag=StopsAfter(40))
-    prepare([corpus], tmp_path / "data", tokenizer="unicode", force=True)
+    prepare([corpus], tmp_path / "data", CorpusSettings(tokenizer="unicode"), force=True)
     assert not (tmp_path / "data.partial").exists()
     (tmp_path / "data.partial").mkdir()
     (tmp_path / "data.partial" / "thesis.txt").write_text("mine")
@@ -436,7 +440,7 @@ def test_two_runs_never_work_on_the_same_output(tmp_path, corpus, monkeypatch):
             prepare([corpus], tmp_path / "data", force=True)
 
     flag = StopFlag()
-    flag.look = look_around
+    flag.check = look_around
     prepare([corpus], tmp_path / "data", stop_flag=flag, workers=2)
     assert looks >= 40
     assert TrainingData.open(tmp_path / "data").num_sentences("train") == 400

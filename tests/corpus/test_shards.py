@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo.corpus.prepare import prepare
+from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, OutputError, TextError
 from elmo.text.characters import CharacterMap
@@ -65,7 +66,7 @@ def test_any_corpus_survives_in_shards_of_any_size(tmp_path_factory, lines, toke
         return
     folder = tmp_path_factory.mktemp("corpus")
     (folder / "text").write_text("".join(" ".join(line) + "\n" for line in lines))
-    report = prepare([folder / "text"], folder / "data", tokens_per_shard=tokens_per_shard)
+    report = prepare([folder / "text"], folder / "data", CorpusSettings(tokens_per_shard=tokens_per_shard))
     data = TrainingData.open(folder / "data")
     assert restored(data, "train") == [line for line in lines if line]
     assert all(shard.num_tokens >= tokens_per_shard for shard in data.shards("train")[:-1])
@@ -84,7 +85,7 @@ def test_types_stand_by_training_frequency_after_the_boundaries(tmp_path, train,
 
 
 def test_each_type_has_its_characters_and_its_word(tmp_path, train, valid):
-    prepare([train], tmp_path / "data", valid=[valid], vocabulary_size=6)
+    prepare([train], tmp_path / "data", CorpusSettings(vocab_size=6), valid=[valid])
     data = TrainingData.open(tmp_path / "data")
     assert data.vocabulary.words == ("<S>", "</S>", "<UNK>", ".", "the", "cat")
     np.testing.assert_array_equal(data.type_characters, CharacterMap.for_bytes(50).ids(data.types()))
@@ -117,7 +118,9 @@ def test_a_boundary_in_the_text_becomes_the_boundary_type_and_a_warning(tmp_path
 
 
 def test_the_report_counts_what_is_there(tmp_path, train, valid):
-    report = prepare([train], tmp_path / "data", valid=[valid], vocabulary_size=6, max_characters_per_token=4)
+    report = prepare(
+        [train], tmp_path / "data", CorpusSettings(vocab_size=6, max_characters_per_token=4), valid=[valid]
+    )
     counted = report["splits"]["train"]
     assert (counted["sentences"], counted["tokens"], counted["types"], counted["blank_lines"]) == (3, 15, 9, 1)
     assert counted["oov_tokens"] == 7  # sat x2, on, mat, dog, a, 밥
@@ -146,7 +149,7 @@ def test_bad_lines_stop_or_are_listed_counted_and_left_out(tmp_path):
     path.write_bytes(b"a b\ncaf\xe9\n\nc\n")
     with pytest.raises(TextError, match="text:2: not valid UTF-8"):
         prepare([path], tmp_path / "data")
-    report = prepare([path], tmp_path / "data", errors="skip")
+    report = prepare([path], tmp_path / "data", CorpusSettings(errors="skip"))
     assert report["splits"]["train"]["bad_lines"] == 1
     assert report["splits"]["train"]["blank_lines"] == 1
     assert "text:2: not valid UTF-8 (byte 0xE9 at column 4)" in report["bad_lines"][0]
@@ -155,9 +158,9 @@ def test_bad_lines_stop_or_are_listed_counted_and_left_out(tmp_path):
 
 def test_raw_text_may_be_tokenized_by_name_or_by_a_function(tmp_path):
     (tmp_path / "text").write_text("I don't.\n")
-    prepare([tmp_path / "text"], tmp_path / "named", tokenizer="unicode")
+    prepare([tmp_path / "text"], tmp_path / "named", CorpusSettings(tokenizer="unicode"))
     assert restored(TrainingData.open(tmp_path / "named"), "train") == [["I", "do", "n't", "."]]
-    report = prepare([tmp_path / "text"], tmp_path / "own", tokenizer=_letters)
+    report = prepare([tmp_path / "text"], tmp_path / "own", CorpusSettings(tokenizer=_letters))
     assert restored(TrainingData.open(tmp_path / "own"), "train") == [list("Idon't.")]
     assert report["settings"]["tokenizer"] == "_letters"
 
@@ -168,26 +171,26 @@ def _letters(line):
 
 def test_a_given_vocabulary_is_taken_as_it_is(tmp_path, train):
     (tmp_path / "words").write_text("<S>\n</S>\n<UNK>\nthe\ncat\nnowhere\n")
-    report = prepare([train], tmp_path / "data", vocabulary=tmp_path / "words")
+    report = prepare([train], tmp_path / "data", CorpusSettings(vocabulary=tmp_path / "words"))
     assert TrainingData.open(tmp_path / "data").vocabulary.words[3:] == ("the", "cat", "nowhere")
     assert report["warnings"] == []
 
 
 def test_a_vocabulary_in_another_order_than_the_counts_is_a_warning(tmp_path, train):
     (tmp_path / "words").write_text("<S>\n</S>\n<UNK>\nmat\nthe\n")
-    report = prepare([train], tmp_path / "data", vocabulary=tmp_path / "words")
+    report = prepare([train], tmp_path / "data", CorpusSettings(vocabulary=tmp_path / "words"))
     assert "'mat' (line 4) occurs 1 times, 'the' (line 5) 3 times" in report["warnings"][0]
 
 
 def test_a_vocabulary_without_specials_is_refused(tmp_path, train):
     (tmp_path / "words").write_text("the\ncat\n")
     with pytest.raises(TextError, match="words: lines 1 to 3 must be <S>, </S>, <UNK>"):
-        prepare([train], tmp_path / "data", vocabulary=tmp_path / "words")
+        prepare([train], tmp_path / "data", CorpusSettings(vocabulary=tmp_path / "words"))
 
 
 def test_small_texts_and_repeated_files_are_warnings(tmp_path, train):
     (tmp_path / "empty").write_text("\n")
-    report = prepare([train, tmp_path / "empty"], tmp_path / "data", valid=[train], vocabulary_size=100)
+    report = prepare([train, tmp_path / "empty"], tmp_path / "data", CorpusSettings(vocab_size=100), valid=[train])
     warnings = "\n".join(report["warnings"])
     assert "empty (train) has no token" in warnings
     assert "train.txt (valid) is the same as" in warnings
@@ -197,12 +200,13 @@ def test_small_texts_and_repeated_files_are_warnings(tmp_path, train):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"vocabulary_size": 3}, "size is 3, but must be at least 4"),
+        ({"vocab_size": 3}, "size is 3, but must be at least 4"),
         ({"min_count": 0}, "min_count is 0"),
         ({"max_characters_per_token": 2}, "max_characters_per_token is 2"),
+        ({"max_characters_per_token": 10**20}, "max_characters_per_token is 100000000000000000000, but must be from 3"),
         ({"tokens_per_shard": 0}, "tokens_per_shard is 0"),
-        ({"vocabulary": "words", "vocabulary_size": 9}, "Give one or the other"),
-        ({"valid": ["-"], "test": ["-"]}, "'-' is named twice"),
+        ({"valid_share": float("nan")}, "share held out is nan"),
+        ({"vocabulary": "words", "vocab_size": 9}, "Give one or the other"),
         ({"tokenizer": "moses"}, "no tokenizer 'moses'"),
         ({"encoding": "utf-16"}, "encoding is 'utf-16'"),
     ],
@@ -210,7 +214,9 @@ def test_small_texts_and_repeated_files_are_warnings(tmp_path, train):
 def test_impossible_settings_are_refused_and_leave_nothing(tmp_path, train, settings, message):
     before = sorted(tmp_path.iterdir())
     with pytest.raises(ConfigError, match=message):
-        prepare([train], tmp_path / "data", **settings)
+        prepare([train], tmp_path / "data", CorpusSettings(**settings))
+    with pytest.raises(ConfigError, match="'-' is named twice"):
+        prepare([train], tmp_path / "data", valid=["-"], test=["-"])
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -247,7 +253,7 @@ def test_a_failure_in_the_middle_leaves_the_old_data_and_nothing_else(tmp_path, 
     bad.write_bytes(b"a\n" * 100 + b"\xff\n")
     before = sorted(tmp_path.iterdir())
     with pytest.raises(TextError, match="bad:101"):
-        prepare([bad], tmp_path / "data", force=True, tokens_per_shard=10)
+        prepare([bad], tmp_path / "data", CorpusSettings(tokens_per_shard=10), force=True)
     assert sorted(tmp_path.iterdir()) == before
     assert restored(TrainingData.open(tmp_path / "data"), "train") == sentences(TRAIN)
 
@@ -286,7 +292,7 @@ def test_a_split_that_is_not_there_is_named_with_those_that_are(tmp_path, train)
     ["type_characters.npy", "type_words.npy", "type_counts.npy", "train-00000.tokens.npy", "train-00001.offsets.npy"],
 )
 def test_a_cut_off_or_missing_array_is_an_error_that_names_it(tmp_path, train, name):
-    prepare([train], tmp_path / "data", tokens_per_shard=5)
+    prepare([train], tmp_path / "data", CorpusSettings(tokens_per_shard=5))
     path = tmp_path / "data" / name
     path.write_bytes(path.read_bytes()[:-2])
     with pytest.raises(TextError, match=f"{name}: it can't be opened .* run 'elmo prepare' again"):

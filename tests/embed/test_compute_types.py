@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from elmo.embed.compute import chosen_type
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
@@ -134,3 +135,16 @@ def test_a_weight_changed_in_place_changes_the_vectors(bilm):
     with torch.no_grad():
         bilm.forward_lstm.layers[0].recurrent_weight.mul_(1.5)
     assert not np.array_equal(embedder.embed(["a few words"])[0], before)
+
+
+def test_int8_is_refused_where_it_would_only_be_imitated():
+    with pytest.raises(ConfigError, match="dtype is 'int8', but the device is 'cuda:1'.*Use bfloat16"):
+        chosen_type("int8", torch.device("cuda", 1))
+    assert chosen_type("int8", torch.device("cpu")) == "int8"
+
+
+@pytest.mark.parametrize(("capability", "expected"), [((7, 5), "float32"), ((8, 0), "bfloat16"), ((9, 0), "bfloat16")])
+def test_auto_is_bfloat16_on_a_gpu_that_has_units_for_it(monkeypatch, capability, expected):
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+    assert chosen_type("auto", torch.device("cuda", 0)) == expected
+    assert chosen_type("float32", torch.device("cuda", 0)) == "float32"

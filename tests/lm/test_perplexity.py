@@ -7,7 +7,6 @@ import torch
 
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, TextError
-from elmo.lm import carried
 from elmo.lm.bilm_tf_protocol import evaluate_like_bilm_tf, fill_rows
 from elmo.lm.perplexity import contiguous_parts, evaluate, scores
 from elmo.pretrain.settings.config import PretrainConfig
@@ -196,9 +195,10 @@ def test_a_large_vocabulary_goes_through_few_targets_at_a_time(
 ) -> None:
     expected = evaluate(trainer.bilm, trainer.head, SENTENCES)
     sizes = []
-    plain = trainer.head.nats
-    monkeypatch.setattr(carried, "_LOGITS_AT_ONCE", 3 * len(trainer.head.vocabulary))
-    monkeypatch.setattr(trainer.head, "nats", lambda some, ids: (sizes.append(len(some)), plain(some, ids))[1])
+    plain = trainer.head._nats
+    monkeypatch.setattr("elmo.model.lm_head._LOGITS_BYTES", 1)
+    monkeypatch.setattr("elmo.model.lm_head._LEAST_TARGETS", 3)
+    monkeypatch.setattr(trainer.head, "_nats", lambda some, ids: (sizes.append(len(some)), plain(some, ids))[1])
     polls = []
     found = evaluate(trainer.bilm, trainer.head, SENTENCES, poll=lambda: polls.append(1))
     assert max(sizes) == 3

@@ -95,6 +95,8 @@ def test_places_outside_and_counts_below_1_are_errors(language_model, place, cou
 def test_a_mark_is_a_token_in_brackets():
     assert marked("The [bank] was [ steep ]") == (["The", "bank", "was", "[", "steep", "]"], 1)
     assert marked("a []") == (["a", ""], 1)
-    for text in ("", "no mark", "[two] [marks]", "the [bank]."):
+    assert marked("He sat by the [bank].") == (["He", "sat", "by", "the", "bank", "."], 4)
+    assert marked('"[Banks]", he said') == (['"', "Banks", '",', "he", "said"], 1)
+    for text in ("", "no mark", "[two] [marks]", "[ ]", "a [b c] d"):
         with pytest.raises(ConfigError, match="exactly one place must be marked"):
             marked(text)

@@ -108,3 +108,26 @@ def test_a_model_without_softmax_says_so(tiny_bilm, tmp_path):
     words_only = dataclasses.replace(tiny_bilm.to_checkpoint(), vocabulary=WORDS)
     with pytest.raises(WeightFileError, match="this model has no softmax"):
         LMHead.from_checkpoint(words_only)
+
+
+def test_logits_are_made_in_one_level_of_chunks_bounded_in_bytes(monkeypatch):
+    head = LMHead(WORDS, 8)
+    monkeypatch.setattr("elmo.model.lm_head._LOGITS_BYTES", 4 * len(WORDS) * 50)
+    outputs, targets = torch.randn(120, 8), torch.zeros(120, dtype=torch.int64)
+    sizes, polled = [], []
+    plain = head._nats
+    monkeypatch.setattr(head, "_nats", lambda some, ids: sizes.append(len(some)) or plain(some, ids))
+    found = head.nats(outputs, targets, poll=lambda: polled.append(len(sizes)))
+    assert sizes == [50, 50, 20]
+    assert polled == [0, 1, 2]
+    assert torch.equal(found, plain(outputs, targets))
+    monkeypatch.setattr("elmo.model.lm_head._LOGITS_BYTES", 1)  # as with a vocabulary larger than the bound
+    sizes.clear()
+    head.nats(outputs, targets)
+    assert sizes == [32, 32, 32, 24]
+
+
+def test_ids_of_words_are_looked_up_in_a_table_that_is_made_once():
+    head = LMHead(WORDS, 8)
+    assert [head.word_ids[word] for word in WORDS] == list(range(len(WORDS)))
+    assert head.word_ids is head.word_ids

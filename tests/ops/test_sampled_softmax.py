@@ -201,6 +201,43 @@ def test_the_number_of_draws_is_that_of_drawing_one_by_one():
     assert abs(np.mean(found) - np.mean(one_by_one)) < 4 * error
 
 
+def _drawn_one_by_one(sampler, generator):
+    """The plain loop that the sampler must equal: draws are made in the same portions."""
+    found, count = [], 0
+    while True:
+        for id in sampler._draws(generator, 2 * sampler.num_samples).tolist():
+            count += 1
+            if id not in found:
+                found.append(id)
+                if len(found) == sampler.num_samples:
+                    return sorted(found), count
+
+
+@pytest.mark.parametrize(("size", "wanted"), [(50, 50), (50, 49), (300, 200), (1000, 7), (1, 1)])
+def test_a_sample_is_that_of_drawing_one_by_one(size, wanted):
+    sampler = LogUniformSampler(size, wanted)
+    one, other = np.random.default_rng(4), np.random.default_rng(4)
+    for _ in range(3):
+        ids, num_draws = sampler.draw(one)
+        assert (ids.tolist(), num_draws) == _drawn_one_by_one(sampler, other)
+    assert one.random() == other.random()
+
+
+def test_no_draw_is_sorted_twice_however_many_are_needed(monkeypatch):
+    plain, sorted_numbers = np.unique, []
+
+    def counting(values, **settings):
+        sorted_numbers.append(len(values))
+        return plain(values, **settings)
+
+    monkeypatch.setattr(np, "unique", counting)
+    sampler = LogUniformSampler(2000, 2000)
+    sample = sampler.draw(np.random.default_rng(0))
+    assert sample.ids.tolist() == list(range(2000))
+    assert sample.num_draws > 20 * 2000  # many rounds
+    assert sum(sorted_numbers) < sample.num_draws + 2 * 2000
+
+
 def test_a_sample_is_told_by_its_generator_alone():
     first, second = (LogUniformSampler(50, 20).draw(np.random.default_rng(7)) for _ in range(2))
     assert first.ids.tolist() == second.ids.tolist()

@@ -101,7 +101,7 @@ def test_a_word_is_looked_up_as_it_stands_and_then_lower_cased():
 
 
 FAULTS = {
-    "too few numbers": (b"2 2\na 1 2\nb 1\n", r"v:3: the row has 1 fields behind its word, but 2 numbers"),
+    "too few numbers": (b"2 2\na 1 2\nb 1\n", r"v:3: the row has 1 fields after its word, but 2 are expected"),
     "too many numbers": (b"2 2\na 1 2\nb 1 2 3\n", r"v:3: the row has 3 fields"),
     "too many, no header": (b"a 1.0 2.0\nb 1.0 2.0 3.0\n", r"v:2: the row has 3 fields"),
     "too few, no header": (b"a 1 2\nb 1\n", r"v:2: the row has 1 fields"),

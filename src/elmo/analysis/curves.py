@@ -1,7 +1,7 @@
 """Curves of training runs: the sampled loss of training, and the perplexity on held-out text, over tokens seen.
 
 The loss of training is that of the sampled softmax: optimistic, so it stands on an axis of its own and is never turned
-into a perplexity (specification, 6.5).
+into a perplexity (docs/specification.md, 6.5).
 """
 
 import json
@@ -15,7 +15,7 @@ import numpy as np
 from elmo.disk.atomic import new_file
 from elmo.errors import ConfigError, MissingExtraError
 
-SUFFIXES = (".png", ".svg")
+SUFFIXES = (".png", ".svg", ".pdf")
 
 _DASHES = {"forward": (0, (4, 2)), "backward": (0, (1, 1.5)), "mean": "solid"}
 _WIDTH, _HEIGHT = 9.0, 4.2
@@ -25,7 +25,7 @@ _LOG_FROM = 4
 
 @dataclass(frozen=True)
 class Curves:
-    """One run's numbers over the tokens seen in each direction."""
+    """One run's figures over the tokens read in each direction."""
 
     name: str
     loss_tokens: np.ndarray
@@ -49,8 +49,8 @@ def read_curves(run: Path) -> Curves:
     recipe = json.loads(config.read_text(encoding="utf-8"))
     tokens = recipe["batch_size"] * recipe["unroll_steps"]
     lines = _objects(metrics)
-    losses = [(line["step"] * tokens, line["loss"]) for line in lines if "loss" in line]
-    found = [line for line in lines if line.get("evaluation") == "valid"]
+    losses = [(_tokens_read(line, tokens), line["loss"]) for line in lines if "loss" in line]
+    found = _one_for_each_step([line for line in lines if line.get("evaluation") == "valid"])
     if not losses and not found:
         raise ConfigError(f"{metrics}: nothing was logged yet. Wait for the run's first {recipe['log_every']} steps.")
     directions = [name for name in _DASHES if found and f"{name}_perplexity" in found[0]]
@@ -58,20 +58,33 @@ def read_curves(run: Path) -> Curves:
         run.resolve().name,
         np.array([place for place, _ in losses], dtype=float),
         np.array([loss for _, loss in losses], dtype=float),
-        np.array([line["step"] * tokens for line in found], dtype=float),
+        np.array([_tokens_read(line, tokens) for line in found], dtype=float),
         {name: np.array([line[f"{name}_perplexity"] for line in found], dtype=float) for name in directions},
     )
 
 
+def _tokens_read(line: dict[str, Any], tokens_per_step: int) -> int:
+    """Lines of older versions don't have it; then windows had one size."""
+    return line.get("tokens_read", line["step"] * tokens_per_step)
+
+
+def _one_for_each_step(evaluations: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The last step is evaluated on all sentences too; joined to the figure of some of them, it would be a jump."""
+    kept: dict[int, dict[str, Any]] = {}
+    for line in evaluations:
+        kept.setdefault(line["step"], line)
+    return list(kept.values())
+
+
 def draw_curves(runs: Sequence[Curves], path: Path, *, force: bool = False) -> None:
-    """A figure of two panels, each with one color per run, as PNG or SVG by the name's suffix; whole or not at all.
+    """A figure of two panels, each with one color per run, as PNG, SVG or PDF by the name's suffix; written atomically.
 
     Raises ConfigError for another suffix or no run, OutputError if `path` exists and `force` is False,
     MissingExtraError without matplotlib.
     """
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
-        raise ConfigError(f"{path}: has the suffix {path.suffix!r}, but figures are drawn as {' or '.join(SUFFIXES)}.")
+        raise ConfigError(f"{path}: has the suffix {path.suffix!r}, but figures are {' or '.join(SUFFIXES)}.")
     if not runs:
         raise ConfigError("there is no run to draw: none was named. Name at least one run folder.")
     figure = _figure(runs)
@@ -94,9 +107,9 @@ def _figure(runs: Sequence[Curves]) -> Any:
     right.set(title="Validation perplexity (full softmax)", ylabel="perplexity")
     _scale_perplexity(right, runs)
     for axes in (left, right):
-        axes.set_xlabel("tokens seen in each direction")
+        axes.set_xlabel("tokens read in each direction")
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-        axes.margins(x=0.08)
+        axes.margins(x=0.12)
         axes.set_xlim(left=0)
         axes.grid(which="both", color="0.9", linewidth=0.6)
         axes.set_axisbelow(True)
@@ -106,12 +119,16 @@ def _figure(runs: Sequence[Curves]) -> Any:
 
 
 def _draw_loss(axes: Any, run: Curves, color: str) -> None:
-    """What was logged, pale, and its average over a fiftieth of the run."""
+    """The logged values, pale, and their moving average over a fiftieth of the run."""
     if not len(run.loss):
         return
     step = -(-len(run.loss) // _MOST_POINTS)
     axes.plot(run.loss_tokens[::step], run.loss[::step], color=color, alpha=0.25, linewidth=0.8)
-    axes.plot(run.loss_tokens, _smooth(run.loss, max(1, len(run.loss) // 50)), color=color, label=run.name)
+    width = max(1, len(run.loss) // 50)
+    smooth = _smooth(run.loss, width)
+    # Near its ends the average is over ever fewer values, and as ragged as they are.
+    whole = slice(width, len(smooth) - width) if len(smooth) > 4 * width else slice(None)
+    axes.plot(run.loss_tokens[whole], smooth[whole], color=color, label=run.name)
 
 
 def _draw_perplexity(axes: Any, run: Curves, color: str) -> None:
@@ -128,12 +145,13 @@ def _draw_perplexity(axes: Any, run: Curves, color: str) -> None:
     if "mean" in run.perplexity and len(run.perplexity["mean"]):
         last = run.perplexity["mean"][-1]
         axes.annotate(
-            f"{last:.1f}", (run.perplexity_tokens[-1], last), xytext=(5, 4), textcoords="offset points", color=color
-        )
+            f"{last:.1f}", (run.perplexity_tokens[-1], last), xytext=(0, 7), textcoords="offset points", color=color,
+            ha="center",
+        )  # fmt: skip
 
 
 def _scale_perplexity(axes: Any, runs: Sequence[Curves]) -> None:
-    """Logarithmic where the numbers span much, with few plain labels."""
+    """Logarithmic where the values span a wide range, with few plain labels."""
     from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
 
     values = [value for run in runs for numbers in run.perplexity.values() for value in numbers]
@@ -158,7 +176,7 @@ def _legends(left: Any, right: Any, runs: Sequence[Curves]) -> None:
 
 
 def _smooth(values: np.ndarray, width: int) -> np.ndarray:
-    """Each value's mean with as many neighbors on both sides as there are, `width` at most."""
+    """Each value's mean with as many neighbors on both sides as there are, at most `width`."""
     sums = np.concatenate([[0.0], np.cumsum(values)])
     places = np.arange(len(values))
     reach = np.minimum(width, np.minimum(places, len(values) - 1 - places))
@@ -166,7 +184,7 @@ def _smooth(values: np.ndarray, width: int) -> np.ndarray:
 
 
 def _objects(path: Path) -> list[dict[str, Any]]:
-    """The whole lines: a running process may be writing the last one."""
+    """The complete lines: a running process may be writing the last one."""
     found = []
     for line in path.read_text(encoding="utf-8").splitlines():
         try:

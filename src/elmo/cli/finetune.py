@@ -27,12 +27,12 @@ class Arguments:
     """Folder that 'elmo prepare' made with the model's vocabulary; its valid text is the new domain's held-out text."""
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
     """Folder of the run: metrics, checkpoints, perplexities.json, the new model."""
-    model: str | None = None
+    model: Annotated[str | None, tyro.conf.arg(aliases=["-m"])] = None
     """A name, a folder or file, or a hub id; the model needs a softmax. Default: $ELMO_MODEL, or the bundled model."""
     old: Path | None = None
-    """Held-out text of the domain that the model came from: shows what it forgets."""
+    """Held-out text of the domain that the model was trained on: shows what it forgets."""
     resume: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Go on with the run in the output folder, with its own model, old text and settings."""
+    """Continue the run in the output folder, with its own model, old text and settings."""
     device: Device = "auto"
     """Where to compute; auto: on a GPU if there is one."""
     deterministic: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -56,8 +56,8 @@ def main(argv: list[str]) -> int:
         given = arguments.model is not None or arguments.old is not None or arguments.recipe != FinetuneConfig()
         if arguments.resume and given:
             raise ConfigError(
-                "--resume was given together with --model, --old or settings, but a fine-tuning goes on with its own. "
-                "Leave them out, or start another run."
+                "--resume was given together with --model, --old or settings, but a fine-tuning continues with its "
+                "own. Leave them out, or start another run."
             )
         with joined(arguments.device, arguments.deterministic, arguments.peer_timeout) as ranks:
             found = _run(arguments, ranks)

@@ -25,7 +25,7 @@ VERBS = {
     "pretrain": "train a biLM on prepared data; resume it",
     "finetune": "continue a model on another domain's text, with perplexities before and after",
     "static": "train static word vectors, one a word, on the same text, to compare with",
-    "plot": "a training run's curves, as PNG or SVG",
+    "plot": "a training run's curves, as PNG, SVG or PDF",
     "perplexity": "how well a model predicts a text, in each direction",
     "scores": "the log-probability of every sentence of a text",
     "substitutes": "which words each direction would put in a [marked] place",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 import tyro
 from tqdm import tqdm
 
-from elmo.cli.language_model import load
+from elmo.cli.language_model import ModelFlag, load, model_and_input
 from elmo.errors import ConfigError
 from elmo.process.device import Device
 from elmo.text.sentences import STDIN, read_sentences, text_name
@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Arguments:
     """Print how well each direction of a model predicts a text: full softmax, every token counts once, nothing is
-    dropped. The sampled loss of a training run is no such number."""
+    dropped. The sampled loss of a training run is no perplexity."""
 
-    model: Annotated[str, tyro.conf.Positional]
-    """A name, a folder or file, or a hub id; the model needs a softmax."""
-    text: Annotated[str, tyro.conf.Positional]
-    """One tokenized sentence per line; .gz, .xz and .bz2 are unpacked; - is standard input."""
+    inputs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] TEXT")]
+    """A text of one tokenized sentence per line; .gz, .xz and .bz2 are unpacked; - is standard input. The model may be
+    named before it."""
+    model: ModelFlag = None
+    """A name, a folder or file, or a hub id; it needs a softmax (default: $ELMO_MODEL, or the bundled model)."""
     protocol: Literal["exact", "bilm-tf"] = "exact"
     """bilm-tf: as its run_test.py measures, to stand beside its numbers: rows with a carried state, and an end that is
     dropped."""
@@ -48,7 +49,7 @@ class Arguments:
     encoding: str = "utf-8"
     """Encoding of the text."""
     errors: Literal["strict", "skip"] = "strict"
-    """What a line that isn't valid text does: stop, or be listed and skipped."""
+    """What happens at a line that isn't valid text: strict: stop; skip: list and skip it."""
     device: Device = "auto"
     """Where to compute."""
     json: bool = False
@@ -56,14 +57,20 @@ class Arguments:
     quiet: bool = False
     """No progress."""
 
+    @property
+    def text(self) -> str:
+        """The last of the inputs."""
+        return self.inputs[-1]
+
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = tyro.cli(Arguments, args=argv, prog="elmo perplexity", config=(tyro.conf.FlagCreatePairsOff,))
+    model, _ = model_and_input(arguments.inputs, arguments.model, "perplexity")
     _require_sense(arguments)
     # Before the model is read, so that a bad line shows at once; the number of sentences gives an ETA.
     total = None if arguments.text == STDIN else sum(1 for _ in _numbered(arguments, []))
-    bilm, head = load(arguments.model, arguments.device)
+    bilm, head = load(model, arguments.device)
     bad_lines: list[str] = []
     # Sentences are done in windows, so only the mean speed says when the end will come.
     with tqdm(total=total, unit="sentence", smoothing=0, disable=arguments.quiet, file=sys.stderr) as bar:

@@ -1,4 +1,4 @@
-"""`elmo plot`: a training run's curves, as PNG or SVG."""
+"""`elmo plot`: a training run's curves, as PNG, SVG or PDF."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +9,12 @@ import tyro
 
 @dataclass(frozen=True)
 class Arguments:
-    """Draw the curves of training runs: sampled loss of training and validation perplexity, over tokens seen."""
+    """Draw the curves of training runs: sampled loss of training and validation perplexity, over tokens read."""
 
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional]
     """Run folders of 'elmo pretrain' or 'elmo finetune', finished or not; each gets a color."""
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
-    """File to draw, .png or .svg."""
+    """File to write: .png, .svg or .pdf."""
     force: bool = False
     """Replace the file if it exists."""
     quiet: bool = False

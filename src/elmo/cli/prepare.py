@@ -1,20 +1,18 @@
-"""`elmo prepare`: a corpus -> the folder of numbers that `elmo pretrain` reads."""
+"""`elmo prepare`: a corpus -> the folder that `elmo pretrain` reads."""
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import tyro
 from tqdm import tqdm
 
-from elmo.corpus.block_reader import Sentences
-from elmo.corpus.documents import Documents
 from elmo.corpus.prepare import OnProgress, prepare
+from elmo.corpus.settings import CorpusSettings
 from elmo.errors import TextError
 from elmo.process.stop_flag import stop_flag
-from elmo.text.text_file import FormatChoice
 from elmo.weights.catalogue import bundled_folders
 from elmo.weights.hub import resolve
 from elmo.weights.native.names import VOCABULARY_FILE
@@ -23,50 +21,23 @@ from elmo.weights.native.names import VOCABULARY_FILE
 @dataclass(frozen=True)
 class Arguments:
     """Turn a corpus into a vocabulary and memory-mapped shards for 'elmo pretrain', and report on it. Ctrl-C and
-    SIGTERM keep what is done; --resume goes on from there, also after a crash."""
+    SIGTERM keep what is done; --resume continues from there, also after a crash."""
 
-    texts: Annotated[tuple[Path, ...], tyro.conf.Positional]
+    texts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
     """Training text: files of any size, .gz, .xz, .bz2 and .zst are unpacked; - is standard input."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="DATA")]
     """Folder to make."""
-    vocab_size: int | None = None
-    """Words the language model predicts, <S>, </S> and <UNK> included (default: all)."""
-    min_count: int = 1
-    """Leave rarer words out of the vocabulary."""
-    vocabulary: str | None = None
-    """Take this vocabulary instead of making one: a file (one word per line), or a model that is to be fine-tuned (its
-    name or folder)."""
     valid: tuple[Path, ...] = ()
     """Held-out text for the perplexity during training."""
     test: tuple[Path, ...] = ()
     """Held-out text for the end."""
-    valid_share: float | None = None
-    """Instead of --valid: hold out this share of the training text's documents, the same ones every time."""
-    documents: Documents | None = None
-    """What a document is: file; block (what blank lines separate, or # newdoc begins in CoNLL-U); row (a line, a JSON
-    object) (default: row for JSON lines, else block)."""
-    max_characters_per_token: int = 50
-    """Characters kept of each word, two marks included."""
-    format: FormatChoice = "auto"
-    """text: sentences in lines; jsonl: objects in lines; conllu: treebanks; auto: by the ending of each file."""
-    field: str = "text"
-    """Of JSON lines: what holds the text, or the list of a sentence's tokens."""
-    sentences: Sentences = "lines"
-    """lines: each line is one; for raw text: within-lines: a line can hold several; across-lines: they go on over line
-    ends, and only blank lines end a paragraph."""
-    tokenizer: str = "whitespace"
-    """How text becomes tokens: whitespace; unicode: by rules, for text that isn't tokenized; or module:function of
-    your own."""
-    encoding: str = "utf-8"
-    """Encoding of all texts."""
-    errors: Literal["strict", "skip"] = "strict"
-    """What a line that isn't valid text does: stop, or be listed and skipped."""
+    settings: Annotated[CorpusSettings, tyro.conf.arg(name="")] = field(default_factory=CorpusSettings)
     workers: int = 1
-    """Processes. What is made doesn't depend on their number."""
+    """Processes. The result doesn't depend on their number."""
     resume: bool = False
-    """Go on where a killed or interrupted run ended."""
+    """Continue a killed or interrupted run."""
     force: bool = False
-    """Replace prepared data that exists, and throw away what a killed run left."""
+    """Replace existing prepared data, and discard what a killed run left."""
     json: bool = False
     """Print the report as JSON."""
     quiet: bool = False
@@ -75,33 +46,24 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
-    arguments = tyro.cli(Arguments, args=argv, prog="elmo prepare", config=(tyro.conf.FlagCreatePairsOff,))
+    config = (tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes)
+    arguments = tyro.cli(Arguments, args=argv, prog="elmo prepare", config=config)
+    settings = replace(arguments.settings, vocabulary=_vocabulary_file(arguments.settings.vocabulary))
     bar = tqdm(unit="B", unit_scale=True, desc="reading", disable=arguments.quiet, file=sys.stderr)
     with bar, stop_flag() as flag:
         report = prepare(
             arguments.texts,
             arguments.output,
-            vocabulary_size=arguments.vocab_size,
-            min_count=arguments.min_count,
-            vocabulary=_vocabulary_file(arguments.vocabulary),
+            settings,
             valid=arguments.valid,
             test=arguments.test,
-            valid_share=arguments.valid_share,
-            documents=arguments.documents,
-            max_characters_per_token=arguments.max_characters_per_token,
-            format=arguments.format,
-            field=arguments.field,
-            sentences=arguments.sentences,
-            tokenizer=arguments.tokenizer,
-            encoding=arguments.encoding,
-            errors=arguments.errors,
             workers=arguments.workers,
             resume=arguments.resume,
             force=arguments.force,
             progress=_shown_by(bar),
             stop_flag=flag,
         )
-    num_bad = _tell_problems(report)
+    num_bad = _report_problems(report)
     if arguments.json:
         print(json.dumps(report, indent=2))
     elif not arguments.quiet:
@@ -109,12 +71,12 @@ def main(argv: list[str]) -> int:
     return 1 if num_bad else 0
 
 
-def _vocabulary_file(given: str | None) -> Path | None:
-    """The file that was asked for, or that of the model."""
+def _vocabulary_file(given: str | None) -> str | None:
+    """The file given, or that of the model given."""
     if given is None:
         return None
     if Path(given).is_file():
-        return Path(given)
+        return given
     if not Path(given).exists() and given not in bundled_folders():
         raise TextError(
             f"--vocabulary {given}: there is no such file, and no model of that name. Paths count from {Path.cwd()}; "
@@ -126,7 +88,7 @@ def _vocabulary_file(given: str | None) -> Path | None:
             f"--vocabulary {given}: this model has no {VOCABULARY_FILE}, so what its softmax predicts is unknown. "
             "Name the file of its words, one per line."
         )
-    return folder / VOCABULARY_FILE
+    return str(folder / VOCABULARY_FILE)
 
 
 def _shown_by(bar: tqdm) -> OnProgress:
@@ -137,7 +99,7 @@ def _shown_by(bar: tqdm) -> OnProgress:
     return show
 
 
-def _tell_problems(report: dict[str, Any]) -> int:
+def _report_problems(report: dict[str, Any]) -> int:
     for warning in report["warnings"]:
         print(f"warning: {warning}", file=sys.stderr)
     for message in report["bad_lines"]:

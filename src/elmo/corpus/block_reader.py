@@ -15,11 +15,11 @@ from elmo.text.token_form import why_no_token
 from elmo.text.tokenizer import split_sentences
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 
-Sentences = Literal["lines", "within-lines", "across-lines"]
+SentenceEnds = Literal["lines", "within-lines", "across-lines"]
 
 # Bad lines whose message is kept; all are counted.
 BAD_LINES_LISTED = 1000
-_LINES_BETWEEN_LOOKS = 1024
+_LINES_BETWEEN_CHECKS = 1024
 _TEXT_SHOWN = 80
 
 
@@ -31,7 +31,7 @@ class Recipe:
     tokenizer: str | Tokenize
     encoding: str
     errors: OnBadText
-    sentences: Sentences
+    sentences: SentenceEnds
     field: str
     documents: Documents | None
     """Where documents are noted; None: not at all"""
@@ -44,12 +44,12 @@ class Recipe:
 
 
 class BlockReader:
-    """Goes through a block, and counts what is left out."""
+    """Reads the sentences of a block, and counts what is left out. `check` may raise to stop."""
 
-    def __init__(self, block: Block, recipe: Recipe, look: Callable[[], None]) -> None:
+    def __init__(self, block: Block, recipe: Recipe, check: Callable[[], None]) -> None:
         self.block = block
         self.recipe = recipe
-        self.look = look
+        self.check = check
         tokenize = named_tokenizer(recipe.tokenizer) if isinstance(recipe.tokenizer, str) else recipe.tokenizer
         self.tokenize: Tokenize = tokenize if recipe.tokenizer == "whitespace" else _checked(tokenize)
         self.marks = DocumentMarks()
@@ -69,12 +69,12 @@ class BlockReader:
         return (sentence for unit in self._units() for sentence in self._tokenized(unit))
 
     def _lines(self) -> Iterator[list[str]]:
-        """What the general way below gives for plain lines, in half the time."""
+        """The same as the general way below, for plain lines: in half the time."""
         row, tokenize = "", self.tokenize
         try:
             for count, row in enumerate(self._rows()):
-                if count % _LINES_BETWEEN_LOOKS == 0:
-                    self.look()
+                if count % _LINES_BETWEEN_CHECKS == 0:
+                    self.check()
                 if sentence := tokenize(row):
                     yield sentence
                 else:
@@ -89,7 +89,7 @@ class BlockReader:
         for unit in units:
             if by_row:
                 self.marks.end()
-            # Line by line: a paragraph that had to be cut has the sum of its lines.
+            # Line by line, so that a paragraph that had to be cut has the sum of its lines.
             for row in unit.split("\n") if isinstance(unit, str) else [unit]:
                 if isinstance(row, list) or row.strip():
                     self.marks.row(row, self._num_sentences)
@@ -105,8 +105,8 @@ class BlockReader:
             return
         ends_document = self.recipe.format == "text"
         for count, row in enumerate(rows):
-            if count % _LINES_BETWEEN_LOOKS == 0:
-                self.look()
+            if count % _LINES_BETWEEN_CHECKS == 0:
+                self.check()
             if not row or not (isinstance(row, list) or row.strip()):
                 self._leave_out(ends_document)
             else:
@@ -116,7 +116,7 @@ class BlockReader:
         lines: list[str] = []
         for row in rows:
             assert isinstance(row, str)  # the format is text
-            self.look()
+            self.check()
             if row.strip():
                 lines.append(row)
                 continue
@@ -164,7 +164,7 @@ class BlockReader:
     def _failed(self, text: str, error: Exception) -> TextError:
         return TextError(
             f"{self.block.name}: the tokenizer {tokenizer_name(self.recipe.tokenizer)} failed at "
-            f"{text[:_TEXT_SHOWN]!r}: {error!r}. Mend it, or use another with --tokenizer."
+            f"{text[:_TEXT_SHOWN]!r}: {error!r}. Fix it, or use another with --tokenizer."
         )
 
     def _texts(self, unit: str) -> list[str]:
@@ -177,20 +177,20 @@ class BlockReader:
         return [sentence for line in lines for sentence in split_sentences(line)]
 
     def check_words(self, words: Iterable[str]) -> None:
-        """TextError if a tokenizer gave what no vocabulary can hold."""
+        """TextError if a tokenizer gave something that a vocabulary can't hold."""
         for word in words:
             why = why_no_token(word) if isinstance(word, str) else f"is no string but {type(word).__name__}"
             if why:
                 block, name = self.block, tokenizer_name(self.recipe.tokenizer)
                 raise TextError(
                     f"{block.name}, lines {block.first_line} to {block.last_line}: the tokenizer {name} gave the token "
-                    f"{word!r}, which {why}. Tokens are strings without whitespace at their ends: mend the tokenizer, "
+                    f"{word!r}, which {why}. Tokens are strings without whitespace at their ends: fix the tokenizer, "
                     "or use another with --tokenizer."
                 )
 
 
 def _checked(tokenize: Tokenize) -> Tokenize:
-    """A string, given by mistake, would pass for the list of its letters."""
+    """A string returned by mistake would be taken for the list of its letters."""
 
     def checked(text: str) -> list[str]:
         tokens = tokenize(text)

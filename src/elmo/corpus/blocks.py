@@ -1,6 +1,6 @@
-"""Blocks: a text file -> pieces of a few megabytes that can be understood one without the other.
+"""Blocks: a text file -> pieces of a few megabytes that can be read independently.
 
-Where a file is cut depends on its content alone, so that the same text has the same blocks whoever works on them.
+Where a file is cut depends on its content alone, so that the same text always has the same blocks.
 """
 
 import hashlib

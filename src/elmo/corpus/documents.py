@@ -1,7 +1,8 @@
-"""Documents: which of them are held out, the same ones whoever asks.
+"""Documents: which of them are held out, always the same ones.
 
 A document's hash is the sum of its rows' hashes, so that it can be cut anywhere; equal documents have equal hashes,
-and fall on one side. A row's hash is of its words, so it doesn't depend on tokenizers, line ends or packing.
+so they are all held out or none is. A row's hash is of its words, so it doesn't depend on tokenizers, line ends or
+compression.
 """
 
 import hashlib
@@ -28,7 +29,7 @@ def is_held_out(hashes: np.ndarray, share: float) -> np.ndarray:
 
 
 class DocumentMarks:
-    """Notes, while a part's rows go by, where its documents begin."""
+    """Records where documents begin while a part's rows are read."""
 
     def __init__(self) -> None:
         self.starts: list[int] = []
@@ -66,9 +67,9 @@ class DocumentPieces:
     hashes: np.ndarray
     """(documents,) uint64: of the rows that are in the part"""
     begins: bool
-    """Whether the first one begins in this part, whatever came before."""
+    """Whether the first one begins in this part."""
     ends: bool
-    """Whether the last one ends in this part (or the one before, if this part has none), whatever comes after."""
+    """Whether the last one (or the one before, if this part has none) ends in this part."""
 
     def edges(self) -> "PieceEdges":
         """What its neighbors need to know."""

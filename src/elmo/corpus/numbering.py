@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from elmo.corpus.block_reader import BAD_LINES_LISTED
-from elmo.corpus.parts import Part
+from elmo.corpus.parts import Part, WordNumbers
 from elmo.corpus.shards import BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE, offsets_path, tokens_path
 from elmo.corpus.splitting import PartedText, Piece, TextFile
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
@@ -62,7 +62,7 @@ class NumberedCorpus:
     bad_lines: list[str] = field(repr=False)
     """Messages of the first `BAD_LINES_LISTED` lines that couldn't be read."""
 
-    def by_frequency(self, split: str) -> np.ndarray:
+    def frequency_order(self, split: str) -> np.ndarray:
         """(types,) int64: numbers by descending count in `split`, ties by the words, the boundaries first."""
         words = list(self.numbers)
         counts = self.splits[split].counts(len(words))
@@ -71,15 +71,15 @@ class NumberedCorpus:
         return np.concatenate([np.array(boundaries), rest[np.argsort(-counts[rest], kind="stable")]])
 
 
-def count_corpus(text: PartedText, names: Sequence[str], look: Callable[[], None]) -> NumberedCorpus:
-    """Numbers and counts all words of `text`, whose splits are called `names`. `look` may raise to stop."""
-    numbers = _Numbers({BEGIN_SENTENCE: BEGIN_SENTENCE_TYPE, END_SENTENCE: END_SENTENCE_TYPE})
+def count_corpus(text: PartedText, names: Sequence[str], check: Callable[[], None]) -> NumberedCorpus:
+    """Numbers and counts all words of `text`, whose splits are called `names`. `check` may raise to stop."""
+    numbers = WordNumbers({BEGIN_SENTENCE: BEGIN_SENTENCE_TYPE, END_SENTENCE: END_SENTENCE_TYPE})
     corpus = NumberedCorpus({name: NumberedSplit(name) for name in names}, numbers, [])
     for file, part, pieces in text:
-        look()
-        given_for = corpus.splits[file.split]
-        given_for.blank_lines += part.blank_lines
-        given_for.bad_lines += part.num_bad_lines
+        check()
+        own_split = corpus.splits[file.split]
+        own_split.blank_lines += part.blank_lines
+        own_split.bad_lines += part.num_bad_lines
         corpus.bad_lines.extend(part.bad_lines[: BAD_LINES_LISTED - len(corpus.bad_lines)])
         of_words = _of_words(part, numbers)
         for piece in pieces:
@@ -93,7 +93,7 @@ def write_shards(
     order: np.ndarray,
     folder: Path,
     tokens_per_shard: int,
-    look: Callable[[], None],
+    check: Callable[[], None],
 ) -> None:
     """Writes the shards of all splits to `folder`, in the order of the text; words are numbered by `order` (types,).
 
@@ -103,20 +103,12 @@ def write_shards(
     place[order] = np.arange(len(order), dtype=np.uint32)
     writers = {name: _ShardWriter(folder, split, tokens_per_shard) for name, split in corpus.splits.items()}
     for _, part, pieces in text:
-        look()
+        check()
         of_words = place[_of_words(part, corpus.numbers)]
         for piece in pieces:
             writers[piece.split].add(of_words[piece.tokens], piece.lengths)
     for writer in writers.values():
         writer.close()
-
-
-class _Numbers(dict[str, int]):
-    """Word -> number; asking for a new word numbers it."""
-
-    def __missing__(self, word: str) -> int:
-        number = self[word] = len(self)
-        return number
 
 
 def _of_words(part: Part, numbers: dict[str, int]) -> np.ndarray:

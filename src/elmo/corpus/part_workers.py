@@ -24,7 +24,7 @@ from elmo.corpus.parts import number_block
 from elmo.errors import ConfigError, ElmoError
 from elmo.process.answering_process import answers, portable, started
 
-_SECONDS_BETWEEN_LOOKS = 0.2
+_SECONDS_BETWEEN_CHECKS = 0.2
 _LENGTH = struct.Struct("<Q")
 
 
@@ -35,12 +35,12 @@ class WorkerDied(ElmoError):
 class InThisProcess:
     """Makes the parts right here, one after the other."""
 
-    def __init__(self, look: Callable[[], None]) -> None:
-        self._look = look
+    def __init__(self, check: Callable[[], None]) -> None:
+        self._check = check
 
     def submit(self, block: Block, recipe: Recipe, path: Path) -> None:
         """Makes a part and writes it to `path`."""
-        number_block(block, recipe, self._look).save(path)
+        number_block(block, recipe, self._check).save(path)
 
     def finish(self) -> None:
         """Nothing is left to do."""
@@ -49,8 +49,8 @@ class InThisProcess:
 class Workers:
     """`number` processes. What they raise is raised by `submit` and `finish`, in the order of the blocks."""
 
-    def __init__(self, number: int, look: Callable[[], None], held_files: Sequence[int]) -> None:
-        self._look = look
+    def __init__(self, number: int, check: Callable[[], None], held_files: Sequence[int]) -> None:
+        self._check = check
         self._most_waiting = 2 * number
         self._threads = ThreadPoolExecutor(number)
         self._processes = [_Process(held_files) for _ in range(number)]
@@ -60,7 +60,7 @@ class Workers:
         self._waiting: deque[Future[None]] = deque()
 
     def submit(self, block: Block, recipe: Recipe, path: Path) -> None:
-        """Has a part made and written to `path`, soon."""
+        """Schedules a part to be made and written to `path`."""
         while len(self._waiting) >= self._most_waiting:
             self._wait_for_first()
         self._waiting.append(self._threads.submit(self._ask, block, recipe, path))
@@ -82,13 +82,13 @@ class Workers:
         # The others go on; the order of answers, and of errors, is that of the blocks.
         first = self._waiting[0]
         while not first.done():
-            self._look()
-            wait([first], timeout=_SECONDS_BETWEEN_LOOKS)
+            self._check()
+            wait([first], timeout=_SECONDS_BETWEEN_CHECKS)
         try:
             self._waiting.popleft().result()
         except WorkerDied:
             # Perhaps of the signal that asked this process to stop.
-            self._look()
+            self._check()
             raise
 
     def _ask(self, block: Block, recipe: Recipe, path: Path) -> None:
@@ -102,16 +102,16 @@ class Workers:
 
 @contextlib.contextmanager
 def part_makers(
-    number: int, look: Callable[[], None], held_files: Sequence[int] = ()
+    number: int, check: Callable[[], None], held_files: Sequence[int] = ()
 ) -> Iterator[InThisProcess | Workers]:
-    """Whoever makes parts: `number` processes, or this one if `number` is 1.
+    """The producer of parts: `number` processes, or this one if `number` is 1.
 
-    `look` may raise to stop. `held_files`: descriptors that stay open, with their locks, as long as a process lives.
+    `check` may raise to stop. `held_files`: descriptors that stay open, with their locks, as long as a process lives.
     """
     if number == 1:
-        yield InThisProcess(look)
+        yield InThisProcess(check)
         return
-    workers = Workers(number, look, held_files)
+    workers = Workers(number, check, held_files)
     try:
         yield workers
     finally:
@@ -119,20 +119,20 @@ def part_makers(
 
 
 def check_can_travel(recipe: Recipe) -> None:
-    """ConfigError if another process can't be told the recipe."""
+    """ConfigError if the recipe can't be sent to another process."""
     try:
         travels = getattr(recipe.tokenizer, "__module__", "") != "__main__" and bool(pickle.dumps(recipe))
     except Exception:
         travels = False
     if not travels:
         raise ConfigError(
-            f"the tokenizer {tokenizer_name(recipe.tokenizer)} can't be given to other processes, since they could not "
+            f"the tokenizer {tokenizer_name(recipe.tokenizer)} can't be sent to other processes, because they can't "
             "import it. Put it into a module and name it as 'module:function', or use one worker."
         )
 
 
 class _Process:
-    """A worker, as the one sees it that asks."""
+    """A worker, seen from the process that started it."""
 
     def __init__(self, held_files: Sequence[int]) -> None:
         self._process = started(__name__, held_files=held_files)
@@ -162,8 +162,8 @@ class _Process:
 
 
 def work() -> None:
-    """The life of a worker process."""
-    # Ctrl-C reaches all processes of a terminal, a scheduler's SIGTERM all of a job; the one that asks decides.
+    """What a worker process does."""
+    # Ctrl-C reaches all processes of a terminal, a scheduler's SIGTERM all of a job; the parent decides.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     stream = answers()

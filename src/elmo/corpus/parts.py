@@ -22,7 +22,7 @@ class Part:
     """The sentences of a block."""
 
     digest: str
-    """Of the block it was made of."""
+    """Of the block it was made from."""
     words: list[str]
     """In the order of their numbers, which is that of their first occurrence."""
     tokens: np.ndarray
@@ -79,22 +79,22 @@ class Part:
             )
 
 
-class _Numbers(dict[str, int]):
-    """Word -> number; asking for a new word numbers it."""
+class WordNumbers(dict[str, int]):
+    """Word -> number; looking up a new word gives it the next number."""
 
     def __missing__(self, word: str) -> int:
         number = self[word] = len(self)
         return number
 
 
-def number_block(block: Block, recipe: Recipe, look: Callable[[], None] | None = None) -> Part:
-    """Makes a part of a block. `look` is called now and then, and may raise to stop.
+def number_block(block: Block, recipe: Recipe, check: Callable[[], None] | None = None) -> Part:
+    """Makes a part of a block. `check` is called now and then, and may raise to stop.
 
     Raises TextError for lines that can't be read if `recipe.errors` is "strict", and for tokenizers that fail or give
-    what is no token.
+    something that is not a token.
     """
-    reader = BlockReader(block, recipe, look or _do_nothing)
-    numbers = _Numbers()
+    reader = BlockReader(block, recipe, check or _do_nothing)
+    numbers = WordNumbers()
     number = numbers.__getitem__
     tokens, lengths = array("I"), array("i")
     for sentence in reader.sentences():

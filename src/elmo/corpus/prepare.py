@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from elmo.corpus.block_reader import Sentences
 from elmo.corpus.blocks import BLOCK_BYTES, read_blocks
-from elmo.corpus.documents import Documents, is_held_out
+from elmo.corpus.documents import is_held_out
 from elmo.corpus.numbering import NumberedCorpus, NumberedSplit, count_corpus, write_shards
 from elmo.corpus.part_workers import part_makers
 from elmo.corpus.report import split_report, text_warnings, vocabulary_warnings
@@ -43,12 +42,9 @@ from elmo.disk.atomic import new_folder
 from elmo.errors import ConfigError, ElmoError, Interrupted, OutputError, TextError
 from elmo.process.stop_flag import StopFlag, StopRequested
 from elmo.text.characters import CharacterMap
-from elmo.text.sentences import OnBadText, Tokenize
-from elmo.text.text_file import STDIN, FormatChoice, is_packed, text_name
+from elmo.text.text_file import is_packed, text_name
 from elmo.text.vocabulary import Vocabulary
 from elmo.version import __version__
-
-TOKENS_PER_SHARD = 20_000_000
 
 # Bytes of text in a byte of packed text, about.
 _PACKED_RATIO = 4
@@ -61,66 +57,29 @@ OnProgress = Callable[[int, int], None]
 def prepare(
     texts: Sequence[Path | str],
     folder: Path | str,
+    settings: CorpusSettings | None = None,
     *,
-    vocabulary_size: int | None = None,
-    min_count: int = 1,
-    vocabulary: Path | str | None = None,
     valid: Sequence[Path | str] = (),
     test: Sequence[Path | str] = (),
-    valid_share: float | None = None,
-    documents: Documents | None = None,
-    max_characters_per_token: int = 50,
-    format: FormatChoice = "auto",
-    field: str = "text",
-    sentences: Sentences = "lines",
-    tokenizer: str | Tokenize = "whitespace",
-    encoding: str = "utf-8",
-    errors: OnBadText = "strict",
-    tokens_per_shard: int = TOKENS_PER_SHARD,
     workers: int = 1,
     resume: bool = False,
     force: bool = False,
     progress: OnProgress | None = None,
     stop_flag: StopFlag | None = None,
 ) -> dict[str, Any]:
-    """Makes prepared data in `folder` from text files; gives the report, as in data.json.
+    """Makes prepared data in `folder` from text files; returns the report, as in data.json.
 
-    The vocabulary is that of the training text (`texts`): its `vocabulary_size` most frequent words (the three special
-    ones included; None: all) that occur `min_count` times; or the file `vocabulary`, taken as it is.
-    `valid` and `test` are prepared beside it, by the same vocabulary; or `valid_share` (over 0, below 1) of the
-    training text's documents become "valid", the same ones each time: equal documents are never on both sides.
-    `documents`: what a document is. "file"; "block" (text: what blank lines separate; CoNLL-U: what `# newdoc`
-    begins); "row" (a line of text, an object of JSON lines, a sentence of CoNLL-U); None: "row" for JSON lines, else
-    "block".
-    `format`, `field`, `encoding`, `errors`: see `read_sentences`. Blank and skipped lines are left out and counted.
-    `sentences`: where sentences end in text. "lines": each line is one; "within-lines": a line can hold several;
-    "across-lines": they go on over line ends, only blank lines end a paragraph. Lists of tokens are one each.
-    `tokenizer`: a name known to `elmo.text.tokenizer`, or a function from a text to its tokens.
-    `workers`: processes; what is made doesn't depend on it. `resume`: go on with what a killed run left in
-    `FOLDER.partial/`. `force`: replace prepared data in `folder`, begin anew if a run was killed.
-    `progress(done, total)` is told the bytes of all files now and then.
-    Memory: one shard of about `tokens_per_shard` tokens (8 bytes each), a few megabytes for each worker, the longest
-    line, and the distinct words.
+    The vocabulary is that of the training text (`texts`). `valid` and `test`: held-out texts, prepared with the same
+    vocabulary. Blank and skipped lines are left out and counted. `workers`: processes; the result doesn't depend on it.
+    `resume`: continue what a killed run left in `FOLDER.partial/`. `force`: replace prepared data in `folder`, and
+    start again if a run was killed. `progress(done, total)` is called now and then with the bytes of all files.
+    Memory: one shard (8 bytes per token), a few megabytes for each worker, the longest line, and the distinct words.
     Raises ConfigError for impossible settings, TextError for texts that can't be read or have no token, OutputError if
     `folder` may not be replaced or the disk is full, Interrupted if `stop_flag` was raised (resumable). In all cases
     `folder` is left as it was.
     """
     splits = {TRAIN: list(texts), VALID: list(valid), TEST: list(test)}
-    settings = CorpusSettings(
-        vocabulary_size=vocabulary_size,
-        min_count=min_count,
-        vocabulary=None if vocabulary is None else str(vocabulary),
-        valid_share=valid_share,
-        documents=documents,
-        max_characters_per_token=max_characters_per_token,
-        format=format,
-        field=field,
-        sentences=sentences,
-        tokenizer=tokenizer,
-        encoding=encoding,
-        errors=errors,
-        tokens_per_shard=tokens_per_shard,
-    )
+    settings = settings or CorpusSettings()
     settings.check(splits, workers)
     run = _Run({name: files for name, files in splits.items() if files}, settings, workers, stop_flag, progress)
     return run.make(Path(os.path.abspath(folder)), resume=resume, force=force)  # noqa: PTH100 - as in atomic.py
@@ -128,7 +87,7 @@ def prepare(
 
 @dataclass
 class _Run:
-    """One call, when all is checked."""
+    """One call, after all checks."""
 
     splits: Splits
     settings: CorpusSettings
@@ -137,14 +96,14 @@ class _Run:
     progress: OnProgress | None
 
     def make(self, folder: Path, *, resume: bool, force: bool) -> dict[str, Any]:
-        """Does it all."""
+        """Makes the data; returns the report."""
         given = None if self.settings.vocabulary is None else Vocabulary.read(self.settings.vocabulary)
         work = WorkFolder(folder)
         resumed = resume and work.is_begun
         replaceable = frozenset(path.name for path in _entries(folder) if is_file_of_data(path.name))
-        # Parts and shards both have 4 bytes a token, whose word and space are seldom fewer.
+        # Parts and shards both have 4 bytes per token, whose word and space are seldom fewer.
         size = 2 * _expected_bytes(self.splits)
-        # A run that could begin may go on: whatever stands in `folder` was there with leave, or is its own.
+        # A run that was allowed to start may continue: it was checked then whether `folder` may be replaced.
         force_folder = force or resumed
         with work.held(self._plan(), resume=resume, force=force), _kept_or_removed(work, resumed):
             with new_folder(folder, size=size, force=force_folder, replaceable=replaceable) as unfinished:
@@ -156,11 +115,11 @@ class _Run:
         with _explained(work, folder):
             files, num_parts = self._make_parts(work)
             text = PartedText(files, num_parts, work.load, self.settings.valid_share or 0.0)
-            corpus = count_corpus(text, self._names(), self._look)
+            corpus = count_corpus(text, self._names(), self._check)
             if self.settings.documents == "file":
                 for name, split in corpus.splits.items():
                     split.documents = sum(file.split == name for file in files)
-            self._check_has_tokens(corpus, files)
+            self._require_tokens(corpus, files)
             report = {
                 "format_version": FORMAT_VERSION,
                 "settings": self.settings.to_dict(),
@@ -170,7 +129,7 @@ class _Run:
         return report
 
     def _plan(self) -> dict[str, Any]:
-        """All that the parts depend on, and what else the user would expect to stay."""
+        """Everything the parts depend on, and what else a user would expect to stay the same."""
         files = {name: [str(file) for file in files] for name, files in self.splits.items()}
         return {"version": __version__, "block_bytes": BLOCK_BYTES, "texts": files, **self.settings.to_dict()}
 
@@ -178,22 +137,22 @@ class _Run:
         held_out = [VALID] if self.settings.valid_share is not None else []
         return [name for name in (TRAIN, VALID, TEST) if name in [*self.splits, *held_out]]
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         if self.stop_flag is not None:
-            self.stop_flag.look()
+            self.stop_flag.check()
 
     def _make_parts(self, work: WorkFolder) -> tuple[list[TextFile], int]:
         """Has all parts in `work`; the files, and the number of parts."""
-        told = _Progress(self.splits, self.progress)
+        progress = _Progress(self.splits, self.progress)
         files: list[TextFile] = []
         index = 0
-        with part_makers(self.workers, self._look, work.held_files) as maker:
+        with part_makers(self.workers, self._check, work.held_files) as maker:
             for split, paths in self.splits.items():
                 for path in paths:
                     recipe = self.settings.recipe(path, for_training=split == TRAIN)
                     files.append(self._text_file(len(files), path, split, index))
-                    for block in read_blocks(path, recipe.border, size=BLOCK_BYTES, on_progress=told):
-                        self._look()
+                    for block in read_blocks(path, recipe.border, size=BLOCK_BYTES, on_progress=progress):
+                        self._check()
                         if not work.has(index, block):
                             maker.submit(block, recipe, work.part_path(index))
                         index += 1
@@ -210,7 +169,7 @@ class _Run:
                 split = VALID
         return TextFile(number, str(path), split, first_part, shares=share is not None and not whole)
 
-    def _check_has_tokens(self, corpus: NumberedCorpus, files: Sequence[TextFile]) -> None:
+    def _require_tokens(self, corpus: NumberedCorpus, files: Sequence[TextFile]) -> None:
         for split in corpus.splits.values():
             if split.tokens:
                 continue
@@ -228,13 +187,13 @@ class _Run:
         self, folder: Path, text: PartedText, corpus: NumberedCorpus, given: Vocabulary | None
     ) -> dict[str, Any]:
         """Writes all files but the report, and gives the figures for it."""
-        order = corpus.by_frequency(TRAIN)
-        write_shards(text, corpus, order, folder, self.settings.tokens_per_shard, self._look)
+        order = corpus.frequency_order(TRAIN)
+        write_shards(text, corpus, order, folder, self.settings.tokens_per_shard, self._check)
         words = list(corpus.numbers)
         words = [words[number] for number in order.tolist()]
         counts = {name: split.counts(len(words))[order] for name, split in corpus.splits.items()}
         word_counts = dict(zip(words, counts[TRAIN].tolist(), strict=True))
-        size, min_count = self.settings.vocabulary_size, self.settings.min_count
+        size, min_count = self.settings.vocab_size, self.settings.min_count
         vocabulary = given or Vocabulary.from_counts(word_counts, max_size=size, min_count=min_count)
         characters = CharacterMap.for_bytes(self.settings.max_characters_per_token)
         _write_types(folder, words, counts[TRAIN], vocabulary, characters)
@@ -258,35 +217,38 @@ def _entries(folder: Path) -> list[Path]:
     return list(folder.iterdir()) if folder.is_dir() else []
 
 
+def _regular_files(splits: Splits) -> list[Path]:
+    """Neither standard input nor pipes, whose size nobody knows and which can be read only once."""
+    return [Path(file) for files in splits.values() for file in files if Path(file).is_file()]
+
+
 def _expected_bytes(splits: Splits) -> int:
     """About as many as the unpacked text has."""
-    files = [Path(file) for files in splits.values() for file in files if str(file) != STDIN]
-    return sum(file.stat().st_size * (_PACKED_RATIO if is_packed(file) else 1) for file in files)
+    return sum(file.stat().st_size * (_PACKED_RATIO if is_packed(file) else 1) for file in _regular_files(splits))
 
 
 class _Progress:
     """Bytes read of all files."""
 
-    def __init__(self, splits: Splits, tell: OnProgress | None) -> None:
-        files = [Path(file) for files in splits.values() for file in files if str(file) != STDIN]
-        self.total = sum(file.stat().st_size for file in files)
+    def __init__(self, splits: Splits, report: OnProgress | None) -> None:
+        self.total = sum(file.stat().st_size for file in _regular_files(splits))
         self.done = 0
-        self.tell = tell
+        self.report = report
 
     def __call__(self, more: int) -> None:
         self.done += more
-        if self.tell is not None:
-            self.tell(self.done, self.total)
+        if self.report is not None:
+            self.report(self.done, self.total)
 
 
 @contextlib.contextmanager
 def _kept_or_removed(work: WorkFolder, resumed: bool) -> Iterator[None]:
-    """Parts that are good for another try are kept; after an error of text or settings there is none."""
+    """Keeps the parts if another run can use them; after an error in texts or settings none can."""
     try:
         yield
     except StopRequested:
         raise Interrupted(
-            f"{work.data}: interrupted before it was finished. What is done is kept in {work.path}. Go on with the "
+            f"{work.data}: interrupted before it was finished. What is done is kept in {work.path}. Continue with the "
             "same command and --resume."
         ) from None
     except ElmoError as error:
@@ -297,7 +259,7 @@ def _kept_or_removed(work: WorkFolder, resumed: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _explained(work: WorkFolder, folder: Path) -> Iterator[None]:
-    """A full disk, said with figures and with what to do."""
+    """Turns the error of a full disk into one with figures and the next step."""
     try:
         yield
     except OSError as error:
@@ -308,13 +270,13 @@ def _explained(work: WorkFolder, folder: Path) -> Iterator[None]:
         raise OutputError(
             f"{error.filename or work.path}: can't be written: {error.strerror or error}; {written:,} bytes were "
             f"written, {shutil.disk_usage(work.path).free:,} are free, and about 8 are needed for each token. What "
-            f"is done is kept in {work.path}: free some space, and go on with the same command and --resume."
+            f"is done is kept in {work.path}: free some space, then continue with the same command and --resume."
         ) from error
 
 
 def _sha256(file: Path | str) -> str | None:
-    """Of the file as it lies on the disk; None for standard input, which is gone."""
-    if str(file) == STDIN:
+    """Of the file as it is on the disk; None for standard input and pipes, which can be read only once."""
+    if not Path(file).is_file():
         return None
     with Path(file).open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
@@ -348,6 +310,9 @@ def _write_types(
     np.save(folder / TYPE_WORDS_FILE, vocabulary.ids(words).astype(np.int32))
     np.save(folder / TYPE_COUNTS_FILE, counts)
     shape = (len(words), character_map.max_characters_per_token)
+    needed = shape[0] * shape[1] * np.dtype(np.int16).itemsize
+    if needed > shutil.disk_usage(folder).free:  # a full disk would end a process that writes to mapped memory
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder / TYPE_CHARACTERS_FILE))
     rows = np.lib.format.open_memmap(folder / TYPE_CHARACTERS_FILE, mode="w+", dtype=np.int16, shape=shape)
     for start in range(0, len(words), _ROWS_AT_ONCE):
         rows[start : start + _ROWS_AT_ONCE] = character_map.ids(words[start : start + _ROWS_AT_ONCE])

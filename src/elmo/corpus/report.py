@@ -1,4 +1,4 @@
-"""The report on prepared data: what was counted, and what isn't wrong but seldom meant."""
+"""The report on prepared data: the counts, and warnings about what is allowed but seldom intended."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,13 +10,13 @@ from elmo.corpus.splitting import TRAIN, VALID
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE, CharacterMap
 from elmo.text.vocabulary import SPECIAL_WORDS, Vocabulary
 
-Files = list[dict[str, Any]]
+FileReports = list[dict[str, Any]]
 """path, sha256 and tokens of each"""
 
 
 def split_report(
     split: NumberedSplit,
-    files: Files,
+    files: FileReports,
     counts: np.ndarray,
     words: Sequence[str],
     vocabulary: Vocabulary,
@@ -45,7 +45,9 @@ def split_report(
     }
 
 
-def text_warnings(splits: Mapping[str, NumberedSplit], files: Mapping[str, Files], *, is_shared: bool) -> list[str]:
+def text_warnings(
+    splits: Mapping[str, NumberedSplit], files: Mapping[str, FileReports], *, is_shared: bool
+) -> list[str]:
     """Files without a token, boundaries as words, the same file in two splits (unless it `is_shared` among them)."""
     found = []
     training = {file["sha256"]: file["path"] for file in files[TRAIN] if file["sha256"]}
@@ -84,6 +86,6 @@ def vocabulary_warnings(
     return [
         f"the vocabulary's order doesn't follow the training text, {len(wrong):,} times in {len(ordered):,} words: "
         f"{word!r} (line {line}) occurs {counts.get(word, 0)} times, {following!r} (line {line + 1}) "
-        f"{counts[following]} times. The sampled softmax takes the order for that of frequency: use the full softmax, "
-        "or a vocabulary of this text."
+        f"{counts[following]} times. The sampled softmax assumes the order of frequency: use the full softmax, or a "
+        "vocabulary of this text."
     ]

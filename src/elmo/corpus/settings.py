@@ -1,12 +1,13 @@
-"""CorpusSettings: all that decides what prepared data becomes, but the texts themselves."""
+"""CorpusSettings: everything but the texts themselves that decides what prepared data becomes."""
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from elmo.corpus.block_reader import Recipe, Sentences, tokenizer_name
+from elmo.corpus.block_reader import Recipe, SentenceEnds, tokenizer_name
 from elmo.corpus.documents import Documents
 from elmo.corpus.part_workers import check_can_travel
 from elmo.errors import ConfigError
@@ -16,33 +17,65 @@ from elmo.text.text_file import STDIN, FormatChoice, check_is_text_file, format_
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 from elmo.text.vocabulary import Vocabulary
 
+if TYPE_CHECKING:
+    Tokenizer = str | Tokenize
+else:
+    Tokenizer = str  # what can be given on the command line, which is made from the fields below
+
+TOKENS_PER_SHARD = 20_000_000
+_MOST_CHARACTERS = 10_000
+_MOST_WORKERS = 64
+
 Splits = Mapping[str, Sequence[Path | str]]
 
 
 @dataclass(frozen=True)
 class CorpusSettings:
-    """As `prepare` explains them."""
+    """How a corpus is read, and what is made of it; every field is a flag of `elmo prepare`."""
 
-    vocabulary_size: int | None
-    min_count: int
-    vocabulary: str | None
-    valid_share: float | None
-    documents: Documents | None
-    max_characters_per_token: int
-    format: FormatChoice
-    field: str
-    sentences: Sentences
-    tokenizer: str | Tokenize
-    encoding: str
-    errors: OnBadText
-    tokens_per_shard: int
+    vocab_size: int | None = None
+    """Words the language model predicts: the most frequent ones of the training text, <S>, </S> and <UNK> included
+    (default: all)."""
+    min_count: int = 1
+    """Leave words that occur less often out of the vocabulary."""
+    vocabulary: str | None = None
+    """Use this vocabulary as it is instead of making one: a file (one word per line), or the name or folder of a model
+    to be fine-tuned."""
+    valid_share: float | None = None
+    """Instead of --valid: hold out this share of the training text's documents, above 0 and below 1. The same
+    documents every time; equal documents are never on both sides."""
+    documents: Documents | None = None
+    """What a document is: file; block (text: separated by blank lines, CoNLL-U: starting at # newdoc); row (a line, a
+    JSON object, a sentence of CoNLL-U) (default: row for JSON lines, else block)."""
+    max_characters_per_token: int = 50
+    """Characters kept of each word, including the two marks at its ends."""
+    format: FormatChoice = "auto"
+    """text: plain text; jsonl: one JSON object per line; conllu: treebanks; auto: by the ending of each file."""
+    field: str = "text"
+    """Of JSON lines: the key of the text, or of the list of a sentence's tokens."""
+    sentences: SentenceEnds = "lines"
+    """lines: each line is one sentence; for raw text: within-lines: a line can hold several; across-lines: they go on
+    over line ends, and only blank lines end a paragraph."""
+    tokenizer: Tokenizer = "whitespace"
+    """How text becomes tokens: whitespace; unicode: by rules, for text that isn't tokenized; or module:function of
+    your own (from Python also the function itself)."""
+    encoding: str = "utf-8"
+    """Encoding of all texts."""
+    errors: OnBadText = "strict"
+    """What happens at a line that isn't valid text: strict: stop; skip: list and skip it."""
+    tokens_per_shard: int = TOKENS_PER_SHARD
+    """A shard is closed at the end of the sentence that fills it. Writing one needs 8 bytes of memory per token."""
+
+    def __post_init__(self) -> None:
+        if self.vocabulary is not None:
+            object.__setattr__(self, "vocabulary", str(self.vocabulary))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return asdict(replace(self, tokenizer=tokenizer_name(self.tokenizer)))
 
     def documents_of(self, path: Path | str) -> Documents:
-        """What a document is in a file."""
+        """What a document is in this file."""
         if self.documents is not None:
             return self.documents
         return "row" if format_of(path, self.format) == "jsonl" else "block"
@@ -60,16 +93,17 @@ class CorpusSettings:
         )
 
     def check(self, splits: Splits, workers: int) -> None:
-        """Refuses now what would else be found after an hour of reading: ConfigError, or TextError for no file."""
+        """Finds errors now rather than after an hour of reading: ConfigError, or TextError for a missing file."""
         self._check_vocabulary()
         self._check_choices()
-        for name, value, least in (
-            ("max_characters_per_token", self.max_characters_per_token, 3),
-            ("tokens_per_shard", self.tokens_per_shard, 1),
-            ("workers", workers, 1),
+        processes = max(_MOST_WORKERS, 4 * (os.cpu_count() or 1))
+        for name, value, least, most in (
+            ("max_characters_per_token", self.max_characters_per_token, 3, _MOST_CHARACTERS),
+            ("tokens_per_shard", self.tokens_per_shard, 1, 1 << 40),
+            ("workers", workers, 1, processes),
         ):
-            if value < least:
-                raise ConfigError(f"{name} is {value}, but less than {least} can do nothing. Choose more.")
+            if not least <= value <= most:
+                raise ConfigError(f"{name} is {value}, but must be from {least} to {most:,} here. Change it.")
         self._check_texts(splits)
         self._check_share(splits)
         if isinstance(self.tokenizer, str):
@@ -78,24 +112,24 @@ class CorpusSettings:
             check_can_travel(self.recipe(splits["train"][0], for_training=True))
 
     def _check_vocabulary(self) -> None:
-        if self.vocabulary is not None and (self.vocabulary_size is not None or self.min_count != 1):
+        if self.vocabulary is not None and (self.vocab_size is not None or self.min_count != 1):
             raise ConfigError(
-                "a vocabulary file is given together with a vocabulary size or minimum count, but the file is taken as "
+                "a vocabulary file is given together with a vocabulary size or minimum count, but the file is used as "
                 "it is. Give one or the other."
             )
-        Vocabulary.from_counts({}, max_size=self.vocabulary_size, min_count=self.min_count)
+        Vocabulary.from_counts({}, max_size=self.vocab_size, min_count=self.min_count)
 
     def _check_choices(self) -> None:
         checked_encoding(self.encoding)
         for name, value, choices in (
             ("errors", self.errors, get_args(OnBadText)),
-            ("sentences", self.sentences, get_args(Sentences)),
+            ("sentences", self.sentences, get_args(SentenceEnds)),
             ("format", self.format, get_args(FormatChoice)),
             ("documents", self.documents, (None, *get_args(Documents))),
         ):
             if value not in choices:
                 allowed = ", ".join(choice for choice in choices if choice)
-                raise ConfigError(f"{name} is {value!r}, but no text can be read so. The ways are: {allowed}.")
+                raise ConfigError(f"{name} is {value!r}, but must be one of: {allowed}.")
 
     def _check_texts(self, splits: Splits) -> None:
         if not splits["train"]:
@@ -118,7 +152,7 @@ class CorpusSettings:
                 )
             return
         if not (math.isfinite(share) and 0 < share < 1):
-            raise ConfigError(f"the share held out is {share}, but must lie between 0 and 1. Choose for instance 0.01.")
+            raise ConfigError(f"the share held out is {share}, but must be above 0 and below 1. Use for instance 0.01.")
         if splits["valid"]:
             raise ConfigError(
                 f"both held-out files ({splits['valid'][0]}) and a share to hold out ({share}) are given, but there is "
@@ -137,6 +171,6 @@ class CorpusSettings:
                 )
             if self.documents == "block" and format_of(file, self.format) == "jsonl":
                 raise ConfigError(
-                    f"{file} is JSON lines, where blank lines part nothing, but documents are blocks. Use --documents "
-                    "row or file."
+                    f"{file} is JSON lines, in which blank lines separate no documents, but documents are blocks. "
+                    "Use --documents row or file."
                 )

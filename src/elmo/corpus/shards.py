@@ -1,4 +1,4 @@
-"""Prepared data: a corpus as memory-mapped numbers, each distinct word's characters kept once.
+"""Prepared data: a corpus as memory-mapped arrays, with the characters of each distinct word stored once.
 
     data.json                  format version, settings, report
     vocab.txt                  the words the language model predicts
@@ -10,7 +10,7 @@
     SPLIT-00000.tokens.npy     (tokens,) uint32, the types of all sentences end to end, without boundaries
     SPLIT-00000.offsets.npy    (sentences + 1,) int64, where each sentence begins in it
 
-A model of a 50-character limit then needs 4 bytes a token here, where bilm-tf held 200, twice, in memory.
+With a limit of 50 characters this is 4 bytes per token, where bilm-tf held 200, twice, in memory.
 """
 
 import json

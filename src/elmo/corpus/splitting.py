@@ -19,7 +19,7 @@ class TextFile:
     """Its place among the files"""
     path: str
     split: str
-    """The split all of it goes to, or what isn't held out of it"""
+    """The split it goes to, except for what is held out of it"""
     first_part: int
     """Its parts are `first_part` to the next file's, in the order of the text."""
     shares: bool = False
@@ -36,7 +36,7 @@ class Piece:
     lengths: np.ndarray = field(repr=False)
     """(sentences,) int32: tokens of each sentence"""
     num_documents: int
-    """How many begin here; 0 where they aren't noted"""
+    """How many begin here; 0 where documents aren't recorded"""
 
 
 class PartedText:

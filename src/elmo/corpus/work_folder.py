@@ -1,9 +1,9 @@
 """WorkFolder: `DATA.partial/` beside the data that is made, where finished parts wait and a killed run goes on.
 
-plan.json        the texts and settings: parts of other plans would not fit
+plan.json        the texts and settings: parts made with others would not fit
 part-N.npz       see `parts.py`
 
-A part is only taken again if it is whole and made of the same bytes that are there now.
+A part is only used again if it is complete and was made from the same bytes as are there now.
 """
 
 import contextlib
@@ -22,13 +22,13 @@ from elmo.disk.folder_lock import locked
 from elmo.errors import ConfigError, OutputError, TextError
 
 _PLAN_FILE = "plan.json"
-# "lock" is a leaving of versions that locked a file and not the folder itself.
+# "lock" was left behind by versions that locked a file and not the folder itself.
 _OURS = re.compile(r"plan\.json(?:\.unfinished)?|lock|part-\d+\.(?:npz|unfinished)")
 _DAMAGED = (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error)
 
 
 class WorkFolder:
-    """The folder of work beside `data`, which needs not be there yet."""
+    """The work folder of `data`, which need not exist yet."""
 
     def __init__(self, data: Path) -> None:
         self.data = data
@@ -37,12 +37,12 @@ class WorkFolder:
 
     @property
     def held_files(self) -> list[int]:
-        """Descriptors to hand to all processes at work: as long as one of them lives, the folder is locked."""
+        """Descriptors to pass to all worker processes: as long as one of them lives, the folder is locked."""
         return [] if self._lock is None else [self._lock]
 
     @property
     def is_begun(self) -> bool:
-        """Whether there is something to go on with."""
+        """Whether there is a run to continue."""
         return (self.path / _PLAN_FILE).is_file()
 
     @property
@@ -54,15 +54,15 @@ class WorkFolder:
     def held(self, plan: Mapping[str, Any], *, resume: bool, force: bool) -> Iterator[None]:
         """Opens the folder for a run of `plan`.
 
-        `resume`: go on with what is there; `force`: begin anew. OutputError if something is there and neither is
-        wanted, or if another process is at work; ConfigError if `plan` is another than the one that was begun.
+        `resume`: continue what is there; `force`: start again. OutputError if something is there and neither is
+        given, or if another process works in it; ConfigError if `plan` is not the one it was started with.
         """
         self._check_is_free(resume=resume, force=force)
         self.path.mkdir(parents=True, exist_ok=True)
         with locked(self.path, "'elmo prepare'") as self._lock:
             if not (resume and self.is_begun):
                 self._clear()
-            self._remove_leavings()
+            self._remove_leftovers()
             self._begin(plan)
             yield
 
@@ -71,7 +71,7 @@ class WorkFolder:
         return self.path / f"part-{index:06}.npz"
 
     def has(self, index: int, block: Block) -> bool:
-        """Whether part `index` is there and whole. TextError if it was made of anything but `block`."""
+        """Whether part `index` is there and complete. TextError if it was made from anything but `block`."""
         path = self.part_path(index)
         if not path.is_file():
             return False
@@ -83,7 +83,7 @@ class WorkFolder:
         if part.digest != block.digest:
             raise TextError(
                 f"{block.name}, lines {block.first_line} to {block.last_line}: the text has changed since "
-                f"{self.path} was begun. Bring the old text back, or begin anew with --force instead of --resume."
+                f"{self.path} was started. Restore the old text, or start again with --force instead of --resume."
             )
         return True
 
@@ -95,12 +95,12 @@ class WorkFolder:
         except _DAMAGED as error:
             raise OutputError(
                 f"{path}: can't be read back ({error}): the disk or another program has damaged it. Check the disk; "
-                "then go on with --resume, which makes it again."
+                "then continue with --resume, which makes it again."
             ) from None
 
     def remove(self) -> None:
         """Removes the folder; what isn't ours stays."""
-        # First, so that a half removed folder is never gone on with.
+        # First, so that a half removed folder is never continued.
         (self.path / _PLAN_FILE).unlink(missing_ok=True)
         self._clear()
         with contextlib.suppress(OSError):
@@ -119,8 +119,8 @@ class WorkFolder:
             )
         if self.is_begun and not (resume or force):
             raise OutputError(
-                f"{self.path}: exists already: an earlier run did not come to its end. Go on with --resume, or begin "
-                "anew with --force."
+                f"{self.path}: exists already: an earlier run was not finished. Continue it with --resume, or start "
+                "again with --force."
             )
 
     def _clear(self) -> None:
@@ -128,8 +128,8 @@ class WorkFolder:
             if _OURS.fullmatch(entry.name):
                 entry.unlink()
 
-    def _remove_leavings(self) -> None:
-        """A run that was killed at its very end leaves its folder of data, half filled, under a hidden name."""
+    def _remove_leftovers(self) -> None:
+        """A run that was killed at its very end leaves a half filled data folder under a hidden name."""
         hidden = re.compile(rf"\.{re.escape(self.data.name)}\.[0-9a-f]{{12}}\.unfinished")
         for entry in self.data.parent.iterdir():
             if hidden.fullmatch(entry.name) and entry.is_dir():
@@ -143,8 +143,8 @@ class WorkFolder:
             for name in sorted({*begun, *plan}):
                 if begun.get(name) != plan.get(name):
                     raise ConfigError(
-                        f"{self.path}: was begun with {name} {begun.get(name)!r}, now it is {plan.get(name)!r}: its "
-                        "parts would not fit. Resume with what it was begun with, or begin anew with --force and "
+                        f"{self.path}: was started with {name} {begun.get(name)!r}, now it is {plan.get(name)!r}: its "
+                        "parts would not fit. Resume with the same settings, or start again with --force and "
                         "without --resume."
                     )
             return

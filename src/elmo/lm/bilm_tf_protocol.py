@@ -3,11 +3,12 @@
 The text goes through `batch_size` rows, one token of each row a step. A row whose sentence is used up pulls the next
 one of the text; the state is carried on. It ends at the first step in which a row finds no sentence: what the rows hold
 then is not measured. The forward and the backward language model pull the same sentences at the same steps.
-A blank line is a sentence of no words, with one prediction. Source: specification, 6.2 and 6.7; bilm-tf `bilm/data.py`.
+A blank line is a sentence of no words, with one prediction.
+Source: docs/specification.md, 6.2 and 6.7; bilm-tf `bilm/data.py`.
 """
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,7 +75,7 @@ def evaluate_like_bilm_tf(
         )
         for direction in bilm.config.directions
     }  # fmt: skip
-    return _result(text, rows, steps, nats, set(head.vocabulary))
+    return _result(text, rows, steps, nats, head.word_ids)
 
 
 def fill_rows(lengths: Sequence[int], batch_size: int) -> tuple[list[list[int]], int]:
@@ -92,7 +93,7 @@ def fill_rows(lengths: Sequence[int], batch_size: int) -> tuple[list[list[int]],
 
 
 def _result(
-    text: list[Sequence[str]], rows: list[list[int]], steps: int, nats: dict[str, float], known: set[str]
+    text: list[Sequence[str]], rows: list[list[int]], steps: int, nats: dict[str, float], known: Mapping[str, int]
 ) -> BilmTfPerplexity:
     whole, unknown = 0, 0
     for row in rows:

@@ -1,6 +1,6 @@
 """Reading with a carried state: rows of sentences side by side, each row's memory never forgotten.
 
-Source: bilm-tf `bilm/data.py` and `bin/run_test.py` as described in the specification, 6.2 and 6.7.
+Source: bilm-tf `bilm/data.py` and `bin/run_test.py`; docs/specification.md, 6.2 and 6.7.
 """
 
 import math
@@ -17,9 +17,6 @@ from elmo.text.vocabulary import UNKNOWN
 
 Poll = Callable[[], object]
 Row = Sequence[Sequence[str]]
-
-# 256 MiB of float32; a vocabulary of 800,000 words then goes through 83 targets at a time.
-_LOGITS_AT_ONCE = 1 << 26
 
 
 @torch.no_grad()
@@ -58,13 +55,8 @@ def carried_nats(
 
 
 def target_nats(head: LMHead, outputs: Tensor, target_ids: Tensor, poll: Poll = lambda: None) -> Tensor:
-    """(targets,) the full softmax's loss of each, in nats: few at a time for a large vocabulary."""
-    chunk = max(1, _LOGITS_AT_ONCE // len(head.vocabulary))
-    parts = []
-    for some, ids in zip(outputs.split(chunk), target_ids.split(chunk), strict=True):
-        poll()
-        parts.append(head.nats(some, ids))
-    return torch.cat(parts) if parts else outputs.new_zeros(0)
+    """(targets,) the full softmax's loss of each, in nats."""
+    return head.nats(outputs, target_ids, poll=poll)
 
 
 def token_vectors(bilm: BiLM, tokens: Sequence[str], chunk: int = 4096) -> Tensor:
@@ -77,7 +69,7 @@ def _numbered(
 ) -> tuple[list[str], list[np.ndarray], list[np.ndarray]]:
     """The distinct tokens; each row's inputs as places among them; each row's targets as vocabulary ids."""
     first, last = (0, 1) if direction == "forward" else (1, 0)  # the boundaries' numbers
-    ids = {word: index for index, word in enumerate(head.vocabulary)}
+    ids = head.word_ids
     boundaries = [ids[BEGIN_SENTENCE], ids[END_SENTENCE]]
     numbers = dict(zip(bilm.token_map.boundary_tokens, (0, 1), strict=True))
     inputs, targets = [], []

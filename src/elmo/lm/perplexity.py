@@ -8,7 +8,7 @@ state "zero": every sentence starts from a zero state, so its score depends on n
 state "carry": the text is cut into `rows` contiguous parts, and within a part the state is carried from sentence to
 sentence: the forward language model reads a part from its beginning, the backward one from its end.
 
-`bilm_tf_protocol.py` repeats bilm-tf's own numbers, which differ. Source: specification, 6.7.
+`bilm_tf_protocol.py` repeats bilm-tf's own numbers, which differ. Source: docs/specification.md, 6.7.
 """
 
 import itertools
@@ -141,9 +141,9 @@ def scores(
 
     state "zero": `window` sentences at a time are sorted by length and batched, `max_tokens` with padding in a batch.
     state "carry": the whole text is held in memory, and read as `rows` contiguous parts, or fewer for a short text.
-    Memory: a batch's vectors, and at most 2 ** 26 logits, whatever the vocabulary's size.
+    Memory: a batch's vectors, and 32 MB of logits, or those of 32 targets in a large vocabulary.
     """
-    ids = {word: index for index, word in enumerate(head.vocabulary)}
+    ids = head.word_ids
     iterator = iter(sentences)
     if state == "carry":
         yield from _carried_scores(bilm, head, ids, list(iterator), rows, max_tokens, poll)

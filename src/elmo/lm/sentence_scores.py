@@ -1,7 +1,7 @@
 """Sentence scores: how probable each language model finds a sentence, to rank sentences by.
 
-A direction's log-probability is the sum of ln p over its predictions: the forward language model's chances multiply to
-p(w1, ..., wn, </S>), the backward one's to p(wn, ..., w1, <S>). Every sentence starts from a zero state.
+A direction's log-probability is the sum of ln p over its predictions: the forward language model's probabilities
+multiply to p(w1, ..., wn, </S>), the backward one's to p(wn, ..., w1, <S>). Every sentence starts from a zero state.
 Source: paper section 3.1.
 """
 

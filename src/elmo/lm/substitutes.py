@@ -1,9 +1,10 @@
 """Substitutes: which words each direction's language model would put in a place.
 
-The forward language model knows only what stands left of the place, the backward one only what stands right of it. The
-product of their chances knows both sides.
+The forward language model sees only what is left of the place, the backward one only what is right of it. The product
+of their probabilities uses both sides.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,10 +16,13 @@ from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
 from elmo.text.vocabulary import SPECIAL_WORDS
 
+# Brackets around a token or around nothing.
+_MARK = re.compile(r"\[([^\[\]\s]*)\]")
+
 
 @dataclass(frozen=True)
 class Prediction:
-    """What one direction expects in a place."""
+    """What one direction predicts for a place."""
 
     best: list[tuple[str, float]]
     """The most probable words with their probabilities, the best first; `<UNK>` and the boundaries are left out."""
@@ -29,20 +33,20 @@ class Prediction:
 
 
 def marked(text: str) -> tuple[list[str], int]:
-    """Tokens of "The [bank] was steep ." and the place of the marked one, from 0; "[]" marks a gap.
+    """Tokens of "The [bank] was steep." and the place of the marked one, from 0; "[]" marks a gap.
 
-    Raises ConfigError unless exactly one token is marked.
+    Tokens are separated by spaces, and a bracket with something in it is a token of its own: what stands before or
+    after it without a space, like a full stop, becomes another token. Raises ConfigError unless exactly one place is
+    marked.
     """
-    tokens = text.split()
-    places = [place for place, token in enumerate(tokens) if token.startswith("[") and token.endswith("]")]
-    places = [place for place in places if len(tokens[place]) >= 2]
-    if len(places) != 1:
+    marks = list(_MARK.finditer(text))
+    if len(marks) != 1:
         raise ConfigError(
-            f"{text!r} has {len(places)} tokens in brackets, but exactly one place must be marked. Separate tokens by "
+            f"{text!r} has {len(marks)} tokens in brackets, but exactly one place must be marked. Separate tokens by "
             "spaces and mark one: 'The [bank] was steep .'"
         )
-    place = places[0]
-    return [*tokens[:place], tokens[place][1:-1], *tokens[place + 1 :]], place
+    before, after = text[: marks[0].start()].split(), text[marks[0].end() :].split()
+    return [*before, marks[0][1], *after], len(before)
 
 
 @torch.inference_mode()
@@ -51,9 +55,9 @@ def substitutes(
 ) -> dict[str, Prediction]:
     """For each direction of the model, and for "both", the `count` most probable words for `sentence[place]` (from 0).
 
-    "both" is there if the model has two directions: the product of their chances, scaled to a sum of 1 over all words.
-    It knows the sentence on both sides, and takes the sides for independent given the word. `<UNK>` and the boundaries
-    are no words to put anywhere, so they are left out. The sentence starts from a zero state.
+    "both" is given if the model has two directions: the product of their probabilities, scaled to a sum of 1 over all
+    words. It uses the sentence on both sides, and assumes that they are independent given the word. `<UNK>` and the
+    boundaries are left out, since they can't be put anywhere. The sentence starts from a zero state.
     Raises ConfigError for a place outside the sentence or a count below 1.
     """
     if not 0 <= place < len(sentence):
@@ -65,9 +69,9 @@ def substitutes(
         for direction, output in _outputs_beside(bilm, sentence, place).items()
     }
     for values in chances.values():
-        values[[index for index, word in enumerate(head.vocabulary) if word in SPECIAL_WORDS]] = -torch.inf
+        values[[head.word_ids[word] for word in SPECIAL_WORDS if word in head.word_ids]] = -torch.inf
     if len(chances) > 1:
-        chances["both"] = torch.log_softmax(sum(chances.values()), dim=0)
+        chances["both"] = torch.log_softmax(torch.stack(list(chances.values())).sum(dim=0), dim=0)
     return {name: _prediction(head, values.exp(), sentence[place], count) for name, values in chances.items()}
 
 
@@ -88,7 +92,7 @@ def _outputs_beside(bilm: BiLM, sentence: Sequence[str], place: int) -> dict[str
 def _prediction(head: LMHead, probabilities: Tensor, word: str, count: int) -> Prediction:
     values, ids = probabilities.topk(min(count, int((probabilities > 0).sum())))
     best = [(head.vocabulary[i], value) for i, value in zip(ids.tolist(), values.tolist(), strict=True)]
-    if word not in head.vocabulary or word in SPECIAL_WORDS:
+    if word not in head.word_ids or word in SPECIAL_WORDS:
         return Prediction(best, None, None)
-    own = probabilities[head.vocabulary.index(word)]
+    own = probabilities[head.word_ids[word]]
     return Prediction(best, float(own), int((probabilities >= own).sum()))

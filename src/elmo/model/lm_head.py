@@ -4,7 +4,8 @@ Source: bilm-tf `bilm/training.py`; for clusters Grave et al. 2017. One softmax 
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import torch
 from jaxtyping import Float, Int
@@ -30,7 +31,10 @@ class SoftmaxCluster(nn.Module):
         nn.init.normal_(self.weight, 0, 1 / math.sqrt(width))
 
 
-_LOGITS_AT_ONCE = 2**22
+# Logits are made for some targets at a time: larger blocks than this cost as much in page faults as in arithmetic.
+_LOGITS_BYTES = 32 << 20
+# But the table of a large vocabulary (1.6 GB with 793,471 words) must not be read once for each few targets.
+_LEAST_TARGETS = 32
 
 
 class LMHead(nn.Module):
@@ -92,15 +96,24 @@ class LMHead(nn.Module):
         outputs: Float[Tensor, "targets projection"],
         target_ids: Int[Tensor, " targets"],
         chunk: int | None = None,
+        poll: Callable[[], object] = lambda: None,
     ) -> Float[Tensor, " targets"]:
         """The full or adaptive softmax's loss of each target, in nats.
 
-        `chunk` targets at a time bound the memory; by default as many as make 16 MB of logits, which the allocator
-        hands out again and again: larger pieces cost as much in page faults as in arithmetic.
+        `chunk`: targets at a time, which bounds the memory; by default as many as make 32 MB of logits, and 32 at
+        least. `poll` is called before each chunk and may raise to end it.
         """
-        chunk = chunk or max(1, _LOGITS_AT_ONCE // len(self.vocabulary))
-        parts = [self._nats(*some) for some in zip(outputs.split(chunk), target_ids.split(chunk), strict=True)]
+        chunk = chunk or max(_LEAST_TARGETS, _LOGITS_BYTES // (outputs.element_size() * len(self.vocabulary)))
+        parts = []
+        for some in zip(outputs.split(chunk), target_ids.split(chunk), strict=True):
+            poll()
+            parts.append(self._nats(*some))
         return torch.cat(parts) if parts else outputs.new_zeros(0)
+
+    @cached_property
+    def word_ids(self) -> dict[str, int]:
+        """Vocabulary ids by word; made once, which takes a second for a large vocabulary."""
+        return {word: index for index, word in enumerate(self.vocabulary)}
 
     def _nats(self, outputs: Tensor, target_ids: Tensor) -> Tensor:
         if self.clusters:

@@ -1,11 +1,11 @@
-"""StopFlag: how a long run is asked to stop, and where it looks whether it was.
+"""StopFlag: how a long run is asked to stop, and how it finds out.
 
-SIGTERM (a scheduler's warning) and Ctrl-C raise the flag; everything that runs for more than a few seconds looks at it
-and comes to a place where all can be saved. A second signal ends at once; what is on the disk stays whole, since a
-checkpoint only gets its name when all of it is written.
+SIGTERM (a scheduler's warning) and Ctrl-C raise the flag; everything that runs for more than a few seconds checks it
+and stops at a point where everything can be saved. A second signal ends the process at once; what is on the disk stays
+complete, since a checkpoint only gets its name when all of it is written.
 
-The command line listens from its first line on, so that a signal while data are opened or the last files are written
-finds somebody; whatever listens inside of that block shares its flag.
+The command line listens from its first line on, so that a signal is also handled while data are opened or the last
+files are written; whatever listens inside of that block shares its flag.
 """
 
 import signal
@@ -16,11 +16,11 @@ from types import FrameType
 
 
 class StopRequested(Exception):  # noqa: N818 - no error: the way out of a long loop
-    """Somebody asked the run to stop; what was under way is left undone."""
+    """The run was asked to stop; what was under way is abandoned."""
 
 
 class StopFlag:
-    """Raised by SIGTERM and Ctrl-C. Called as a signal handler; looked at by `signal` or `look`."""
+    """Raised by SIGTERM and Ctrl-C. Called as a signal handler; read by `signal` or `check`."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
@@ -31,7 +31,7 @@ class StopFlag:
             raise KeyboardInterrupt
         self.signal = number
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Raises StopRequested if the flag is up: for loops whose work may be thrown away."""
         if self.signal is not None:
             raise StopRequested
@@ -39,9 +39,9 @@ class StopFlag:
 
 @contextmanager
 def stop_flag() -> Iterator[StopFlag]:
-    """Listens for SIGTERM and Ctrl-C inside the block; in a thread, where Python gets no signals, for nothing.
+    """Listens for SIGTERM and Ctrl-C inside the block; not in a thread, where Python gets no signals.
 
-    Inside another such block it gives that one's flag.
+    Inside another such block it yields that one's flag.
     """
     listening = signal.getsignal(signal.SIGTERM)
     if isinstance(listening, StopFlag):

@@ -203,7 +203,7 @@ def _parsed(line: bytes, dim: int, *, with_spaces: bool) -> tuple[str, np.ndarra
     # But what ends in a number is a row with too many of them, not a word.
     if len(numbers) != dim or not name or (b" " in name and (not with_spaces or _is_number(name.split(b" ")[-1]))):
         raise _BadRow(
-            f"the row has {_stripped(line).count(b' ')} fields behind its word, but {dim} numbers belong there. The "
+            f"the row has {_stripped(line).count(b' ')} fields after its word, but {dim} are expected. The "
             "file is damaged: download or make it again, or leave such rows out (Python: errors='skip')"
         )
     try:
@@ -211,8 +211,8 @@ def _parsed(line: bytes, dim: int, *, with_spaces: bool) -> tuple[str, np.ndarra
     except ValueError:
         wrong = next(number for number in numbers if not _is_number(number))
         raise _BadRow(
-            f"{wrong[:40].decode('utf-8', 'replace')!r} is not a number, but {dim} of them belong behind the word "
-            f"{name[:40].decode('utf-8', 'replace')!r}. Mend the row, or leave such rows out (Python: errors='skip')"
+            f"{wrong[:40].decode('utf-8', 'replace')!r} is not a number, but {dim} numbers are expected after the word "
+            f"{name[:40].decode('utf-8', 'replace')!r}. Fix the line, or leave such rows out (Python: errors='skip')"
         ) from None
     return _decoded(name), _finite(values, name)
 

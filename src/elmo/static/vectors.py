@@ -1,10 +1,10 @@
-"""Static vectors: files with one vector a word, whatever its sentence -> words and a matrix.
+"""Static vectors: files with one vector per word, whatever its sentence -> words and a matrix.
 
     word2vec text, fastText .vec   a line "count dim", then lines "word v1 .. v_dim"
     GloVe                          the same lines without the first; a word can have spaces in it (glove.840B)
     word2vec binary                a line "count dim", then per word its bytes, a space and dim float32, little-endian
 
-Source: specification section 8; word2vec `distance.c`; GloVe `glove.c`; fastText `fasttext.cc`.
+Source: docs/specification.md, 8; word2vec `distance.c`; GloVe `glove.c`; fastText `fasttext.cc`.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -90,7 +90,7 @@ def read_static_vectors(
 
     `words`: these and their lower-cased forms are kept; `max_words`: the file's first ones are, which most makers
     order by frequency. With both, either is enough for a row; with neither, all are kept. What isn't kept is hardly
-    looked at and takes no memory, so the file may be larger than that. `format`: "auto" goes by the content.
+    parsed and takes no memory, so the file may be larger than memory. `format`: "auto" goes by the content.
     `errors`: what a row that can't be used does. "strict" raises; "skip" leaves it out and calls
     `on_bad_row(message)`; of a word given twice, the first row is kept.
     `on_progress`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
@@ -171,7 +171,7 @@ def _rows(
 
 
 def _is_text(line: bytes) -> bool:
-    """Whether the first row is text, be it faulty. Of a float32 between 2^-13 and 2, one byte isn't among these."""
+    """Whether the first row is text, even if invalid. Of a float32 between 2^-13 and 2, one byte isn't among these."""
     numbers = (line.partition(b" ")[2] or line)[:64].rstrip(b"\r\n")
     count = sum(byte in _OF_NUMBERS for byte in numbers)
     return count >= (0.9 if len(numbers) == 64 else 1) * len(numbers)

@@ -61,13 +61,13 @@ def _fault(kind: str = "", rank: int = 0, step: int = 0) -> Iterator[None]:
     plain, plain_learn, plain_scores = Trainer.step, Trainer._learn, shared_evaluation.scores
     here = int(os.environ["RANK"]) == rank
 
-    def step_with_fault(trainer: Trainer):  # noqa: ANN202
+    def step_with_fault(trainer: Trainer, *arguments):  # noqa: ANN002, ANN202
         if here and trainer.step_number + 1 == step:
             if kind == "signal":
                 os.kill(os.getpid(), signal.SIGTERM)
             if kind == "hang":
                 time.sleep(4)
-        return plain(trainer)
+        return plain(trainer, *arguments)
 
     def learn_nan(trainer: Trainer, vectors, direction, window):  # noqa: ANN001, ANN202
         result = plain_learn(trainer, vectors, direction, window)

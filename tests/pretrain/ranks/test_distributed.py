@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ import elmo
 from elmo.cli.main import main as elmo_command
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError
+from elmo.pretrain.ranks import distributed
 from elmo.pretrain.ranks.distributed import Ranks, joined
 from elmo.pretrain.ranks.gradients import RowGradient
 from elmo.pretrain.ranks.reduction import RanksDiffer, Reduction
@@ -65,11 +65,12 @@ class Workers:
 
     def __call__(self, size: int, name: str, **arguments: Any) -> list[dict[str, Any]]:
         """What each of `size` ranks finds."""
-        port = _free_port()
+        # As torchrun does: the store of keys is held by the parent, on a port that the system gave it and nobody else.
+        self._store = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
         for rank, jobs in enumerate(self._jobs[:size]):
             environment = {
                 "RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": size, "LOCAL_WORLD_SIZE": size,
-                "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port,
+                "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": self._store.port, "TORCHELASTIC_USE_AGENT_STORE": True,
             }  # fmt: skip
             environment = {key: str(value) for key, value in environment.items()}
             print(json.dumps({"name": name, "environment": environment, "arguments": arguments}), file=jobs, flush=True)
@@ -79,12 +80,6 @@ class Workers:
         for pipe in (*self._jobs, *self._answers):
             pipe.close()
         self._process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return listening.getsockname()[1]
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +184,7 @@ def test_equal_numbers_of_ranks_go_on_bit_for_bit_and_one_process_takes_over(
     assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
     assert resume(data, tmp_path / "run", quiet=True) == tmp_path / "run" / "model"  # there is nothing left to do
     log = (tmp_path / "run" / "log.txt").read_text()
-    assert log.count("begun by 2 processes") == 1
+    assert log.count("started by 2 processes") == 1
     assert "resumed at step 5 by 2 processes" in log
 
 
@@ -264,10 +259,10 @@ def test_what_fails_on_every_rank_is_told_with_the_rank(on_ranks: Workers, typed
 
 
 def test_weights_that_no_longer_agree_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = torch.tensor([[0.5, 3.0], [0.5000001, 3.0]], dtype=torch.float64)
-    monkeypatch.setattr(Ranks, "gather", lambda self, values: told)
+    reported = torch.tensor([[0.5, 0, 3.0], [0.5000001, 0, 3.0]], dtype=torch.float64)
+    monkeypatch.setattr(Ranks, "gather", lambda self, values: reported)
     with pytest.raises(RanksDiffer, match=r"step 6: the ranks' gradients had the norms \[0.5, 0.5000001\]"):
-        Reduction(Ranks(0, 2)).add_up(7, {"forward": 3.0}, {})
+        Reduction(Ranks(0, 2)).add_up(7, {"forward": torch.tensor(3.0)}, {})
 
 
 def test_one_process_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,9 +270,11 @@ def test_one_process_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     gradients = {"head.bias": RowGradient(torch.tensor([1, 4]), torch.ones(2)), "bilm.x": torch.ones(3)}
     with joined("cpu") as ranks:
         assert (ranks.rank, ranks.size, ranks.rows(7)) == (0, 1, slice(0, 7))
-        losses, same = Reduction(ranks).add_up(1, {"forward": 2.0}, gradients)
-        assert losses == {"forward": 2.0}
-        assert same is gradients
+        losses = {"forward": torch.tensor(2.0)}
+        reduced = Reduction(ranks).add_up(1, losses, gradients, 15)
+        assert reduced.losses is losses
+        assert reduced.gradients is gradients
+        assert reduced.stop_signal == 15
         assert ranks.largest(15) == 15
         assert ranks.on_first(lambda: "done") == "done"
         assert not torch.distributed.is_initialized()
@@ -295,6 +292,51 @@ def test_variables_that_make_no_sense_are_named(monkeypatch: pytest.MonkeyPatch)
     if not torch.cuda.is_available():
         with pytest.raises(ConfigError, match="device is 'cuda', but torch .* finds no GPU"), joined("cuda"):
             pass
+
+
+@pytest.mark.parametrize(
+    ("own", "torchrun", "given", "chosen"),
+    [
+        (None, True, None, False),
+        ("1", False, None, True),  # no torchrun could have set it
+        ("1", True, None, False),  # torchrun's own choice
+        ("1", True, "1", True),  # torchrun was started with it
+        ("4", True, None, True),
+    ],
+)
+def test_one_thread_is_kept_if_the_user_asked_for_it_and_not_if_torchrun_did(
+    monkeypatch: pytest.MonkeyPatch, own: str | None, torchrun: bool, given: str | None, chosen: bool
+) -> None:
+    for name, value in (("OMP_NUM_THREADS", own), ("TORCHELASTIC_RUN_ID", "none" if torchrun else None)):
+        monkeypatch.delenv(name, raising=False)
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    parent = subprocess.Popen(
+        [sys.executable, "-c", "input()"],
+        stdin=subprocess.PIPE,
+        env=environment | ({} if given is None else {"OMP_NUM_THREADS": given}),
+    )
+    monkeypatch.setattr(os, "getppid", lambda: parent.pid)
+    try:
+        assert distributed._user_chose_threads() == chosen
+    finally:
+        parent.communicate(b"\n")
+
+
+def test_a_signal_to_one_rank_travels_with_the_losses(monkeypatch: pytest.MonkeyPatch) -> None:
+    messages = []
+
+    def gather(self: Ranks, values: list[float]) -> torch.Tensor:
+        messages.append(values)
+        return torch.tensor([values, [values[0], 15, *values[2:]]], dtype=torch.float64)
+
+    monkeypatch.setattr(Ranks, "gather", gather)
+    monkeypatch.setattr(Ranks, "add_up_", lambda self, values: values)
+    reduced = Reduction(Ranks(0, 2)).add_up(1, {"forward": torch.tensor(3.0)}, {"bilm.x": torch.ones(2)})
+    assert reduced.stop_signal == 15
+    assert len(messages) == 1  # no message of its own
+    assert float(reduced.losses["forward"]) == 6.0
 
 
 @pytest.mark.parametrize(("total", "cuts"), [(7, [0, 3, 7]), (1100, [0, 511, 513, 1024, 1100])])

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from elmo.pretrain.ranks.gradients import RowGradient, add_up, clip_, update_rows
+from elmo.pretrain.ranks.gradients import RowGradient, RowOptimizer, add_up, clip_
 
 OPTIMIZERS = {
     "adagrad": lambda parameters: torch.optim.Adagrad(parameters, lr=0.2, initial_accumulator_value=1.0, eps=0.0),
@@ -26,10 +26,11 @@ def test_rows_are_updated_by_the_rule_of_whole_tables_bit_for_bit(shape, optimiz
     table = torch.randn(shape, generator=torch.Generator().manual_seed(0))
     by_row, whole = nn.Parameter(table.clone()), nn.Parameter(table.clone())
     own, other = (OPTIMIZERS[optimizer]([parameter]) for parameter in (by_row, whole))
+    small = RowOptimizer(own)
     for seed in range(12):
         rows = gradient(seed, table)
         whole.grad = rows.whole(table)
-        update_rows(own, by_row, rows)
+        small.step(by_row, rows)
         other.step()
     assert torch.equal(by_row, whole)
     assert own.state[by_row].keys() == other.state[whole].keys()
@@ -43,8 +44,9 @@ def test_rows_without_a_gradient_are_neither_read_nor_written(optimizer):
     with torch.no_grad():
         parameter[rows.rows] = 1.0
     own = OPTIMIZERS[optimizer]([parameter])
+    small = RowOptimizer(own)
     for _ in range(3):
-        update_rows(own, parameter, rows)
+        small.step(parameter, rows)
     others = torch.ones(30, dtype=torch.bool)
     others[rows.rows] = False
     assert parameter[rows.rows].isfinite().all()
@@ -59,10 +61,11 @@ def test_adamw_is_the_whole_rule_for_a_row_that_occurs_in_every_step_and_rests_o
     table = torch.randn(20, 4, generator=torch.Generator().manual_seed(0))
     by_row, whole = nn.Parameter(table.clone()), nn.Parameter(table.clone())
     own, other = (OPTIMIZERS["adamw"]([parameter]) for parameter in (by_row, whole))
+    small = RowOptimizer(own)
     always = torch.tensor([2, 3, 11])
     for seed in range(5):
         rows = RowGradient(always, gradient(seed, table, 3).values)
-        update_rows(own, by_row, rows)
+        small.step(by_row, rows)
         whole.grad = rows.whole(table)
         other.step()
     torch.testing.assert_close(by_row[always], whole[always], rtol=1e-6, atol=0)

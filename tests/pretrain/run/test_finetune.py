@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from elmo.corpus.prepare import prepare
+from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, Interrupted, WeightFileError
 from elmo.lm.perplexity import evaluate
@@ -40,7 +41,7 @@ def medical(model: Path, tmp_path: Path) -> TrainingData:
     """Another domain's text, prepared with the model's vocabulary."""
     text = tmp_path / "new.txt"
     text.write_text(NEW_DOMAIN, encoding="utf-8")
-    prepare([text], tmp_path / "new-data", valid=[text], vocabulary=model / "vocab.txt")
+    prepare([text], tmp_path / "new-data", CorpusSettings(vocabulary=model / "vocab.txt"), valid=[text])
     return TrainingData.open(tmp_path / "new-data")
 
 
@@ -90,10 +91,10 @@ def test_a_stopped_run_goes_on_bit_for_bit(
     whole = finetune(model, medical, tmp_path / "whole", config=RECIPE, old_text=old_text, quiet=True)
     plain_step = Trainer.step
 
-    def stopping_step(trainer: Trainer):  # noqa: ANN202
+    def stopping_step(trainer: Trainer, *arguments):  # noqa: ANN002, ANN202
         if trainer.step_number == step:
             os.kill(os.getpid(), signal.SIGTERM)
-        return plain_step(trainer)
+        return plain_step(trainer, *arguments)
 
     monkeypatch.setattr(Trainer, "step", stopping_step)
     with pytest.raises(Interrupted, match=f"stopped at step {step + 1} "):
@@ -111,7 +112,7 @@ def test_another_vocabulary_is_an_error_with_the_command(model: Path, tmp_path: 
     prepare([text], tmp_path / "wrong")
     with pytest.raises(ConfigError, match=f"has another vocabulary.*elmo prepare TEXT --vocabulary {model}/vocab.txt"):
         finetune(model, TrainingData.open(tmp_path / "wrong"), tmp_path / "run", config=RECIPE, quiet=True)
-    prepare([text], tmp_path / "short", vocabulary=model / "vocab.txt", max_characters_per_token=20)
+    prepare([text], tmp_path / "short", CorpusSettings(vocabulary=model / "vocab.txt", max_characters_per_token=20))
     with pytest.raises(ConfigError, match="keeps 20 characters of a token, .* reads 50.*--max-characters-per-token 50"):
         finetune(model, TrainingData.open(tmp_path / "short"), tmp_path / "run", config=RECIPE, quiet=True)
     assert not (tmp_path / "run").exists()
@@ -138,7 +139,7 @@ def test_every_published_shape_has_a_recipe_or_a_reason(tiny_config) -> None:
         recipe = FinetuneConfig().pretraining(shape, vocabulary_size=1000)
         assert recipe.architecture(shape.max_characters_per_token) == shape
         assert recipe.num_negative_samples == 500
-    with pytest.raises(ConfigError, match="forget_bias is 0.0, but training builds"):
+    with pytest.raises(ConfigError, match="forget_bias is 0.0, but training only builds"):
         FinetuneConfig().pretraining(replace(tiny_config, forget_bias=0.0), vocabulary_size=1000)
 
 
@@ -164,7 +165,7 @@ def test_a_model_of_any_softmax_direction_and_input_goes_on_from_its_weights(
     model = pretrain(replace(recipe, max_steps=2, **changes), data, tmp_path / "old-run", quiet=True)
     text = tmp_path / "new.txt"
     text.write_text(NEW_DOMAIN, encoding="utf-8")
-    prepare([text], tmp_path / "new-data", valid=[text], vocabulary=model / "vocab.txt")
+    prepare([text], tmp_path / "new-data", CorpusSettings(vocabulary=model / "vocab.txt"), valid=[text])
     found = finetune(model, TrainingData.open(tmp_path / "new-data"), tmp_path / "run", config=RECIPE, quiet=True)
     sentences = [line.split() for line in NEW_DOMAIN.splitlines()]
     assert found.before["valid"] == pytest.approx(_perplexity(model, sentences), rel=1e-5)
@@ -180,7 +181,7 @@ def test_a_character_dictionary_is_not_mixed_with_another(
     model = pretrain(replace(recipe, max_steps=2, characters="dictionary"), data, tmp_path / "old-run", quiet=True)
     text = tmp_path / "new.txt"
     text.write_text("the ox\n" + NEW_DOMAIN, encoding="utf-8")
-    prepare([text], tmp_path / "new-data", vocabulary=model / "vocab.txt")
-    with pytest.raises(ConfigError, match="a dictionary of characters"):
+    prepare([text], tmp_path / "new-data", CorpusSettings(vocabulary=model / "vocab.txt"))
+    with pytest.raises(ConfigError, match="its own dictionary of characters"):
         finetune(model, TrainingData.open(tmp_path / "new-data"), tmp_path / "run", config=RECIPE, quiet=True)
     assert not (tmp_path / "run").exists()

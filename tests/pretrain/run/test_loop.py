@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,10 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from elmo.corpus.prepare import prepare
 from elmo.corpus.shards import TrainingData
-from elmo.errors import ConfigError, Interrupted, MissingExtraError, OutputError
+from elmo.errors import ConfigError, Interrupted, MissingExtraError, OutputError, WeightFileError
 from elmo.lm import perplexity
 from elmo.lm.perplexity import evaluate
 from elmo.model.bilm import BiLM
@@ -59,10 +61,10 @@ def test_a_run_stopped_by_a_signal_goes_on_bit_for_bit(
     pretrain(recipe, data, tmp_path / "whole", quiet=True)
     plain_step = Trainer.step
 
-    def stopping_step(trainer: Trainer):  # noqa: ANN202
+    def stopping_step(trainer: Trainer, *arguments):  # noqa: ANN002, ANN202
         if trainer.step_number == 4:
             os.kill(os.getpid(), signal.SIGTERM)
-        return plain_step(trainer)
+        return plain_step(trainer, *arguments)
 
     monkeypatch.setattr(Trainer, "step", stopping_step)
     with pytest.raises(Interrupted, match="stopped at step 5 .*--resume"):
@@ -77,21 +79,166 @@ def test_a_run_stopped_by_a_signal_goes_on_bit_for_bit(
 def test_a_killed_run_goes_on_bit_for_bit(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
     pretrain(recipe, data, tmp_path / "whole", quiet=True)
     script = (
-        "import sys; from pathlib import Path; from elmo.pretrain.run.loop import pretrain;"
+        "import sys, time; from pathlib import Path; from elmo.pretrain.run.loop import pretrain;"
         "from elmo.pretrain.run.run_folder import RunFolder; from elmo.corpus.shards import TrainingData;"
+        "from elmo.pretrain.step.trainer import Trainer;"
+        "plain = Trainer.step;"
+        # The fifth step never comes: however fast the machine is, the run is killed in the middle.
+        "Trainer.step = lambda trainer, *rest: plain(trainer, *rest) if trainer.step_number < 4 else time.sleep(600);"
         "run = RunFolder(Path(sys.argv[1]));"
         "pretrain(run.config(), TrainingData.open(sys.argv[2]), Path(sys.argv[3]), quiet=True)"
     )
     command = [sys.executable, "-c", script, str(tmp_path / "whole"), str(data.folder), str(tmp_path / "killed")]
     process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"})
-    metrics = tmp_path / "killed" / "metrics.jsonl"
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not (metrics.is_file() and metrics.read_bytes().count(b"\n") >= 3):
-        time.sleep(0.001)
+    run = RunFolder(tmp_path / "killed")
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and process.poll() is None and len(run.metrics()) < 4:
+        time.sleep(0.005)
     process.kill()
-    process.wait()
+    assert process.wait() == -signal.SIGKILL
+    assert not (run.path / "model").exists()
     resume(data, tmp_path / "killed", quiet=True)
     assert _metrics(tmp_path / "killed") == _metrics(tmp_path / "whole")
+
+
+def test_settings_given_when_resuming_stay_for_later_resumptions(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path
+) -> None:
+    first = replace(recipe, max_steps=4, learning_rate=0.1)
+    pretrain(first, data, tmp_path / "run", quiet=True)
+    run = RunFolder(tmp_path / "run")
+    second = replace(first, max_steps=8, learning_rate=0.01)
+    resume(data, run.path, config=replace(second, max_steps=6), quiet=True)
+    resume(data, run.path, config=second, quiet=True)
+    assert run.config() == second
+    resume(data, run.path, quiet=True)  # another hop, with nothing given
+    rates = {line["step"]: line["learning_rate"] for line in run.metrics() if "loss" in line}
+    assert rates == {step: 0.1 if step <= 4 else 0.01 for step in range(1, 9)}
+    history = {path.name: json.loads(path.read_text()) for path in sorted(run.path.glob("config.step-*.json"))}
+    assert list(history) == ["config.step-00000004.json", "config.step-00000006.json"]
+    assert [(one["max_steps"], one["learning_rate"]) for one in history.values()] == [(4, 0.1), (6, 0.01)]
+    changes = [(line["step"], line["settings"]) for line in run.metrics() if "settings" in line]
+    assert changes[0] == (4, {"learning_rate": {"before": 0.1, "now": 0.01}, "max_steps": {"before": 4, "now": 6}})
+    assert changes[1] == (6, {"max_steps": {"before": 6, "now": 8}})
+    assert "settings changed at step 4: " in (run.path / "log.txt").read_text(encoding="utf-8")
+
+
+def test_settings_given_when_resuming_survive_a_kill_before_the_next_checkpoint(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pretrain(replace(recipe, max_steps=4), data, tmp_path / "run", quiet=True)
+    plain = Trainer.step
+
+    def killed(trainer: Trainer, *arguments):  # noqa: ANN002, ANN202
+        if trainer.step_number == 5:
+            raise KeyboardInterrupt
+        return plain(trainer, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "step", killed)
+        for rate in (0.02, 0.03):
+            with pytest.raises(KeyboardInterrupt):
+                changed = replace(recipe, max_steps=8, learning_rate=rate, save_every=4)
+                resume(data, tmp_path / "run", config=changed, quiet=True)
+    resume(data, tmp_path / "run", quiet=True)
+    run = RunFolder(tmp_path / "run")
+    rates = {line["step"]: line["learning_rate"] for line in run.metrics() if "loss" in line}
+    assert rates == {step: recipe.learning_rate if step <= 4 else 0.03 for step in range(1, 9)}
+    history = json.loads((run.path / "config.step-00000004.json").read_text())
+    assert history["learning_rate"] == recipe.learning_rate  # not that of the attempt that came to nothing
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_another_unroll_keeps_epoch_and_schedule(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, is_old: bool
+) -> None:
+    config = replace(recipe, decay="linear", evaluate_every=0, save_every=1, keep_checkpoints=100)
+    pretrain(config, data, tmp_path / "whole", quiet=True)
+    pretrain(replace(config, max_steps=4), data, tmp_path / "run", quiet=True)
+    run = RunFolder(tmp_path / "run")
+    if is_old:  # versions before saved the step alone
+        progress = run.latest / "progress.json"
+        values = json.loads(progress.read_text())
+        progress.write_text(json.dumps({name: value for name, value in values.items() if name != "tokens_read"}))
+    finer = replace(config, unroll_steps=2)
+    resume(data, run.path, config=replace(finer, max_steps=4), quiet=True)
+    resume(data, run.path, config=finer, quiet=True)
+    whole, found = ([line for line in _metrics(tmp_path / name) if "loss" in line] for name in ("whole", "run"))
+    by_tokens = {line["tokens_read"]: line for line in found}
+    assert all(line["epoch"] == by_tokens[line["tokens_read"]]["epoch"] for line in whole[:-1])
+    assert [line["tokens_read"] for line in found[:4]] == [12, 24, 36, 48]
+    assert [line["tokens_read"] for line in found[4:8]] == [54, 60, 66, 72]
+    total = Trainer(config, data).tokens_per_epoch * config.epochs
+    assert total <= found[-1]["tokens_read"] < total + 6
+    # The same point of the text, the same rate, but for half a window more or less.
+    slope = config.learning_rate * 12 / total
+    for line in whole[4:-1]:
+        assert by_tokens[line["tokens_read"]]["learning_rate"] == pytest.approx(line["learning_rate"], abs=slope)
+    rates = [line["learning_rate"] for line in found[4:]]  # the recipe before had another last step
+    assert rates == sorted(rates, reverse=True)
+    assert 0 < rates[-1] < slope
+
+
+def test_another_optimizer_can_not_continue_a_run(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
+    pretrain(replace(recipe, max_steps=2), data, tmp_path / "run", quiet=True)
+    with pytest.raises(ConfigError, match="optimizer is 'adamw', but the checkpoint has the state of adagrad"):
+        resume(data, tmp_path / "run", config=replace(recipe, optimizer="adamw"), quiet=True)
+    assert RunFolder(tmp_path / "run").config().optimizer == "adagrad"
+    assert not list((tmp_path / "run").glob("config.step-*"))
+
+
+@pytest.mark.parametrize("name", ["progress.json", "training.safetensors"])
+def test_a_damaged_checkpoint_is_named_and_the_one_before_continues(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, name: str
+) -> None:
+    pretrain(replace(recipe, max_steps=4), data, tmp_path / "run", quiet=True)
+    pretrain(recipe, data, tmp_path / "whole", quiet=True)
+    run = RunFolder(tmp_path / "run")
+    damaged = run.latest
+    (damaged / name).write_bytes((damaged / name).read_bytes()[:40])
+    with pytest.raises(WeightFileError, match=f"{damaged.name}.*damaged"):
+        resume(data, run.path, config=recipe, quiet=True)
+    shutil.rmtree(damaged)
+    resume(data, run.path, config=recipe, quiet=True)
+    plain = [[line for line in _metrics(tmp_path / one) if "settings" not in line] for one in ("run", "whole")]
+    assert plain[0] == plain[1]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"batch_size": 10**20},
+        {"unroll_steps": 10**20},
+        {"character_dim": 10**20},
+        {"cell_size": 10**6, "projection_size": 10**6},
+        {"num_layers": 10**6},
+        {"filters": ((1, 10**20),)},
+        {"num_negative_samples": 10**20},
+        {"word_dim": 10**20},
+        {"num_highway": 10**20},
+    ],
+)
+def test_settings_that_no_machine_can_hold_are_refused_before_anything_is_written(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, settings: dict[str, Any]
+) -> None:
+    with pytest.raises(ConfigError, match="needs at least|num_negative_samples is"):
+        pretrain(replace(recipe, **settings), data, tmp_path / "run", quiet=True)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["max_steps", "warmup_steps", "log_every", "save_every", "keep_checkpoints"])
+def test_a_count_may_be_as_large_as_it_likes(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, name: str
+) -> None:
+    pretrain(replace(recipe, epochs=1, **{name: 10**20}), data, tmp_path / "run", quiet=True)
+
+
+@pytest.mark.parametrize(("name", "value"), [("epochs", 1e300), ("seed", 1 << 63), ("learning_rate", float("inf"))])
+def test_numbers_that_no_generator_or_schedule_takes_are_refused(
+    recipe: PretrainConfig, name: str, value: float
+) -> None:
+    with pytest.raises(ConfigError, match=f"{name} is "):
+        replace(recipe, **{name: value})
 
 
 def test_an_existing_run_is_not_overwritten_and_a_missing_one_not_resumed(
@@ -108,7 +255,7 @@ def test_an_existing_run_is_not_overwritten_and_a_missing_one_not_resumed(
 def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:
-    with pytest.raises(TrainingDiverged, match="step .*no numbers any more"):
+    with pytest.raises(TrainingDiverged, match="step .*not finite"):
         pretrain(replace(recipe, learning_rate=1e30, epochs=30), data, tmp_path / "run", quiet=True)
     latest = RunFolder(tmp_path / "run").latest
     assert latest is None or read(latest / "model").config.cell_size == recipe.cell_size
@@ -180,8 +327,8 @@ def test_a_signal_during_an_evaluation_saves_and_the_evaluation_is_made_up_for(
 
         plain_step = Trainer.step
 
-        def noting_step(trainer: Trainer, plain_step=plain_step):  # noqa: ANN001, ANN202
-            result = plain_step(trainer)
+        def noting_step(trainer: Trainer, *arguments, plain_step=plain_step):  # noqa: ANN001, ANN002, ANN202
+            result = plain_step(trainer, *arguments)
             (tmp_path / "now").write_text(str(trainer.step_number))
             return result
 
@@ -206,10 +353,10 @@ def test_resuming_a_finished_run_computes_nothing_anew(
 
 def test_a_second_signal_ends_at_once() -> None:
     with stop_flag() as flag:
-        flag.look()
+        flag.check()
         os.kill(os.getpid(), signal.SIGINT)
         with pytest.raises(StopRequested):
-            flag.look()
+            flag.check()
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
 
@@ -219,10 +366,10 @@ def test_a_second_signal_while_saving_leaves_the_last_checkpoint(
 ) -> None:
     plain_step, plain_write = Trainer.step, run_folder.write_checkpoint
 
-    def stopping_step(trainer: Trainer):  # noqa: ANN202
+    def stopping_step(trainer: Trainer, *arguments):  # noqa: ANN002, ANN202
         if trainer.step_number == 4:
             os.kill(os.getpid(), signal.SIGINT)
-        return plain_step(trainer)
+        return plain_step(trainer, *arguments)
 
     def slow_write(model, folder, **settings):  # noqa: ANN001, ANN003, ANN202
         plain_write(model, folder, **settings)
@@ -250,7 +397,7 @@ def _poisoned(monkeypatch: pytest.MonkeyPatch, steps: set[int], where: str) -> N
         if bad and where == "gradient":
             result = replace(result, vectors_gradient=result.vectors_gradient * float("inf"))
         if bad and where == "loss":
-            result = replace(result, loss=float("nan"))
+            result = replace(result, loss=torch.tensor(float("nan")))
         return result
 
     monkeypatch.setattr(Trainer, "_learn", poisoned)
@@ -273,7 +420,7 @@ def test_no_number_stops_with_the_state_before_saved(
     assert run.latest.name == ("step-00000004" if run.best == run.latest else "step-00000003")
     restored = Trainer(recipe, data)
     restore_from(run.checkpoints / "step-00000004-before-nan", restored)
-    assert restored.progress_state() == good.progress_state()
+    assert restored.position.to_dict() == good.position.to_dict()
     assert all((value == good.tensors()[name]).all() for name, value in restored.tensors().items())
     assert str(error.value) in (run.path / "log.txt").read_text(encoding="utf-8")
 
@@ -281,13 +428,13 @@ def test_no_number_stops_with_the_state_before_saved(
 def test_the_rows_of_the_streams_are_named(data: TrainingData, recipe: PretrainConfig) -> None:
     trainer = Trainer(recipe, data)
     trainer.step()
-    before = trainer.progress_state()
+    before = trainer.position
     hidden, cell = trainer.states["backward"]
     cell[0, 1] = float("nan")
     with pytest.raises(TrainingDiverged):
         trainer.step()
     assert bad_rows(trainer, before) == "backward 1"
-    assert trainer.streams["backward"].state_dict() != before["streams"]["backward"]
+    assert trainer.position.streams["backward"].to_dict() != before.streams["backward"].to_dict()
 
 
 def test_skipped_steps_leave_the_weights_and_are_counted(
@@ -314,7 +461,7 @@ def test_the_person_is_told_and_the_log_has_it(
     told = capsys.readouterr()
     assert told.out == ""
     log = (tmp_path / "run" / "log.txt").read_text(encoding="utf-8")
-    for text in ("step 4: validation perplexity forward", "begun: ", "finished at step "):
+    for text in ("step 4: validation perplexity forward", "started: ", "finished at step "):
         assert text in told.err
         assert text in log
     assert "sampled loss" in told.err
@@ -331,7 +478,7 @@ def test_an_exact_loss_is_not_called_sampled(data: TrainingData, recipe: Pretrai
     assert "sampled" not in log
 
 
-def test_a_signal_before_the_first_step_saves_the_beginning(
+def test_a_signal_while_the_model_is_built_leaves_nothing_behind(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = Trainer.__init__
@@ -342,11 +489,9 @@ def test_a_signal_before_the_first_step_saves_the_beginning(
 
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "__init__", stopping)
-        with pytest.raises(Interrupted, match="stopped at step 0 of"):
+        with pytest.raises(Interrupted, match="stopped by signal 15 before the first step"):
             pretrain(recipe, data, tmp_path / "run", quiet=True)
-    resume(data, tmp_path / "run", quiet=True)
-    pretrain(recipe, data, tmp_path / "whole", quiet=True)
-    assert _metrics(tmp_path / "run") == _metrics(tmp_path / "whole")
+    assert not (tmp_path / "run").exists()
 
 
 def test_what_listens_inside_of_a_listening_block_shares_its_flag() -> None:

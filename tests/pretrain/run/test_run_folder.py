@@ -34,7 +34,7 @@ def trainer(data: TrainingData, recipe: PretrainConfig) -> Trainer:
 def _same(one: Trainer, other: Trainer) -> bool:
     tensors = [{**trainer.tensors(), **trainer.named_parameters} for trainer in (one, other)]
     equal = all((value == tensors[1][name]).all() for name, value in tensors[0].items())
-    return equal and one.progress_state() == other.progress_state()
+    return equal and one.position.to_dict() == other.position.to_dict()
 
 
 def _names(run: RunFolder) -> list[str]:

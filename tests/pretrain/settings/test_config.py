@@ -29,7 +29,7 @@ from elmo.pretrain.step.schedule import learning_rate
 def test_a_bad_setting_is_named_with_its_value_its_reason_and_a_way_out(name: str, value: Any) -> None:
     with pytest.raises(ConfigError, match=re.escape(f"{name} is {value!r}, but must be ")) as caught:
         PretrainConfig(**{name: value})
-    assert re.search(r"(Leave it out for the default|Write for instance|Take the sizes of a recipe)", str(caught.value))
+    assert re.search(r"(Leave it out for the default|Write for instance|Use the sizes of a recipe)", str(caught.value))
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,12 @@ def test_a_bad_setting_is_named_with_its_value_its_reason_and_a_way_out(name: st
         ),
         (
             {"softmax": "adaptive", "softmax_cutoffs": (9, 5)},
-            r"softmax_cutoffs is \[9, 5\], but must rise .* Sort them",
+            r"softmax_cutoffs is \[9, 5\], but must be ascending.* Sort them",
         ),
-        ({"softmax": "adaptive", "softmax_cutoffs": (0, 5)}, r"softmax_cutoffs is \[0, 5\], but must rise from 1 on"),
+        (
+            {"softmax": "adaptive", "softmax_cutoffs": (0, 5)},
+            r"is \[0, 5\], but must be ascending, each at least 1",
+        ),
         ({"tie_softmax": True}, "tie_softmax is true, but characters is 'bytes': .* Set characters to none"),
         ({"tie_softmax": True, "characters": "none", "word_dim": 3}, "word_dim is 3, not projection_size .512."),
         (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elmo.corpus.shards import Shard, TrainingData
-from elmo.pretrain.step.stream import SentenceReader, Stream
+from elmo.pretrain.step.stream import SentenceReader, Stream, StreamPosition
 
 S, E, A, B, C, D = 0, 1, 2, 3, 4, 5
 
@@ -66,7 +66,7 @@ def test_a_stream_goes_on_exactly_where_it_was_saved(data: TrainingData) -> None
     for _ in range(7):
         stream.next()
     other = make()
-    other.load_state_dict(stream.state_dict())
+    other.seek(stream.position)
     for _ in range(9):
         expected, found = stream.next(), other.next()
         assert np.array_equal(expected.inputs, found.inputs)
@@ -134,7 +134,7 @@ def test_all_rows_at_once_are_what_row_by_row_is(sizes: list[int], rows: int, st
         (inputs, targets), window = plain.next(), stream.next()
         assert window.inputs.T.tolist() == inputs
         assert window.targets.T.tolist() == targets
-        assert stream.state_dict() == {
+        assert stream.position.to_dict() == {
             "epoch": plain.reader.epoch, "position": plain.reader.position, "rows": plain.rows
         }  # fmt: skip
 
@@ -154,12 +154,12 @@ def test_resized_streams_see_every_token_exactly_once_an_epoch(backward: bool) -
         ]
         for stream in streams:
             if state is not None:
-                stream.load_state_dict(state)
+                stream.seek(StreamPosition.from_dict(state))
         for _ in range(3):
             windows = [stream.next() for stream in streams]
             seen.update(np.concatenate([window.targets for window in windows], axis=1).flatten().tolist())
-        state = streams[0].state_dict()
-        assert all(stream.state_dict() == state for stream in streams)
+        state = streams[0].position.to_dict()
+        assert all(stream.position.to_dict() == state for stream in streams)
     # What rows hold of the sentences they have begun is still to be seen; all else of whole epochs, and of the last
     # one's beginning, was seen once each time.
     reader = SentenceReader(shards, backward, seed=1)

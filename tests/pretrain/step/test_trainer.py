@@ -99,7 +99,7 @@ def test_a_steps_gradients_equal_autograd_of_the_plain_loss(data: TrainingData, 
     found = trainer._gather(vectors, word_rows, results)
     assert list(results) == list(trainer.bilm.config.directions)
     for direction, loss in losses.items():
-        assert results[direction].loss == pytest.approx(loss.item(), rel=1e-5)
+        assert results[direction].loss.item() == pytest.approx(loss.item(), rel=1e-5)
     for (name, parameter), gradient in zip(trainer.named_parameters.items(), expected, strict=True):
         own = found[name].whole(parameter) if isinstance(found[name], RowGradient) else found[name]
         torch.testing.assert_close(own, gradient, rtol=2e-4, atol=2e-5, msg=lambda text, n=name: f"{n}: {text}")
@@ -145,13 +145,13 @@ def test_the_tied_softmax_is_the_words_vectors_after_steps_and_a_restoration(
     assert table[0].eq(0).all()
     other = Trainer(replace(trainer.config, seed=9), data)
     weights = {name: parameter.detach() + 1 for name, parameter in trainer.named_parameters.items()}
-    other.restore(weights, trainer.tensors(), trainer.progress_state())
+    other.restore(weights, trainer.tensors(), trainer.position)
     assert torch.equal(other.head.weight, table[1:] + 1)
 
 
 def test_weights_of_another_model_are_refused(data: TrainingData, recipe: PretrainConfig) -> None:
     trainer = Trainer(recipe, data)
-    tensors, progress = trainer.tensors(), trainer.progress_state()
+    tensors, progress = trainer.tensors(), trainer.position
     weights = dict(trainer.named_parameters)
     adaptive = Trainer(replace(recipe, **VARIANTS["adaptive softmax"]), data)
     with pytest.raises(ConfigError, match=r"'head.weight' has shape .* but this run's has shape \(10, 8\)"):
@@ -185,7 +185,7 @@ def test_a_restored_trainer_goes_on_bit_for_bit(data: TrainingData, variant: Pre
         trainer.step()
     weights = {name: parameter.detach().clone() for name, parameter in trainer.named_parameters.items()}
     tensors = {name: tensor.clone() for name, tensor in trainer.tensors().items()}
-    progress = trainer.progress_state()
+    progress = trainer.position
     expected = [trainer.step() for _ in range(4)]
     other = Trainer(replace(config, seed=config.seed), data)
     other.restore(weights, tensors, progress)
@@ -230,4 +230,4 @@ def test_a_checkpoint_of_another_number_of_rows_is_refused(data: TrainingData, r
     trainer = Trainer(recipe, data)
     other = Trainer(replace(recipe, batch_size=4), data)
     with pytest.raises(ConfigError, match="batch_size is 4, but the forward stream was saved with 3 rows"):
-        other.restore(dict(trainer.named_parameters), trainer.tensors(), trainer.progress_state())
+        other.restore(dict(trainer.named_parameters), trainer.tensors(), trainer.position)

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
 from elmo.corpus.shards import TrainingData
 from elmo.pretrain.settings.config import PretrainConfig
@@ -30,7 +29,7 @@ def test_types_have_the_ids_that_the_models_own_map_gives_their_words(
 ) -> None:
     ids = TypeIds.of(replace(recipe, **kind), data)
     types = np.arange(len(data.type_counts))
-    characters, words = ids.tensors(types, torch.device("cpu"))
+    characters, words = ids.of_types(types)
     expected = ids.token_map.ids(data.types())
     for found, wanted in ((characters, expected.characters), (words, expected.words)):
         assert (found is None) == (wanted is None)

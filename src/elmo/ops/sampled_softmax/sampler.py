@@ -1,6 +1,6 @@
 """Negatives for the sampled softmax.
 
-Source: TensorFlow 1's `log_uniform_candidate_sampler` (unique=True) as described in the specification, 6.3:
+Source: TensorFlow 1's `log_uniform_candidate_sampler` (unique=True); docs/specification.md, 6.3:
 
     p(c) = ln((c + 2) / (c + 1)) / ln(V + 1)         c: vocabulary id = frequency rank from 0
     draw c = floor(exp(u ln(V + 1))) - 1 until `num_samples` distinct ids are there; T: number of draws made
@@ -38,15 +38,26 @@ class LogUniformSampler:
         self.num_samples = num_samples
 
     def draw(self, generator: np.random.Generator) -> NegativeSample:
-        """The first `num_samples` distinct ids of an endless sequence of draws."""
-        draws = np.empty(0, dtype=np.int64)
+        """The first `num_samples` distinct ids of an endless sequence of draws.
+
+        The work is proportional to the draws, each of which is sorted once: with as many samples as words, the last
+        ones take V ln(V)^2 draws or so.
+        """
+        size = 2 * self.num_samples
+        is_seen = np.zeros(self.vocabulary_size, dtype=bool)
+        missing, num_draws = self.num_samples, 0
         while True:
-            draws = np.concatenate([draws, self._draws(generator, 2 * self.num_samples)])
-            distinct, first_seen = np.unique(draws, return_index=True)
-            if len(distinct) >= self.num_samples:
-                kept = np.argsort(first_seen, kind="stable")[: self.num_samples]
-                num_draws = int(first_seen[kept[-1]]) + 1
-                return NegativeSample(torch.from_numpy(np.sort(distinct[kept])), num_draws)
+            distinct, first = np.unique(self._draws(generator, size), return_index=True)
+            is_new = ~is_seen[distinct]
+            distinct, first = distinct[is_new], first[is_new]
+            if len(distinct) >= missing:
+                kept = np.argsort(first, kind="stable")[:missing]
+                is_seen[distinct[kept]] = True
+                ids = torch.from_numpy(np.flatnonzero(is_seen))
+                return NegativeSample(ids, num_draws + int(first[kept[-1]]) + 1)
+            is_seen[distinct] = True
+            missing -= len(distinct)
+            num_draws += size
 
     def _draws(self, generator: np.random.Generator, count: int) -> np.ndarray:
         values = np.exp(generator.random(count) * math.log(self.vocabulary_size + 1)).astype(np.int64) - 1

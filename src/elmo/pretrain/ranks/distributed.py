@@ -1,10 +1,13 @@
 """Ranks: the processes that train one model together, launched by torchrun, on one machine or many.
 
 Every rank holds the whole model and a contiguous block of the streams' rows. In each step the ranks add up their
-gradients, so that all make the same update; the first rank alone writes files. What the ranks say to each other beside
-gradients goes through gloo on the CPU, also where the gradients go through NCCL. NCCL has not been tried so far.
+gradients, so that all make the same update; only the first rank writes files. Small messages go through gloo on the
+CPU, also where the gradients go through NCCL.
 
-Source: design/scale.md 4.2; design/reliability.md R3, R4.
+A lost rank shows at the next gloo message, which is an error on the ranks that are left. Every step begins with one, so
+this is how it is noticed with NCCL too, whose own operations return before they are done: a rank that is lost in the
+middle of one is noticed at the next transfer to the host, or by NCCL's watchdog, which ends the process after the same
+timeout. NCCL has not been run so far.
 """
 
 import os
@@ -12,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
@@ -27,6 +31,7 @@ T = TypeVar("T")
 
 _CPU = torch.device("cpu")
 _CUBLAS = "CUBLAS_WORKSPACE_CONFIG"
+_THREADS = "OMP_NUM_THREADS"
 
 
 class PeerLost(ElmoError):  # noqa: N818 - what happened
@@ -36,23 +41,23 @@ class PeerLost(ElmoError):  # noqa: N818 - what happened
 
 
 class FirstFailed(ElmoError):  # noqa: N818 - what happened
-    """The first rank could not do what it does for all; it has told why, so the others say nothing."""
+    """The first rank failed at what it does for all; it reports the reason, so the others say nothing."""
 
 
 @dataclass(frozen=True)
 class Ranks:
-    """This process's place among those of the run. `Ranks()` is the only one: nothing is sent anywhere."""
+    """This process's place among those of the run. `Ranks()` is a single process: nothing is sent anywhere."""
 
     rank: int = 0
     size: int = 1
     device: torch.device = _CPU
     """Where this process computes."""
     timeout: float = 600.0
-    """Seconds after which another rank that gives no answer counts as lost."""
+    """Seconds without an answer after which another rank counts as lost."""
 
     @property
     def is_first(self) -> bool:
-        """Whether this rank writes files and talks."""
+        """Whether this rank writes files and reports."""
         return self.rank == 0
 
     def rows(self, total: int) -> slice:
@@ -111,14 +116,14 @@ class Ranks:
         return torch.cat([some[:, :size] for some, size in zip(found, sizes, strict=True)], dim=1)
 
     def on_first(self, work: Callable[[], T]) -> T:
-        """What `work` gives on the first rank, on all of them. FirstFailed on the others if it failed there."""
+        """Runs `work` on the first rank; its result, on all ranks. FirstFailed on the others if it failed there."""
         if self.size == 1:
             return work()
         error, outcome = None, [None, "", 0]
         if self.is_first:
             try:
                 outcome[0] = work()
-            except Exception as found:  # the others must hear of it before it goes on
+            except Exception as found:  # the others must be told before it is raised
                 error, outcome = found, [None, str(found), getattr(found, "exit_code", 1)]
         with self._others():
             dist.broadcast_object_list(outcome, device=_CPU)
@@ -147,7 +152,7 @@ class Ranks:
             raise PeerLost(
                 f"the other processes can't be reached any more: {str(error).splitlines()[0]} One of them ended, or "
                 f"hung for more than {self.timeout:g} seconds (--peer-timeout). torchrun --max-restarts starts all of "
-                "them again; with --resume-if-begun they go on from the last checkpoint."
+                "them again; with --resume-if-begun they continue from the last checkpoint."
             ) from error
 
 
@@ -179,12 +184,12 @@ def joined(device: Device = "auto", *, deterministic: bool = False, timeout: flo
     ranks = Ranks(_number("RANK", 0), size, place, timeout)
     _join(ranks)
     yield ranks
-    # Not after an error: the others may hang, and the end of this process is what tells them.
+    # Not after an error: the others may hang, and notice it by the end of this process.
     dist.destroy_process_group()
 
 
 def _join(ranks: Ranks) -> None:
-    # A name for each kind of tensor: small messages then need no GPU.
+    # A backend for each device: small messages then need no GPU.
     backend = "gloo" if ranks.device.type == "cpu" else "cpu:gloo,cuda:nccl"
     timeout = timedelta(seconds=ranks.timeout)
     try:
@@ -199,8 +204,8 @@ def _join(ranks: Ranks) -> None:
     except (RuntimeError, TimeoutError) as error:
         raise PeerLost(
             f"rank {ranks.rank} of {ranks.size}: not all processes came together within {ranks.timeout:g} seconds "
-            f"(--peer-timeout): {str(error).splitlines()[0]}. Look why the others did not start and whether machines "
-            "reach each other."
+            f"(--peer-timeout): {str(error).splitlines()[0]}. Check why the others did not start and whether the "
+            "machines reach each other."
         ) from error
 
 
@@ -217,10 +222,22 @@ def _place(device: Device, local_rank: int) -> torch.device:
 
 
 def _share_cores(processes: int) -> None:
-    """Each process of a machine gets its share of the cores; torchrun's own choice is one thread, whatever there is."""
-    if os.environ.get("OMP_NUM_THREADS", "1") == "1":
+    """Each process of a machine gets its share of the cores, unless the user has set OMP_NUM_THREADS."""
+    if not _user_chose_threads():
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         torch.set_num_threads(max(1, cores // processes))
+
+
+def _user_chose_threads() -> bool:
+    """torchrun sets OMP_NUM_THREADS to 1 where it isn't set, so a 1 is the user's only if torchrun was given it."""
+    value = os.environ.get(_THREADS)
+    if value is None or value != "1" or "TORCHELASTIC_RUN_ID" not in os.environ:
+        return value is not None
+    try:
+        given = Path(f"/proc/{os.getppid()}/environ").read_bytes()  # what torchrun was started with
+    except OSError:
+        return False
+    return f"{_THREADS}=".encode() in {entry.partition(b"=")[0] + b"=" for entry in given.split(b"\0")}
 
 
 def _number(name: str, default: int) -> int:

@@ -1,22 +1,34 @@
 """The gradients of all ranks, added up: whole tensors in one buffer, of a table those rows alone that some rank read.
 
-Source: design/scale.md 4.2: the table of the softmax is never sent.
+The table of the softmax is never sent. What else the ranks have to agree upon in a step travels with its first message:
+the losses, a check that their weights are still equal, and whether one of them was asked to stop.
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from elmo.errors import ElmoError
 from elmo.pretrain.ranks.distributed import Ranks
-from elmo.pretrain.ranks.gradients import Gradient, RowGradient
+from elmo.pretrain.ranks.gradients import Gradient, RowGradient, on_device
 
 
 class RanksDiffer(ElmoError):  # noqa: N818 - what happened
     """The ranks' weights are no longer the same."""
 
     exit_code = 1
+
+
+class Reduced(NamedTuple):
+    """What is the same on all ranks."""
+
+    losses: Mapping[str, Tensor]
+    """Each direction's mean loss over the rows of all ranks, a scalar"""
+    gradients: dict[str, Gradient]
+    stop_signal: int
+    """The largest signal that a rank was asked to stop by; 0: none was."""
 
 
 class Reduction:
@@ -28,20 +40,22 @@ class Reduction:
         self._last_norm = 0.0
 
     def add_up(
-        self, number: int, losses: Mapping[str, float], gradients: dict[str, Gradient]
-    ) -> tuple[dict[str, float], dict[str, Gradient]]:
-        """The sums over the ranks; the gradients are those of each rank's share in the loss.
+        self, number: int, losses: Mapping[str, Tensor], gradients: dict[str, Gradient], stop_signal: int = 0
+    ) -> Reduced:
+        """The sums over the ranks, where losses and gradients are those of each rank's share in the loss.
 
-        Raises RanksDiffer if the ranks did not find the same norm of the gradients in the step before.
+        `number`: of the step. Raises RanksDiffer if the ranks did not find the same global norm of the gradients in the
+        step before. With one rank nothing is sent, and the losses are not read from the device.
         """
         if self.ranks.size == 1:
-            return dict(losses), gradients
+            return Reduced(losses, gradients, stop_signal)
         # Tensors of one table's rows: those of the softmax all have the rows of the targets and negatives.
         rows = {_table(name): part.rows for name, part in gradients.items() if isinstance(part, RowGradient)}
-        told = self.ranks.gather([self._last_norm, *losses.values(), *map(len, rows.values())])
-        self._require_equal(number, told[:, 0])
-        sums = dict(zip(losses, told[:, 1 : 1 + len(losses)].sum(dim=0).tolist(), strict=True))
-        counts = told[:, 1 + len(losses) :].long().t().tolist()
+        own = [self._last_norm, stop_signal, *map(float, losses.values()), *map(len, rows.values())]
+        reported = self.ranks.gather(own)
+        self._require_equal(number, reported[:, 0])
+        sums = dict(zip(losses, reported[:, 2 : 2 + len(losses)].sum(dim=0), strict=True))
+        counts = reported[:, 2 + len(losses) :].long().t().tolist()
         union = {table: self.ranks.union(own, count) for (table, own), count in zip(rows.items(), counts, strict=True)}
         spread = {
             name: _spread(part, union[_table(name)]) if isinstance(part, RowGradient) else part
@@ -49,10 +63,11 @@ class Reduction:
         }
         values = [part.values if isinstance(part, RowGradient) else part for part in spread.values()]
         added = dict(zip(spread, self._sum(values), strict=True))
-        return sums, {
+        summed = {
             name: RowGradient(part.rows, added[name]) if isinstance(part, RowGradient) else added[name]
             for name, part in spread.items()
         }
+        return Reduced(sums, summed, int(reported[:, 1].max()))
 
     def remember(self, norm: float) -> None:
         """The norm of a step's gradients, which must be the same on all ranks, bit for bit."""
@@ -71,8 +86,8 @@ class Reduction:
             return
         raise RanksDiffer(
             f"step {number - 1}: the ranks' gradients had the norms {norms.tolist()}, which must be the same, so their "
-            "weights are no longer equal. Faulty memory or different versions of torch do that. Compare 'elmo doctor' "
-            "on the machines, then resume from the last checkpoint."
+            "weights are no longer equal. Faulty memory or different versions of torch can cause this. Compare 'elmo "
+            "doctor' on the machines, then resume from the last checkpoint."
         )
 
 
@@ -84,4 +99,5 @@ def _table(name: str) -> str:
 def _spread(own: RowGradient, union: Tensor) -> RowGradient:
     """The same gradient, zero in the other ranks' rows."""
     values = own.values.new_zeros(len(union), *own.values.shape[1:])
-    return RowGradient(union, values.index_copy_(0, torch.searchsorted(union, own.rows), own.values))
+    places = on_device(torch.searchsorted(union, own.rows), values.device)
+    return RowGradient(union, values.index_copy_(0, places, own.values))

@@ -1,9 +1,9 @@
-"""How the processes of a run find each other anew after some of them were started again.
+"""How the processes of a run find each other again after some of them were restarted.
 
-torchrun keeps one store of keys over all its restarts, with what processes that are long dead left in it: gloo then
-takes their addresses for those of the living, which we saw fail after a second restart (torch 2.13). Here the first
-rank proposes a name for the meeting together with what each rank last said; a rank only believes a proposal that
-repeats what it has said itself in this life. All that follows is kept under that name.
+torchrun keeps one store of keys over all its restarts, with the entries of processes that ended long ago: gloo then
+takes their addresses for current ones, which failed after a second restart (torch 2.13). Here the first rank proposes a
+name for the rendezvous together with the token that each rank last published; a rank only accepts a proposal that
+repeats the token it has published itself since it started. Everything that follows is stored under that name.
 """
 
 import json
@@ -21,7 +21,7 @@ _PAUSE = 0.02
 
 
 def meet(rank: int, size: int, timeout: float) -> dist.Store:
-    """A store of this meeting's own; torchrun's variables say where it is.
+    """A store of this rendezvous alone; torchrun's variables say where it is.
 
     Raises TimeoutError if not all come in time, ValueError if a variable is missing, RuntimeError from the network.
     """
@@ -30,7 +30,7 @@ def meet(rank: int, size: int, timeout: float) -> dist.Store:
 
 
 def agree(store: dist.Store, rank: int, size: int, timeout: float) -> str:
-    """The meeting's name, which all `size` ranks get that are alive now. Raises TimeoutError."""
+    """The name of the rendezvous, the same on all `size` ranks that are running now. Raises TimeoutError."""
     deadline = time.monotonic() + timeout
     said = uuid.uuid4().hex
     store.set(f"elmo/said/{rank}", said)
@@ -45,7 +45,7 @@ def agree(store: dist.Store, rank: int, size: int, timeout: float) -> str:
 
 
 def _propose(store: dist.Store, size: int, deadline: float) -> str:
-    """Proposes until every other rank has heard it: what a rank said may be a dead one's at first."""
+    """Proposes until every other rank has accepted: a rank's token may at first be that of an ended process."""
     name = uuid.uuid4().hex
     others = range(1, size)
     while not all(_value(store, f"elmo/heard/{name}/{rank}") for rank in others):
@@ -67,7 +67,7 @@ def _pause(deadline: float) -> None:
 
 @contextmanager
 def nothing_to_save() -> Iterator[None]:
-    """SIGTERM and Ctrl-C end the process at once, as usual: while it waits for others it could not listen to them."""
+    """SIGTERM and Ctrl-C end the process at once, as usual: while it waits for others it can't react to a flag."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,6 +1,4 @@
-"""What to do when a loss or a gradient is no number: keep the state before the step, and say where it happened."""
-
-from typing import Any
+"""What to do when a loss or a gradient is not finite: keep the state before the step, and say where it happened."""
 
 import numpy as np
 import torch
@@ -9,51 +7,49 @@ from elmo.errors import OutputError, WeightFileError
 from elmo.pretrain.ranks.distributed import FirstFailed
 from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.step.stream import Window
-from elmo.pretrain.step.trainer import Trainer, TrainingDiverged
+from elmo.pretrain.step.trainer import Position, Trainer, TrainingDiverged
 
 
-def stop_before(
-    run: RunFolder, trainer: Trainer, progress: dict[str, Any], error: TrainingDiverged
-) -> TrainingDiverged:
-    """Saves the state before the bad step; the error that says so, with the stream rows where it began.
+def stop_before(run: RunFolder, trainer: Trainer, position: Position, error: TrainingDiverged) -> TrainingDiverged:
+    """Saves the state before the bad step, and returns the error that says so and names the rows of the streams.
 
-    `progress` is `trainer.progress_state()` as it was before the step; the trainer's weights still are. All ranks call
-    it together.
+    `position`: the trainer's before the step; its weights still are those before the step. All ranks must call it
+    together.
     """
-    where = bad_rows(trainer, progress)
+    where = bad_rows(trainer, position)
     try:
-        folder = run.save_before_nan(trainer, progress)
+        folder = run.save_before_nan(trainer, position)
         kept = f"The state before the step is in {folder}"
     except FirstFailed:
-        kept = "What was kept is told by the first process"
+        kept = "The first process reports what was kept"
     except WeightFileError:
-        kept = "The weights before the step hold no numbers either, so they were not saved"
+        kept = "The weights before the step are not finite either, so they were not saved"
     except OutputError as full:
         kept = f"The state before the step could not be saved ({full})"
     return TrainingDiverged(
         f"{error} {kept}; the last checkpoint is {run.latest or 'not there yet'}. Rows of the streams: {where}. Look "
-        "at that text, resume with a lower --learning-rate, or pass over such steps with --on-nan skip."
+        "at that text, resume with a lower --learning-rate, or skip such steps with --on-nan skip."
     )
 
 
 @torch.no_grad()
-def bad_rows(trainer: Trainer, progress: dict[str, Any]) -> str:
-    """Which rows of which direction's window give no numbers without dropout; "progress" as before the step.
+def bad_rows(trainer: Trainer, position: Position) -> str:
+    """Which rows of each direction's window give a loss that is not finite, without dropout.
 
-    All ranks call it together, and each looks at its own rows.
+    `position`: the trainer's before the step. All ranks must call it together; each looks at its own rows.
     """
     found = []
     for direction, stream in trainer.streams.items():
-        now = stream.state_dict()
-        stream.load_state_dict(progress["streams"][direction])
+        now = stream.position
+        stream.seek(position.streams[direction])
         window = stream.next()
-        stream.load_state_dict(now)
+        stream.seek(now)
         own = np.flatnonzero(~np.isfinite(_losses(trainer, direction, window))) + trainer.rows.start
         rows = " ".join(trainer.ranks.texts(" ".join(map(str, own)))).split()
         if rows:
             shown = ", ".join(rows[:8]) + (f" and {len(rows) - 8} more" if len(rows) > 8 else "")
             found.append(f"{direction} {shown}")
-    return "; ".join(found) or "none, every row's full loss is a number, so it was the gradient or the sampled loss"
+    return "; ".join(found) or "none, every row's full loss is finite, so it was the gradient or the sampled loss"
 
 
 def _losses(trainer: Trainer, direction: str, window: Window) -> np.ndarray:

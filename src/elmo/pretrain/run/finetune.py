@@ -1,7 +1,7 @@
 """Fine-tuning: a model's language modelling continued on another domain's text, and what that did to both domains.
 
-Source: paper section 3.4 and its supplement A.1; the specification, 6.8. Beside what `run_folder.py` describes, the run
-folder has
+Source: paper section 3.4 and its supplement A.1; docs/specification.md, 6.8. In addition to what `run_folder.py`
+describes, the run folder has
 
     finetune.json       which model was continued, which old text is compared, and the settings
     perplexities.json   before and after, on the validation text of the new domain ("valid") and on the old text ("old")
@@ -24,6 +24,7 @@ from elmo.pretrain.run.loop import Loop, facts_of, stop_before_beginning
 from elmo.pretrain.run.run_folder import RunFolder, weights_of
 from elmo.pretrain.run.watch import LogTo, Watch
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
+from elmo.pretrain.settings.memory import require_memory
 from elmo.pretrain.step.trainer import Trainer
 from elmo.process.stop_flag import stop_flag
 from elmo.weights import formats, hub
@@ -41,7 +42,7 @@ class Finetuned:
     model: Path
     """The new model's folder."""
     before: dict[str, dict[str, float]]
-    """What `Perplexity.to_dict` gave for the model as it came, by the text's name: "valid", "old"."""
+    """`Perplexity.to_dict` of the original model, by the text's name: "valid", "old"."""
     after: dict[str, dict[str, float]]
     """The same for the new model."""
 
@@ -57,15 +58,16 @@ def finetune(
     quiet: bool = False,
     log_to: LogTo = "files",
 ) -> Finetuned:
-    """Continue a model on prepared data; the run is left in `path`, the new model in `path`/model.
+    """Continue training a model on prepared data; the run is left in `path`, the new model in `path`/model.
 
     `model`: as for `BiLM.from_pretrained`; it needs its softmax, and the data its vocabulary. `old_text`: a held-out
     text of the domain that the model came from, one tokenized sentence a line. `ranks`: as for `pretrain`. Raises
-    WeightFileError for a model without softmax, ConfigError if data or architecture don't fit, OutputError if `path` is
-    not empty, Interrupted when stopped, with all saved.
+    WeightFileError for a model without softmax, ConfigError if data, architecture or memory don't fit, OutputError if
+    `path` is not empty, Interrupted when stopped, with everything saved.
     """
     config, ranks = config or FinetuneConfig(), ranks or Ranks()
     with stop_flag() as flag:
+        RunFolder(path, ranks).require_free()
         files = hub.resolve(model)
         checkpoint = formats.read(files)
         trainer = _trainer_of(checkpoint, data, config, files, ranks)
@@ -85,7 +87,7 @@ def finetune(
 def resume_finetuning(
     data: TrainingData, path: Path, *, ranks: Ranks | None = None, quiet: bool = False, log_to: LogTo = "files"
 ) -> Finetuned:
-    """Go on from the newest checkpoint, as `loop.resume` does, with the run's own settings and old text."""
+    """Continue from the newest checkpoint, as `loop.resume` does, with the run's own settings and old text."""
     ranks = ranks or Ranks()
     with stop_flag() as flag:
         stop_before_beginning(ranks, flag)
@@ -137,12 +139,12 @@ def _trainer_of(
     words = checkpoint.tensors.get("token_encoder.word_embedding")
     tied = words is not None and not checkpoint.config.has_characters and _same(words[1:], head.weight)
     recipe = config.pretraining(checkpoint.config, len(data.vocabulary), clusters, tied=tied)
+    require_memory(recipe, data, ranks)
     trainer = Trainer(recipe, data, ranks=ranks)
     if trainer.bilm.token_map != checkpoint.token_map:
         raise ConfigError(
-            f"{files}: the model has a dictionary of characters or words, and training would make another one from "
-            f"{data.folder}, whose ids mean other characters. Fine-tune a model that reads bytes, or pretrain one on "
-            "your text."
+            f"{files}: the model has its own dictionary of characters or words, and training would make another one "
+            f"from {data.folder}, with other ids. Fine-tune a model that reads bytes, or pretrain one on your text."
         )
     trainer.load_weights(weights_of(checkpoint))
     return trainer

@@ -9,16 +9,14 @@ from pathlib import Path
 from elmo.corpus.shards import TrainingData
 from elmo.text.sentences import read_sentences
 
-Sentences = Iterator[list[str]]
-
 
 @dataclass(frozen=True)
 class HeldOut:
     """A text, read anew for each evaluation."""
 
     name: str
-    """As it is called in metrics.jsonl: "valid", or "old" for the text of the domain a model came from."""
-    pick: Callable[[int], Sentences]
+    """Its name in metrics.jsonl: "valid", or "old" for the text of the domain a model was trained on."""
+    pick: Callable[[int], Iterator[list[str]]]
     """The text's sentences, evenly picked if there are more than this many; 0: all."""
     num_sentences: int
     """Sentences it has."""
@@ -39,14 +37,14 @@ def text_file(name: str, path: Path) -> HeldOut:
     """A text of one tokenized sentence a line; blank lines are left out. Raises TextError if it can't be read."""
     count = sum(1 for sentence in read_sentences(path) if sentence)
 
-    def pick(limit: int) -> Sentences:
+    def pick(limit: int) -> Iterator[list[str]]:
         sentences = (sentence for sentence in read_sentences(path) if sentence)
         return itertools.islice(sentences, 0, None, _stride(count, limit))
 
     return HeldOut(name, pick, count)
 
 
-def validation_sentences(data: TrainingData, limit: int) -> Sentences:
+def validation_sentences(data: TrainingData, limit: int) -> Iterator[list[str]]:
     """The validation text's sentences, evenly picked if there are more than `limit` (0: all)."""
     types = data.types()
     shards = ((shard, index) for shard in data.shards("valid") for index in range(shard.num_sentences))

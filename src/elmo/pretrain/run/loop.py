@@ -1,10 +1,11 @@
 """The loop around the steps: logging, evaluating, saving, and stopping when asked.
 
-All ranks of a run go through it together: what one of them alone could know (a signal, what is on the disk) is agreed
-upon before anything depends on it.
+All ranks of a run go through it together: they agree on what only one of them can know (a signal, what is on the disk)
+before anything depends on it.
 """
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,11 +18,12 @@ from elmo.pretrain.run.held_out import HeldOut, validation
 from elmo.pretrain.run.run_folder import RunFolder, weights_of
 from elmo.pretrain.run.watch import LogTo, Watch
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.pretrain.step.trainer import StepResult, Trainer, TrainingDiverged
+from elmo.pretrain.settings.memory import require_memory
+from elmo.pretrain.step.trainer import Position, StepResult, Trainer, TrainingDiverged
 from elmo.process.stop_flag import StopFlag, StopRequested, stop_flag
 from elmo.weights.native.read import read as read_checkpoint
 
-_PLACE_OF_LINE = ("step", "epoch", "evaluation")
+_PLACE_OF_LINE = ("step", "epoch", "tokens_read", "evaluation")
 
 
 def pretrain(
@@ -33,21 +35,25 @@ def pretrain(
     quiet: bool = False,
     log_to: LogTo = "files",
 ) -> Path:
-    """Train from the beginning; the finished model's folder.
+    """Train from the beginning; returns the finished model's folder.
 
     `path`: the run folder to make, see `run_folder.py`. `ranks`: this process's place among those of the run, as
     `distributed.joined` gives it; None: the only one, on a CPU. `quiet`: nothing on stderr. `log_to="tensorboard"`:
-    curves too. Raises Interrupted when stopped by SIGTERM or Ctrl-C, with all saved; TrainingDiverged when the loss is
-    no number; PeerLost when another rank is gone.
+    curves too. Raises ConfigError, with nothing written, for settings that don't fit the data or the machine;
+    Interrupted when stopped by SIGTERM or Ctrl-C, with everything saved; TrainingDiverged when the loss is not finite;
+    PeerLost when another rank is gone.
     """
     ranks = ranks or Ranks()
     with stop_flag() as flag:
-        ranks.rows(config.batch_size)  # before there is a folder: enough rows?
+        ranks.rows(config.batch_size)  # enough rows?
         _check_patience(config, data)
+        RunFolder(path, ranks).require_free()
+        require_memory(config, data, ranks)
+        trainer = Trainer(config, data, ranks=ranks)
         stop_before_beginning(ranks, flag)
         run = RunFolder.create(path, config, {"data": data.report}, ranks)
         with run.held():
-            return _train(run, Trainer(config, data, ranks=ranks), flag, quiet, log_to)
+            return _train(run, trainer, flag, quiet, log_to)
 
 
 def resume(
@@ -59,18 +65,23 @@ def resume(
     quiet: bool = False,
     log_to: LogTo = "files",
 ) -> Path:
-    """Go on from the newest checkpoint; `config` replaces the recipe (the architecture must be equal).
+    """Continue from the newest checkpoint; returns the finished model's folder.
 
-    Bit for bit with as many ranks as before; with others up to rounding, and no token is read twice or left out.
+    `config` replaces the run's recipe, for this and all later resumptions; architecture, batch_size and optimizer must
+    stay as they are. Bit for bit with as many ranks as before; with another number up to rounding, and no token is read
+    twice or left out.
     """
     ranks = ranks or Ranks()
     with stop_flag() as flag:
         stop_before_beginning(ranks, flag)
         run = RunFolder.existing(path, ranks)
         with run.held():
+            if config is not None:
+                require_memory(config, data, ranks)
             trainer = Trainer(config or run.config(), data, ranks=ranks)
             run.restore(trainer)
-            return _train(run, trainer, flag, quiet, log_to)
+            changes = {} if config is None else run.change_config(config, trainer.step_number)
+            return _train(run, trainer, flag, quiet, log_to, changes)
 
 
 def _check_patience(config: PretrainConfig, data: TrainingData) -> None:
@@ -85,14 +96,22 @@ def stop_before_beginning(ranks: Ranks, flag: StopFlag) -> None:
     """Raises Interrupted on all ranks if one was asked to stop while data were opened."""
     if signal := ranks.largest(flag.signal or 0):
         raise Interrupted(
-            f"stopped by signal {signal} before anything was begun, so there was nothing to save. Run the same command "
-            "again."
+            f"stopped by signal {signal} before the first step, so there was nothing to save. Run the command again."
         )
 
 
-def _train(run: RunFolder, trainer: Trainer, flag: StopFlag, quiet: bool, log_to: LogTo) -> Path:
+def _train(
+    run: RunFolder,
+    trainer: Trainer,
+    flag: StopFlag,
+    quiet: bool,
+    log_to: LogTo,
+    changes: Mapping[str, tuple[Any, Any]] | None = None,
+) -> Path:
     valid = validation(trainer.data)
     with Watch(run, trainer, quiet=quiet, log_to=log_to) as watch:
+        if changes:
+            watch.settings_changed(changes)
         loop = Loop(run, trainer, watch, flag, valid)
         loop.train()
         figures = loop.take_best() if loop.out_of_patience else loop.evaluate(valid) if valid is not None else {}
@@ -121,21 +140,22 @@ class Loop:
     def train(self) -> None:
         """All steps from where the trainer stands; a checkpoint is left at the end."""
         trainer, config = self.trainer, self.trainer.config
-        self._tell_begin()
+        self._report_start()
         self._stop_if_asked()  # while the model was built
         self._evaluate_if_due()  # a run stopped in an evaluation comes back to it
         while trainer.step_number < trainer.last_step and not self.out_of_patience:
-            self.watch.step(self._step())
+            result = self._step()
+            self.watch.step(result)
             self._evaluate_if_due()
-            self._stop_if_asked()
+            self._stop_if_agreed(result)
             if trainer.step_number % config.save_every == 0:
                 self.save()
         self.save()
 
     def evaluate(self, text: HeldOut, limit: int = 0) -> dict[str, float]:
-        """`Perplexity.to_dict` on a held-out text (about `limit` of its sentences; 0: all), told and recorded.
+        """`Perplexity.to_dict` on a held-out text (about `limit` of its sentences; 0: all), logged and recorded.
 
-        What metrics.jsonl has for this step already is taken from there.
+        If metrics.jsonl has it for this step already, it is taken from there.
         """
         key = (text.name, self.trainer.step_number, text.count(limit))
         if key not in self._recorded:
@@ -153,7 +173,7 @@ class Loop:
                     text.count(limit),
                     self.trainer.ranks,
                     on_progress=bar.update,
-                    poll=self.flag.look,
+                    poll=self.flag.check,
                 )
         except StopRequested:
             self._stop_if_asked()
@@ -171,22 +191,29 @@ class Loop:
         if signal := self.trainer.ranks.largest(self.flag.signal or 0):
             self._stop(signal)
 
+    def _stop_if_agreed(self, result: StepResult | None) -> None:
+        """The same, without another message: the ranks exchanged their flags in the step."""
+        if self.trainer.ranks.size == 1:
+            self._stop_if_asked()
+        elif result is not None and result.stop_signal:
+            self._stop(result.stop_signal)
+
     def _stop(self, signal: int) -> NoReturn:
-        """Save, and leave with Interrupted."""
+        """Save everything; raises Interrupted."""
         self.save()
         message = (
             f"stopped at step {self.trainer.step_number} of {self.trainer.last_step} by signal {signal}; "
-            f"everything is saved in {self.run.path}. Go on with --resume."
+            f"everything is saved in {self.run.path}. Continue with --resume."
         )
         self.run.log(message)
         raise Interrupted(message)
 
     def _step(self) -> StepResult | None:
-        """One step; None: it found no numbers and was skipped."""
+        """One step; None if it was skipped because its loss or a gradient was not finite."""
         trainer = self.trainer
-        before = trainer.progress_state()
+        before = trainer.position
         try:
-            result = trainer.step()
+            result = trainer.step(self.flag)
         except TrainingDiverged as error:
             if trainer.config.on_nan == "stop":
                 raise self._logged(stop_before(self.run, trainer, before, error)) from None
@@ -195,14 +222,14 @@ class Loop:
         self.num_skipped = 0
         return result
 
-    def _skip(self, error: TrainingDiverged, before: dict[str, Any]) -> None:
-        """Pass over a window: the step counts, the weights stay."""
+    def _skip(self, error: TrainingDiverged, before: Position) -> None:
+        """Skip a window: the step counts, the weights stay."""
         trainer = self.trainer
         if self.num_skipped + 1 > trainer.config.max_skipped_steps:
             raise self._logged(stop_before(self.run, trainer, before, error)) from None
         self.num_skipped += 1
-        trainer.step_number += 1
-        self.run.record(step=trainer.step_number, epoch=round(trainer.epoch, 5), skipped=str(error))
+        trainer.skip_step()
+        self.watch.record(skipped=str(error))
         self.watch.say(f"step {trainer.step_number}: skipped, {self.num_skipped} in a row. {error}")
 
     def _evaluate_if_due(self) -> None:
@@ -225,18 +252,20 @@ class Loop:
         return 0 < patience < len(found) and min(found[:-patience]) <= min(found[-patience:])
 
     def take_best(self) -> dict[str, float]:
-        """Out of patience: back to the weights of the best checkpoint; what was found of it."""
+        """Out of patience: back to the weights of the best checkpoint; returns the figures of its evaluation."""
         best, limit = self.run.best, self.trainer.config.evaluation_sentences
+        assert best is not None  # patience needs keep_best and a validation text, which is checked before the run
+        assert self.held_out is not None
         step = min(self._perplexities, key=lambda step: (self._perplexities[step], step))
         self.trainer.load_weights(weights_of(read_checkpoint(best / "model")))
         self.watch.say(
-            f"ended at step {self.trainer.step_number}: {self.trainer.config.patience} evaluations in a row brought no "
-            f"lower perplexity. The finished model is that of step {step}."
+            f"ended at step {self.trainer.step_number}: no lower perplexity in {self.trainer.config.patience} "
+            f"evaluations in a row. The finished model is that of step {step}."
         )
         return _figures(self._recorded[self.held_out.name, step, self.held_out.count(limit)])
 
     def _perplexities_recorded(self) -> dict[int, float]:
-        """By step; the evaluation at a run's end takes more sentences and is none of them."""
+        """By step; the evaluation at a run's end takes more sentences and is not among them."""
         if self.held_out is None:
             return {}
         count = self.held_out.count(self.trainer.config.evaluation_sentences)
@@ -246,15 +275,15 @@ class Loop:
             if name == self.held_out.name and step > 0 and sentences == count
         }
 
-    def _tell_begin(self) -> None:
+    def _report_start(self) -> None:
         trainer = self.trainer
-        begun = f"resumed at step {trainer.step_number}" if trainer.step_number else "begun"
+        started = f"resumed at step {trainer.step_number}" if trainer.step_number else "started"
         if trainer.ranks.size > 1:
-            begun += f" by {trainer.ranks.size} processes"
+            started += f" by {trainer.ranks.size} processes"
+        tokens = trainer.tokens_read + (trainer.last_step - trainer.step_number) * trainer.tokens_per_step
         self.watch.say(
-            f"{begun}: {trainer.last_step:,} steps of {trainer.tokens_per_step:,} tokens a direction, "
-            f"{trainer.last_step * trainer.tokens_per_step / trainer.tokens_per_epoch:.2f} epochs of "
-            f"{trainer.tokens_per_epoch:,}"
+            f"{started}: {trainer.last_step:,} steps of {trainer.tokens_per_step:,} tokens per direction, "
+            f"{tokens / trainer.tokens_per_epoch:.2f} epochs of {trainer.tokens_per_epoch:,} tokens"
         )
 
     def _logged(self, error: ElmoError) -> ElmoError:
@@ -267,6 +296,14 @@ def _figures(line: dict[str, Any]) -> dict[str, float]:
 
 
 def facts_of(trainer: Trainer, figures: dict[str, float]) -> dict[str, str]:
-    """What the finished model's metadata says of its training; `figures` of the validation text, or none."""
-    facts = {"training_tokens": str(trainer.data.num_tokens("train")), "epochs": f"{trainer.epoch:.3f}"}
+    """What the finished model's metadata says of its training; `figures` of the validation text, or none.
+
+    `text_tokens`: tokens of the training text; `tokens_read`: predictions of each direction, sentence boundaries
+    included, over all epochs.
+    """
+    facts = {
+        "text_tokens": str(trainer.data.num_tokens("train")),
+        "tokens_read": str(trainer.tokens_read),
+        "epochs": f"{trainer.epoch:.3f}",
+    }
     return facts | {f"valid_{key}": f"{value:.4g}" for key, value in figures.items() if "perplex" in key}

@@ -1,21 +1,22 @@
 """RunFolder: what a pretraining run leaves on disk, and how it goes on from there.
 
-    config.json               the recipe
+    config.json               the recipe that is in use
+    config.step-00001250.json the recipe up to step 1250, if other settings were given when the run was resumed there
     env.json                  versions, machine, the data's report
-    metrics.jsonl             one object a logged step, one an evaluation
-    log.txt                   what a person was told
+    metrics.jsonl             one object per logged step, evaluation and change of settings
+    log.txt                   the messages of the run
     checkpoints/step-00001250/
         model/                a model folder like any other: embed with it, convert it, evaluate it
         training.safetensors  the optimizer's tensors and the LSTMs' states
-        progress.json         step and streams
+        progress.json         step, tokens read, where the streams stand
     checkpoints/latest        the name of the newest checkpoint
     checkpoints/best          the name of the checkpoint with the lowest validation perplexity
     model/                    the finished model
 
-A checkpoint is written under a hidden name, brought to disk and renamed; then `latest` is replaced the same way.
-Killed at any moment, the run has a whole checkpoint, or none yet.
+A checkpoint is written under a hidden name, synced to disk and renamed; then `latest` is replaced the same way. Killed
+at any moment, the run has a complete checkpoint, or none yet.
 
-Of several ranks the first one alone writes; the others take part where states are gathered, and read what it left.
+Of several ranks only the first one writes; the others take part where states are gathered, and read what it wrote.
 """
 
 import json
@@ -34,10 +35,11 @@ from safetensors.torch import load_file, save_file
 
 from elmo.disk.atomic import new_file, new_folder
 from elmo.disk.folder_lock import locked
+from elmo.disk.json_file import read_json
 from elmo.errors import ConfigError, OutputError, WeightFileError
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.pretrain.step.trainer import Trainer
+from elmo.pretrain.step.trainer import Position, Trainer
 from elmo.process.environment import environment
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.read import read as read_checkpoint
@@ -47,6 +49,7 @@ _PARTS = frozenset({"model", "training.safetensors", "progress.json"})
 _CHECKPOINT = re.compile(r"step-(\d+)")
 _BEGUN = re.compile(r"env\.json|\.(env|config)\.json\.[0-9a-f]{12}\.unfinished")
 _REPLACED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.old")
+_PROGRESS_BYTES = 1 << 28  # some 30 bytes per row and direction
 
 
 @dataclass(frozen=True)
@@ -65,34 +68,38 @@ class RunFolder:
         run.ranks.on_first(lambda: run._create(config, facts))
         return run
 
-    def _create(self, config: PretrainConfig, facts: dict[str, Any]) -> None:
-        path = self.path
-        if path.exists() and not _only_begun(path):
+    def require_free(self) -> None:
+        """OutputError if a new run can't be written here."""
+        self.ranks.on_first(self._require_free)
+
+    def _require_free(self) -> None:
+        if self.path.exists() and not _only_begun(self.path):
             raise OutputError(
-                f"{path}: exists already and is not empty. Use --resume to go on with the run in it, or name another."
+                f"{self.path}: exists already and is not empty. Use --resume to continue the run in it, or name "
+                "another folder."
             )
-        path.mkdir(parents=True, exist_ok=True)
+
+    def _create(self, config: PretrainConfig, facts: dict[str, Any]) -> None:
+        self._require_free()
+        self.path.mkdir(parents=True, exist_ok=True)
         self.write_json("env.json", {**environment(), "processes": self.ranks.size, **facts})
         self.write_json("config.json", config.to_dict())
 
     @classmethod
     def existing(cls, path: Path, ranks: Ranks | None = None) -> "RunFolder":
-        """The folder of a run that was begun before."""
+        """The folder of a run that was started before."""
         run = cls(path, ranks or Ranks())
         run.require_begun()
         return run
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """No other run works in the folder meanwhile; what a killed one left half done is cleared away.
-
-        OutputError if one does.
-        """
+        """Holds the folder's lock, and removes what a killed run left half done. OutputError if it is held already."""
         with ExitStack() as stack:
 
             def take() -> None:
                 stack.enter_context(locked(self.path, "'elmo pretrain' or 'elmo finetune'"))
-                self._clear_leavings()
+                self._remove_leftovers()
 
             self.ranks.on_first(take)
             yield
@@ -115,13 +122,36 @@ class RunFolder:
         return self.path / "checkpoints"
 
     def config(self) -> PretrainConfig:
-        """The recipe the run was begun with."""
-        source = self.path / "config.json"
-        return PretrainConfig.from_dict(json.loads(source.read_text(encoding="utf-8")), str(source))
+        """The recipe in use: the one the run was started with, or the last one it was resumed with."""
+        return self._recipe_in(self.path / "config.json")
+
+    def change_config(self, config: PretrainConfig, step: int) -> dict[str, tuple[Any, Any]]:
+        """Makes `config` the recipe from `step` on; the settings that changed, each as (before, now).
+
+        The recipe before is kept as config.step-STEP.json. All ranks must call it together.
+        """
+        return self.ranks.on_first(lambda: self._change_config(config, step))
+
+    def _change_config(self, config: PretrainConfig, step: int) -> dict[str, tuple[Any, Any]]:
+        before, now = self.config().to_dict(), config.to_dict()
+        changes = {name: (before[name], value) for name, value in now.items() if value != before[name]}
+        if changes:
+            history = self._history_file(step)
+            # If the run was killed before its next checkpoint, the recipe of the steps up to here is there already.
+            if not history.is_file():
+                self.write_json(history.name, before)
+            self.write_json("config.json", now)
+        return changes
+
+    def _history_file(self, step: int) -> Path:
+        return self.path / f"config.step-{step:08d}.json"
+
+    def _recipe_in(self, path: Path) -> PretrainConfig:
+        return PretrainConfig.from_dict(read_json(path), str(path))
 
     @property
     def latest(self) -> Path | None:
-        """The newest whole checkpoint."""
+        """The newest complete checkpoint."""
         pointed = self._pointed("latest")
         if pointed is not None:
             return pointed
@@ -136,7 +166,7 @@ class RunFolder:
     def save(self, trainer: Trainer, keep: int) -> Path:
         """Write a checkpoint; older ones beyond `keep` are removed only afterwards, the best one never.
 
-        Raises OutputError with the bytes needed and free; the checkpoints that were there stay whole.
+        Raises OutputError with the bytes needed and free; the existing checkpoints stay complete.
         """
         return self._save(trainer, keep, ("latest",))
 
@@ -144,11 +174,11 @@ class RunFolder:
         """Write a checkpoint, and point `best` to it."""
         return self._save(trainer, keep, ("latest", "best"))
 
-    def save_before_nan(self, trainer: Trainer, progress: dict[str, Any]) -> Path:
-        """The state before a step that found no numbers, beside the checkpoints; `progress` as it was then."""
+    def save_before_nan(self, trainer: Trainer, position: Position) -> Path:
+        """The state before a step that was not finite, beside the checkpoints; `position`: as it was then."""
         folder = self.checkpoints / f"step-{trainer.step_number:08d}-before-nan"
         tensors = trainer.tensors()
-        self.ranks.on_first(lambda: self._write(folder, trainer, tensors, progress))
+        self.ranks.on_first(lambda: self._write(folder, trainer, tensors, position))
         return folder
 
     def _save(self, trainer: Trainer, keep: int, pointers: tuple[str, ...]) -> Path:
@@ -157,7 +187,7 @@ class RunFolder:
 
         def write() -> None:
             if folder != self.latest:  # the same step has the same state: nothing would change
-                self._write(folder, trainer, tensors, trainer.progress_state())
+                self._write(folder, trainer, tensors, trainer.position)
             for name in pointers:
                 self._point(name, folder)
                 if name == "latest":
@@ -166,9 +196,7 @@ class RunFolder:
         self.ranks.on_first(write)
         return folder
 
-    def _write(
-        self, folder: Path, trainer: Trainer, gathered: dict[str, torch.Tensor], progress: dict[str, Any]
-    ) -> None:
+    def _write(self, folder: Path, trainer: Trainer, gathered: dict[str, torch.Tensor], position: Position) -> None:
         tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in gathered.items()}
         weights = sum(parameter.nbytes for parameter in trainer.named_parameters.values())
         size = weights + sum(tensor.nbytes for tensor in tensors.values())
@@ -178,14 +206,20 @@ class RunFolder:
                 save_file(tensors, unfinished / "training.safetensors")
             except SafetensorError as error:  # the library's way of saying that the disk is full
                 raise OSError(str(error)) from error
-            (unfinished / "progress.json").write_text(json.dumps(progress), encoding="utf-8")
+            (unfinished / "progress.json").write_text(json.dumps(position.to_dict()), encoding="utf-8")
 
     def restore(self, trainer: Trainer) -> None:
         """Bring a fresh trainer to where the newest checkpoint was taken."""
         folder = self.ranks.on_first(lambda: self.latest)
         if folder is not None:
-            restore_from(folder, trainer)
+            restore_from(folder, trainer, self._recipe_of(folder))
         self.ranks.on_first(lambda: self._forget_metrics_after(trainer.step_number))
+
+    def _recipe_of(self, checkpoint: Path) -> PretrainConfig:
+        """The recipe by which the steps before a checkpoint were taken."""
+        match = _CHECKPOINT.fullmatch(checkpoint.name)
+        history = self._history_file(int(match[1])) if match else None
+        return self._recipe_in(history if history is not None and history.is_file() else self.path / "config.json")
 
     def finish(self, trainer: Trainer, metadata: dict[str, str]) -> Path:
         """Write the finished model."""
@@ -198,11 +232,11 @@ class RunFolder:
         self._append("metrics.jsonl", json.dumps(values) + "\n")
 
     def log(self, text: str) -> None:
-        """Append what a person is told to log.txt, with the time."""
+        """Append a message to log.txt, with the time."""
         self._append("log.txt", f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
 
     def metrics(self) -> list[dict[str, Any]]:
-        """The whole objects of metrics.jsonl; a line that a killed process did not finish is left out."""
+        """The objects of metrics.jsonl; a line that a killed process did not finish is left out."""
         return self.ranks.on_first(lambda: [values for _, values in self._metric_lines()])
 
     def write_json(self, name: str, values: dict[str, Any]) -> None:
@@ -224,7 +258,7 @@ class RunFolder:
             free = shutil.disk_usage(self.path).free
             raise OutputError(
                 f"{path}: can't be written: {error.strerror}. {len(text)} bytes are needed, {free} are free. The last "
-                f"checkpoint is whole: {self.latest}. Free some space, then go on with --resume."
+                f"checkpoint is complete: {self.latest}. Free some space, then continue with --resume."
             ) from error
 
     def _metric_lines(self) -> list[tuple[str, dict[str, Any]]]:
@@ -256,7 +290,7 @@ class RunFolder:
         return folder if folder is not None and folder.is_dir() else None
 
     def _checkpoints(self) -> list[Path]:
-        """All of them, oldest first: what has such a name is whole."""
+        """All of them, oldest first: whatever has such a name is complete."""
         named = ((_CHECKPOINT.fullmatch(path.name), path) for path in self.checkpoints.glob("step-*"))
         found = [(int(match[1]), path) for match, path in named if match]
         return [path for _, path in sorted(found)]
@@ -266,12 +300,12 @@ class RunFolder:
         for old in self._checkpoints()[:-keep]:
             if old in kept:
                 continue
-            # Renamed first: a folder of a checkpoint's name is a whole one, also when the run is killed here. What
-            # can't be removed (file servers refuse now and then) doesn't end a run whose newest checkpoint is safe.
+            # Renamed first: a folder with a checkpoint's name is complete, also when the run is killed here. What can't
+            # be removed (file servers refuse now and then) doesn't end a run whose newest checkpoint is safe.
             with suppress(OSError):
                 shutil.rmtree(old.rename(old.with_name(f".{old.name}.unfinished")))
 
-    def _clear_leavings(self) -> None:
+    def _remove_leftovers(self) -> None:
         for replaced in self.checkpoints.glob(".*.old"):  # killed between the two renames of a replacement
             match = _REPLACED.fullmatch(replaced.name)
             if match and not replaced.with_name(match["name"]).exists():
@@ -287,20 +321,32 @@ class RunFolder:
 
 
 def _only_begun(path: Path) -> bool:
-    """Whether the folder is empty, or a run was killed in it before its recipe was written."""
+    """Whether the folder is empty, or a run was killed in it before it had written its recipe."""
     return path.is_dir() and all(_BEGUN.fullmatch(entry.name) for entry in path.iterdir())
 
 
-def restore_from(folder: Path, trainer: Trainer) -> None:
-    """Bring a fresh trainer to where a checkpoint was taken. Raises WeightFileError if it is another run's."""
+def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig | None = None) -> None:
+    """Bring a fresh trainer to where a checkpoint was taken.
+
+    `recipe`: the one it was trained by until then; None: the trainer's. Raises WeightFileError if the checkpoint is
+    damaged or another run's.
+    """
     model = read_checkpoint(folder / "model")
     if model.softmax is None or model.config != trainer.bilm.config or model.vocabulary != trainer.head.vocabulary:
         raise WeightFileError(f"{folder}: the model isn't this run's. Resume with the run's own config and data.")
-    trainer.restore(
-        weights_of(model),
-        load_file(folder / "training.safetensors"),
-        json.loads((folder / "progress.json").read_text(encoding="utf-8")),
-    )
+    recipe = recipe or trainer.config
+    try:
+        tensors = load_file(folder / "training.safetensors")
+        progress = read_json(folder / "progress.json", limit=_PROGRESS_BYTES)
+        position = Position.from_dict(progress, recipe.batch_size * recipe.unroll_steps)
+        trainer.restore(weights_of(model), tensors, position)
+    except (OSError, SafetensorError, ValueError, KeyError, TypeError, IndexError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise WeightFileError(
+            f"{folder}: the checkpoint is damaged ({type(error).__name__}: {error}). Remove that folder; --resume then "
+            "continues from the checkpoint before it, if there is one."
+        ) from error
 
 
 def weights_of(model: Checkpoint) -> dict[str, torch.Tensor]:

@@ -1,14 +1,14 @@
 """Watch: what a person sees of a run while it goes, and what stays in its files.
 
-On stderr a bar (percent, tokens a second, time left) and the evaluations; in log.txt the same as lines; in
+On stderr a bar (percent, tokens per second, time left) and the evaluations; in log.txt the same as lines; in
 metrics.jsonl as numbers; with `log_to="tensorboard"` as curves too. The loss of training against a sample is always
-called the sampled loss: it is optimistic, and no perplexity follows from it (bilm-tf prints one; specification, 6.5).
-Of several ranks the first one alone is heard.
+called the sampled loss: it is optimistic, and no perplexity follows from it (bilm-tf prints one; docs/specification.md,
+6.5). Of several ranks only the first one reports.
 """
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -26,7 +26,7 @@ _SECONDS_BETWEEN_LINES = 30.0
 
 
 class Watch:
-    """Tells how a run goes. `quiet`: the files only. Use it in a `with` block: it closes the bar."""
+    """Reports how a run goes. `quiet`: to the files only. Use it in a `with` block: it closes the bar."""
 
     def __init__(self, run: RunFolder, trainer: Trainer, *, quiet: bool = False, log_to: LogTo = "files") -> None:
         self.run = run
@@ -39,6 +39,7 @@ class Watch:
         self._first_step = trainer.step_number
         self._begun = self._clock = time.perf_counter()
         self._counted = 0
+        self._shown = ""
 
     def __enter__(self) -> "Watch":
         return self
@@ -51,21 +52,34 @@ class Watch:
     def step(self, result: StepResult | None) -> None:
         """A step is done; None: it was skipped."""
         self._counted += 1
-        self._bar.update()
         if result is not None and self.trainer.step_number % self.trainer.config.log_every == 0:
             self._log(result)
+        self._bar.set_postfix_str(f"epoch {self.trainer.epoch:.2f}{self._shown}", refresh=False)
+        self._bar.update()
 
     def say(self, text: str) -> None:
-        """A line for the person and for log.txt."""
+        """A line on stderr and in log.txt."""
         self.run.log(text)
         if not self.quiet:
             self._bar.write(text, file=sys.stderr)
 
+    def record(self, **values: Any) -> None:
+        """Append an object to metrics.jsonl, headed by how far the run has come."""
+        trainer = self.trainer
+        place = {"step": trainer.step_number, "epoch": round(trainer.epoch, 5), "tokens_read": trainer.tokens_read}
+        self.run.record(**place, **values)
+
+    def settings_changed(self, changes: Mapping[str, tuple[Any, Any]]) -> None:
+        """Other settings were given when the run was resumed; each as (before, now)."""
+        self.record(settings={name: {"before": before, "now": now} for name, (before, now) in changes.items()})
+        shown = ", ".join(f"{name} {before} -> {now}" for name, (before, now) in changes.items())
+        self.say(f"settings changed at step {self.trainer.step_number}: {shown}")
+
     def evaluated(self, name: str, perplexity: Perplexity) -> None:
-        """An evaluation's numbers."""
+        """The figures of an evaluation."""
         trainer = self.trainer
         values = perplexity.to_dict()
-        self.run.record(step=trainer.step_number, epoch=round(trainer.epoch, 5), evaluation=name, **values)
+        self.record(evaluation=name, **values)
         for direction in (*perplexity.nats, "mean"):
             self._curve(f"perplexity {name}/{direction}", perplexity.of(direction))
         figures = ", ".join(f"{direction} {perplexity.of(direction):.2f}" for direction in (*perplexity.nats, "mean"))
@@ -74,7 +88,7 @@ class Watch:
 
     @contextmanager
     def not_training(self, what: str = "", total: int = 0) -> Iterator[tqdm]:
-        """For evaluations and saving: their time is not part of tokens_per_second. Gives a bar of `total` sentences."""
+        """For evaluations and saving, which don't count in tokens_per_second. Yields a bar of `total` sentences."""
         begun = time.perf_counter()
         try:
             with self._new_bar(total, "sentence", desc=what, leave=False, unseen=not sys.stderr.isatty()) as bar:
@@ -102,9 +116,9 @@ class Watch:
             "learning_rate": result.learning_rate,
             "tokens_per_second": round(speed, 1),
         }
-        self.run.record(step=trainer.step_number, epoch=round(trainer.epoch, 5), **values)
+        self.record(**values)
         shown = f"{self.loss_name} {result.loss:.3f}, {speed:,.0f} tokens/s"
-        self._bar.set_postfix_str(f"epoch {trainer.epoch:.2f}, {shown}", refresh=False)
+        self._shown = f", {shown}"
         done = trainer.step_number / trainer.last_step
         pace = (now - self._begun) / (trainer.step_number - self._first_step)
         left = pace * (trainer.last_step - trainer.step_number)
@@ -123,7 +137,7 @@ class Watch:
 
 
 def _board(run: RunFolder, step: int) -> Any:
-    """TensorBoard's writer; the curves of steps that will be taken again are cut off."""
+    """TensorBoard's writer; the points of steps that will be taken again are dropped."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:

@@ -1,4 +1,4 @@
-"""Checks of a run's settings. Every message names the setting with its value, says why it can't be, and what could."""
+"""Checks of a run's settings. Every message has the setting with its value, the reason, and what to use instead."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -22,24 +22,24 @@ _RULES = (
          "max_skipped_steps", "max_character_dictionary"),
         lambda value: value >= 1, "1 or more", "without even one of them there is nothing to do",
     ),
-    _Rule(("softmax_divisor",), lambda value: value >= 1, "1 or more", "vectors of rarer words get narrower by it"),
+    _Rule(("softmax_divisor",), lambda value: value >= 1, "1 or more", "the widths of the clusters are divided by it"),
     _Rule(
         ("max_steps", "warmup_steps", "evaluate_every", "evaluation_sentences", "word_dim", "patience"),
-        lambda value: value >= 0, "0 or more", "it is a number of things",
+        lambda value: value >= 0, "0 or more", "it is a count",
     ),
     _Rule(("cell_clip", "projection_clip"), lambda value: value >= 0, "0 or more", "it bounds an absolute value"),
     _Rule(("weight_decay",), lambda value: value >= 0, "0 or more", "below 0 the weights would grow"),
-    _Rule(("seed",), lambda value: value >= 0, "0 or more", "the generators take no other"),
-    _Rule(("epochs",), lambda value: value > 0, "more than 0", "the run would end before it began"),
-    _Rule(("learning_rate",), lambda value: value > 0, "more than 0", "the weights would stay or run uphill"),
+    _Rule(("seed",), lambda value: 0 <= value < 1 << 63, "from 0 to 2^63 - 1", "torch's generators take no other"),
+    _Rule(("epochs",), lambda value: 0 < value <= 1e6, "above 0, and a million at most", "it is a count of passes"),
+    _Rule(("learning_rate",), lambda value: value > 0, "more than 0", "the weights would not learn"),
     _Rule(("clip_norm",), lambda value: value > 0, "more than 0", "no gradient would be left"),
-    _Rule(("state_reset",), lambda value: 0 <= value <= 1, "from 0 to 1", "it is a chance"),
-    _Rule(("dropout",), lambda value: 0 <= value < 1, "from 0 to below 1", "it is the chance that a number is dropped"),
+    _Rule(("state_reset",), lambda value: 0 <= value <= 1, "from 0 to 1", "it is a probability"),
+    _Rule(("dropout",), lambda value: 0 <= value < 1, "at least 0 and below 1", "it is a probability"),
 )  # fmt: skip
 
 
 def check_settings(config: Any) -> None:
-    """Raises ConfigError for the first setting of a PretrainConfig that makes no sense by itself or beside others."""
+    """Raises ConfigError for the first setting of a PretrainConfig that is invalid, alone or together with others."""
     known = {field.name: field for field in fields(config)}
     for name, field in known.items():
         _check_type(name, getattr(config, name), field)
@@ -56,7 +56,7 @@ def _check_patience(config: Any) -> None:
         raise ConfigError(
             f"patience is {config.patience} with keep_best={config.keep_best} and "
             f"evaluate_every={config.evaluate_every}, but it counts evaluations and goes back to the best checkpoint. "
-            "Keep the best checkpoint and evaluate now and then, or set patience to 0."
+            "Set keep_best and evaluate_every, or set patience to 0."
         )
 
 
@@ -65,8 +65,8 @@ def pairs(name: str, value: Any) -> tuple[tuple[int, int], ...]:
     rows = value if isinstance(value, list | tuple) else [None]
     if not all(isinstance(pair, list | tuple) and len(pair) == 2 and all(map(_is_whole, pair)) for pair in rows):
         raise ConfigError(
-            f"{name} is {value!r}, but must be a list of [width, number] pairs: each says how many filters of a width "
-            "the char CNN has. Write for instance [[1, 32], [2, 32], [3, 64]]."
+            f"{name} is {value!r}, but must be a list of [width, number] pairs: how many filters of each width the "
+            "char CNN has. Write for instance [[1, 32], [2, 32], [3, 64]]."
         )
     return tuple((width, number) for width, number in rows)
 
@@ -97,7 +97,7 @@ def _check_type(name: str, value: Any, field: Field) -> None:
     if isinstance(default, str):
         fits, expected = value in choices, f"one of {', '.join(map(str, choices))}"
     elif isinstance(default, bool):
-        fits, expected = value in (True, False), "true or false"
+        fits, expected = isinstance(value, bool), "true or false"
     elif isinstance(default, int):
         fits, expected = _is_whole(value), "a whole number"
     elif isinstance(default, float):
@@ -106,7 +106,7 @@ def _check_type(name: str, value: Any, field: Field) -> None:
     else:
         return
     if not fits:
-        raise _wrong(field, value, expected, "the run knows nothing else")
+        raise _wrong(field, value, expected, "other values have no meaning here")
 
 
 def _is_whole(value: Any) -> bool:
@@ -132,8 +132,8 @@ def _check_softmax(config: Any) -> None:
         )
     if any(begin >= end for begin, end in zip((0, *cutoffs), cutoffs, strict=False)):
         raise ConfigError(
-            f"softmax_cutoffs is {list(cutoffs)}, but must rise from 1 on: between two of them lie the words of a "
-            "cluster. Sort them, each once."
+            f"softmax_cutoffs is {list(cutoffs)}, but must be ascending, each at least 1: between two of them lie the "
+            "words of a cluster. Sort them and remove repetitions."
         )
     if not config.tie_softmax:
         return

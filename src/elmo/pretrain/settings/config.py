@@ -1,4 +1,4 @@
-"""Everything a pretraining run is told. The defaults are the paper's recipe for the published "original" model."""
+"""All settings of a pretraining run. The defaults are the paper's recipe for the published "original" model."""
 
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
@@ -14,7 +14,7 @@ _LARGEST = 1_000_000
 class PretrainConfig:
     """Architecture, recipe and housekeeping of one run; every field is a flag of `elmo pretrain`.
 
-    Settings that came later have the defaults that repeat what runs did before, so that old runs can be resumed.
+    A setting added later has the default that repeats what runs did before, so that old runs can be resumed.
     """
 
     direction: Direction = "both"
@@ -35,7 +35,7 @@ class PretrainConfig:
     """What the char CNN reads: the bytes of a token, the characters of a dictionary made from the training text, or
     none: a model of words."""
     max_character_dictionary: int = 10_000
-    """characters="dictionary": how many of the most frequent characters get ids of their own."""
+    """characters="dictionary": how many of the most frequent characters get ids."""
     word_dim: int = 0
     """Width of the vectors of the vocabulary's words. 0: projection_size for a model of words, none beside
     characters."""
@@ -48,34 +48,34 @@ class PretrainConfig:
     num_highway: int = 2
     """Highway layers above the char CNN."""
     activation: Activation = "relu"
-    """Non-linearity after the char CNN's maximum."""
+    """Non-linearity after the maximum over positions in the char CNN."""
 
     epochs: float = 10.0
     """Passes over the training data; the run ends at the window that completes them."""
     max_steps: int = 0
-    """End after this many steps, whatever `epochs` says; 0: no such end."""
+    """End after this many steps, whatever `epochs` says; 0: no such limit."""
     batch_size: int = 128
-    """Rows of a window, of all processes together; each carries its own LSTM state."""
+    """Rows of a window, over all processes; each row carries its own LSTM state."""
     unroll_steps: int = 20
-    """Tokens of a window: backpropagation through time ends at its beginning."""
+    """Tokens of a window, which is as far as backpropagation through time goes."""
     softmax: Literal["sampled", "full", "adaptive"] = "sampled"
-    """sampled: each target against some words; full: against the whole vocabulary; adaptive: against the whole
-    vocabulary, in clusters of frequency with ever narrower vectors (Grave et al. 2017)."""
+    """sampled: each target against a sample of words; full: against the whole vocabulary; adaptive: against the whole
+    vocabulary, in clusters of frequency with narrower and narrower vectors (Grave et al. 2017)."""
     num_negative_samples: int = 8192
-    """Negatives of the sampled softmax, drawn anew for each step and direction."""
+    """Negatives of the sampled softmax, drawn for each step and direction."""
     softmax_cutoffs: tuple[int, ...] = ()
     """softmax="adaptive": the vocabulary ids at which a new cluster of rarer words begins, for instance 2000 10000."""
     softmax_divisor: int = 4
-    """softmax="adaptive": how many times narrower each cluster's vectors are than those before."""
+    """softmax="adaptive": how many times narrower each cluster's vectors are than those of the cluster before."""
     state_reset: float = 0.0
-    """Chance that a row forgets its state when a new sentence begins. bilm-tf never forgets; 1 trains what
+    """Probability that a row forgets its state when a new sentence begins. bilm-tf never forgets; 1 trains what
     `state="zero"` embeds."""
     dropout: float = 0.1
     """On every LSTM layer's input and on the top output."""
     optimizer: Literal["adagrad", "adamw", "sgd"] = "adagrad"
     """adagrad: bilm-tf's (initial accumulator 1, no epsilon). adamw: betas 0.9, 0.98. sgd: no momentum."""
     learning_rate: float = 0.2
-    """At its highest."""
+    """The peak rate."""
     warmup_steps: int = 0
     """Steps over which the rate rises from 0."""
     decay: Literal["none", "linear"] = "none"
@@ -83,38 +83,40 @@ class PretrainConfig:
     weight_decay: float = 0.0
     """adamw only."""
     lazy_rows: bool = False
-    """adamw only: whether rows of the sampled softmax and of word vectors rest, their momentum and weight decay too,
-    in steps they don't occur in. Rare words then learn more slowly at the same rate, and a step no longer walks over
-    the whole table, which counts from some 50,000 words on. adagrad and sgd never do, with equal results."""
+    """adamw only: whether rows of the sampled softmax and of word vectors stay untouched, including their momentum and
+    weight decay, in steps in which they don't occur. Rare words then learn more slowly at the same rate, but a step
+    doesn't update the whole table, which saves time from some 50,000 words on. With adagrad and sgd there is no
+    difference."""
     clip_norm: float = 10.0
-    """Bound on the norm of all gradients together."""
+    """Bound on the global norm of the gradients."""
     sum_over_window: bool = True
-    """bilm-tf differentiates unroll_steps times the mean loss, which clip_norm and adagrad's accumulator feel."""
+    """Whether gradients are those of unroll_steps times the mean loss, as in bilm-tf, which affects clip_norm and
+    adagrad's accumulator; else of the mean."""
     product_dtype: Literal["float32", "bfloat16"] = "float32"
-    """Type of the factors of the large matrix products; everything else stays float32."""
+    """Type of the operands of the large matrix products; everything else stays float32."""
     reduce_dtype: Literal["float32", "bfloat16"] = "float32"
     """Several processes: type of the gradients they send each other; bfloat16 halves the traffic and rounds."""
 
     seed: int = 0
-    """Of initial weights, shuffling, dropout and negatives."""
+    """Seed of initial weights, shuffling, dropout and negatives."""
     log_every: int = 100
     """Steps between two lines of metrics.jsonl."""
     evaluate_every: int = 5000
     """Steps between two perplexities on the validation text; 0: only at the end."""
     evaluation_sentences: int = 2000
-    """How many validation sentences those take; the one at the end takes all. 0: all, always."""
+    """How many validation sentences are used for those; the one at the end uses all. 0: always all."""
     save_every: int = 1250
-    """Steps between two checkpoints; one is always kept at the end."""
+    """Steps between two checkpoints; one is always written at the end."""
     keep_checkpoints: int = 2
-    """How many of the newest checkpoints stay."""
+    """How many of the newest checkpoints are kept."""
     keep_best: bool = True
-    """Whether the checkpoint of the lowest validation perplexity stays too, under checkpoints/best."""
+    """Whether the checkpoint of the lowest validation perplexity is kept too, under checkpoints/best."""
     patience: int = 0
     """End after this many evaluations in a row without a lower validation perplexity; the finished model is then the
     best checkpoint's. 0: train to the last step."""
     on_nan: Literal["stop", "skip"] = "stop"
-    """What a loss or gradient that is no number does: stop the run, with the state before it saved, or skip the
-    step."""
+    """What happens when a loss or gradient is not finite (NaN or inf): stop the run, with the state before the step
+    saved, or skip the step."""
     max_skipped_steps: int = 10
     """on_nan="skip" stops after this many skipped steps in a row."""
 
@@ -122,14 +124,11 @@ class PretrainConfig:
         object.__setattr__(self, "filters", pairs("filters", self.filters))
         object.__setattr__(self, "softmax_cutoffs", whole_numbers("softmax_cutoffs", self.softmax_cutoffs))
         check_settings(self)
-        for field in fields(self):
-            if isinstance(field.default, bool):
-                object.__setattr__(self, field.name, bool(getattr(self, field.name)))
         try:
             self.architecture(_LARGEST)
         except ConfigError as error:
             raise ConfigError(
-                f"{error} There is no such model. Take the sizes of a recipe in configs/pretrain."
+                f"{error} There is no such model. Use the sizes of a recipe in configs/pretrain."
             ) from None
 
     @property
@@ -148,8 +147,11 @@ class PretrainConfig:
     def architecture(
         self, max_characters_per_token: int, num_characters: int = NUM_BYTE_CHARACTERS, vocabulary_size: int = 1
     ) -> BiLMConfig:
-        """The biLM's config. The numbers come from the data: those of characters only with a dictionary, of words only
-        if the model reads words."""
+        """The biLM's config.
+
+        The arguments come from the data: `num_characters` for a dictionary of characters, `vocabulary_size` for a
+        model that reads words.
+        """
         word_dim = self.word_vector_size
         return BiLMConfig(
             characters=self.characters,

@@ -1,4 +1,4 @@
-"""What fine-tuning is told. The architecture comes from the model, so this is the recipe alone."""
+"""The settings of fine-tuning: the recipe alone, since the architecture comes from the model."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
@@ -14,8 +14,8 @@ from elmo.pretrain.settings.config import PretrainConfig
 class FinetuneConfig:
     """One epoch with a rate of its own; every field is a flag of `elmo finetune`.
 
-    The original continues for one epoch with Adagrad's rate of 0.2 and restored accumulators (specification, 6.8),
-    which published models come without; these defaults were found by the tries in dev/LOG.md.
+    The original continues for one epoch with Adagrad's rate of 0.2 and restored accumulators (docs/specification.md,
+    6.8), which published models come without; these defaults were found by the experiments in dev/LOG.md.
     """
 
     epochs: float = 1.0
@@ -23,7 +23,7 @@ class FinetuneConfig:
     max_steps: int = 0
     """End after this many steps, whatever `epochs` says; 0: no such end."""
     learning_rate: float = 0.001
-    """At its highest. Lower forgets less of the old domain, and learns less of the new one."""
+    """The peak rate. A lower one forgets less of the old domain, and learns less of the new one."""
     warmup_steps: int = 20
     """Steps over which the rate rises from 0."""
     decay: Literal["none", "linear"] = "linear"
@@ -37,16 +37,16 @@ class FinetuneConfig:
     num_negative_samples: int = 2048
     """Negatives of the sampled softmax; half the vocabulary at most."""
     state_reset: float = 0.9
-    """Chance that a row forgets its state when a new sentence begins; 1 trains what `state="zero"` embeds."""
+    """Probability that a row forgets its state when a new sentence begins; 1 trains what `state="zero"` embeds."""
     dropout: float = 0.1
     """On every LSTM layer's input and on the top output."""
     clip_norm: float = 1.0
-    """Bound on the norm of all gradients together."""
+    """Bound on the global norm of the gradients."""
     product_dtype: Literal["float32", "bfloat16"] = "float32"
-    """Type of the factors of the large matrix products; everything else stays float32."""
+    """Type of the operands of the large matrix products; everything else stays float32."""
 
     seed: int = 0
-    """Of shuffling, dropout and negatives."""
+    """Seed of shuffling, dropout and negatives."""
     log_every: int = 20
     """Steps between two lines of metrics.jsonl."""
     evaluate_every: int = 0
@@ -60,15 +60,15 @@ class FinetuneConfig:
     keep_checkpoints: int = 2
     """How many of the newest checkpoints stay."""
     on_nan: Literal["stop", "skip"] = "stop"
-    """What a loss or gradient that is no number does: stop the run, with the state before it saved, or skip the
-    step."""
+    """What happens when a loss or gradient is not finite (NaN or inf): stop the run, with the state before the step
+    saved, or skip the step."""
 
     def __post_init__(self) -> None:
         if self.comparison_sentences < 0:
             raise ConfigError(
                 f"comparison_sentences is {self.comparison_sentences}, but must be 0 or more. 0 takes all sentences."
             )
-        # The other settings mean what they mean in pretraining, and are checked there.
+        # The other settings have the same meaning in pretraining, and are checked there.
         PretrainConfig(**self._recipe())
 
     def pretraining(
@@ -85,8 +85,8 @@ class FinetuneConfig:
         words' vectors.
         """
         known = {field.name for field in fields(PretrainConfig)}
-        # PretrainConfig says "no bound" by 0, BiLMConfig by None.
-        shape = {name: value or 0 for name, value in asdict(architecture).items() if name in known}
+        # "No bound" is 0 in PretrainConfig, None in BiLMConfig.
+        shape = {name: 0 if value is None else value for name, value in asdict(architecture).items() if name in known}
         recipe = self._recipe()
         recipe["num_negative_samples"] = max(1, min(self.num_negative_samples, vocabulary_size // 2))
         config = PretrainConfig(**{**recipe, **shape, **self._softmax(architecture, vocabulary_size, clusters, tied)})
@@ -94,8 +94,8 @@ class FinetuneConfig:
         if built != architecture:
             name = next(field.name for field in fields(BiLMConfig) if _differ(built, architecture, field.name))
             raise ConfigError(
-                f"the model's {name} is {getattr(architecture, name)!r}, but training builds models with "
-                f"{getattr(built, name)!r} only: it can't go on with this one. Fine-tune a model that 'elmo pretrain' "
+                f"the model's {name} is {getattr(architecture, name)!r}, but training only builds models with "
+                f"{getattr(built, name)!r}, so it can't continue this one. Fine-tune a model that 'elmo pretrain' "
                 "made, or pretrain one on your text."
             )
         return config
@@ -117,8 +117,8 @@ class FinetuneConfig:
         )
         if built != list(clusters):
             raise ConfigError(
-                f"the model's adaptive softmax has clusters of (words, width) {list(clusters)}, but training builds "
-                f"{built} only. Fine-tune a model that 'elmo pretrain' made."
+                f"the model's adaptive softmax has clusters of (words, width) {list(clusters)}, but training only "
+                f"builds {built}. Fine-tune a model that 'elmo pretrain' made."
             )
         return settings
 

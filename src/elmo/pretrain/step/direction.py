@@ -3,7 +3,7 @@
 The two language models share only the token vectors and the softmax, so each direction runs forward and backward on
 its own (on a CPU: on a core of its own) and hands back gradients for what is shared.
 
-Source: bilm-tf `bilm/training.py`; the specification, 6.3 and 6.4.
+Source: bilm-tf `bilm/training.py`; docs/specification.md, 6.3 and 6.4.
 """
 
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from torch.nn import functional
 
 from elmo.model.lm_head import LMHead
 from elmo.model.projected_lstm import ProjectedLSTM
-from elmo.ops.sampled_softmax import LogUniformSampler, NegativeSample
+from elmo.ops.sampled_softmax import LogUniformSampler
 from elmo.pretrain.ranks.gradients import Gradient
 from elmo.pretrain.step.dropout import RowDropout
-from elmo.pretrain.step.softmax_loss import exact_loss, sampled_loss
+from elmo.pretrain.step.softmax_loss import Negatives, exact_loss, sampled_loss
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class DirectionWindow:
     """Place of each input among the step's distinct tokens."""
     target_ids: Int[Tensor, "tokens batch"]
     """Vocabulary ids."""
-    negatives: NegativeSample | None
-    """Of the sampled softmax."""
+    negatives: Negatives | None
+    """Of the sampled softmax; None: the loss is exact."""
     keep: Float[Tensor, "tokens batch"] | None
     """0 where the state is forgotten before a token."""
     hidden: Float[Tensor, "layers batch projection"]
@@ -43,8 +43,8 @@ class DirectionWindow:
 class DirectionResult:
     """What a direction found; the gradients of its own LSTM are already in the parameters."""
 
-    loss: float
-    """Mean loss in nats per token."""
+    loss: Float[Tensor, ""]
+    """Mean loss in nats per token. Reading it makes the host wait for the device."""
     hidden: Float[Tensor, "layers batch projection"]
     cell: Float[Tensor, "layers batch cell"]
     vectors_gradient: Float[Tensor, "types projection"]
@@ -72,7 +72,8 @@ def learn(
     else:
         loss, leaves = exact_loss(head, outputs, targets, product_dtype)
     (loss * scale).backward()
-    return DirectionResult(loss.item(), hidden, cell, vectors.grad, leaves.gradients())
+    assert vectors.grad is not None
+    return DirectionResult(loss.detach(), hidden, cell, vectors.grad, leaves.gradients())
 
 
 def forgetting(

@@ -1,7 +1,7 @@
 """Dropout that is the same for a row whichever process reads it.
 
-Every block of 512 rows has a generator of its own, so a process draws for the blocks its rows lie in and no others; up
-to 512 rows the numbers are those of one generator for all.
+Every block of 512 rows has its own generator, so a process draws only for the blocks its rows lie in; up to 512 rows
+the result is that of one generator for all.
 """
 
 import torch
@@ -12,7 +12,7 @@ _BLOCK = 512
 
 
 class RowDropout:
-    """Drops numbers of (tokens, rows, width) tensors with a chance; the rest is scaled up. Each call draws anew.
+    """Drops values of (tokens, rows, width) tensors with a probability; the rest is scaled up. Each call draws again.
 
     `rows`: which of the `total` rows of all processes the tensors hold.
     """

@@ -7,14 +7,22 @@ from torch import nn
 
 from elmo.pretrain.settings.config import PretrainConfig
 
+# What each optimizer keeps of a parameter that had a gradient.
+OPTIMIZER_STATE = {"adagrad": {"step", "sum"}, "adamw": {"step", "exp_avg", "exp_avg_sq"}, "sgd": set()}
 
-def learning_rate(config: PretrainConfig, step: int, last_step: int) -> float:
-    """The rate of step 1, 2, ...: it rises over `warmup_steps`, then stays or falls to 0 after `last_step`."""
+
+def learning_rate(config: PretrainConfig, step: int, last_step: int, windows: float | None = None) -> float:
+    """The rate of step 1, 2, ...: it rises over `warmup_steps`, then stays or falls to 0 after `last_step`.
+
+    `windows`: how many windows of the present size the whole run reads; `last_step`, unless a run was resumed with
+    other `unroll_steps`. The rate then goes on falling from where it was.
+    """
     rate = config.learning_rate
     if step <= config.warmup_steps:
         return rate * step / config.warmup_steps
     if config.decay == "linear":
-        return rate * max(0.0, (last_step + 1 - step) / max(1, last_step + 1 - config.warmup_steps))
+        windows = last_step if windows is None else windows
+        return rate * min(1.0, max(0.0, (last_step + 1 - step) / max(1, windows + 1 - config.warmup_steps)))
     return rate
 
 

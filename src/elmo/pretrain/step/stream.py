@@ -1,6 +1,6 @@
 """Streams: shuffled sentences -> windows of (input, target) tokens, the same for both directions.
 
-Source: bilm-tf `bilm/data.py` as described in the specification, 6.2. Each direction is a reader of its own with its
+Source: bilm-tf `bilm/data.py`; docs/specification.md, 6.2. Each direction is a reader of its own with its
 own shuffling, so at a given step the two directions see different sentences. Every row of a window holds a current
 sentence; when it is used up the row pulls the next sentence of the shared reader. Sentences are cut across windows,
 there is never padding, and the LSTM state is carried from window to window by row.
@@ -13,7 +13,7 @@ are filled at once; tests/pretrain/step/test_stream.py has the loop over rows th
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,35 @@ class Window:
     """(tokens, rows) word types"""
     targets: np.ndarray
     """(tokens, rows) word types, the next one in reading order"""
+
+
+class StreamPosition(NamedTuple):
+    """Where a stream stands. The arrays are never written to again, so a position is cheap to take in every step."""
+
+    epoch: int
+    """Of its reader."""
+    position: int
+    """The reader's place in that epoch."""
+    held: np.ndarray
+    """(rows, 2): shard and sentence that each row holds; -1 before its first one"""
+    used: np.ndarray
+    """(rows,): predictions of it that were made"""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        rows = np.column_stack([self.held, self.used]).tolist()
+        return {
+            "epoch": self.epoch,
+            "position": self.position,
+            "rows": [None if row[0] == _NONE else tuple(row) for row in rows],
+        }
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "StreamPosition":
+        """The reverse of `to_dict`."""
+        rows = [(_NONE, _NONE, 0) if row is None else tuple(row) for row in values["rows"]]
+        table = np.array(rows, dtype=np.int64)
+        return cls(values["epoch"], values["position"], table[:, :2].copy(), table[:, 2].copy())
 
 
 class SentenceReader:
@@ -174,7 +203,7 @@ class Stream:
 
     def _guess(self, needs: np.ndarray) -> int:
         """About how many sentences are still wanted; reading some too many costs little."""
-        return 16 + int(needs.sum()) // 16 + np.count_nonzero(needs)
+        return 16 + int(needs.sum()) // 16 + int(np.count_nonzero(needs))
 
     def _window(self, pulled: np.ndarray, ends: np.ndarray, until: np.ndarray) -> Window:
         """The tokens of this process's rows: the rest of what a row holds, then what it pulled, cut at the end."""
@@ -217,17 +246,16 @@ class Stream:
         )
         return Window(np.ascontiguousarray(inputs.T), np.ascontiguousarray(targets.T))
 
-    def state_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        rows = np.column_stack([self._held, self._used]).tolist()
-        rows = [None if row[0] == _NONE else tuple(row) for row in rows]
-        return {"epoch": self.reader.epoch, "position": self.reader.position, "rows": rows}
+    @property
+    def position(self) -> StreamPosition:
+        """Where the next window begins."""
+        return StreamPosition(self.reader.epoch, self.reader.position, self._held, self._used)
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on exactly where `state_dict` was taken."""
-        self.reader.seek(state["epoch"], state["position"])
-        rows = np.array([(_NONE, _NONE, 0) if row is None else tuple(row) for row in state["rows"]], dtype=np.int64)
-        self._held, self._used = rows[:, :2].copy(), rows[:, 2].copy()
-        self._lengths = np.zeros(len(rows), dtype=np.int64)
-        known = rows[:, 0] != _NONE
+    def seek(self, position: StreamPosition) -> None:
+        """Continue exactly where `position` was taken."""
+        self.reader.seek(position.epoch, position.position)
+        # `next` makes new arrays in every step, so these can be shared.
+        self._held, self._used = position.held, position.used
+        self._lengths = np.zeros(len(self._held), dtype=np.int64)
+        known = self._held[:, 0] != _NONE
         self._lengths[known] = self.reader.lengths(self._held[known])

@@ -1,10 +1,15 @@
 """Trainer: one step of pretraining, and everything that the next step depends on.
 
-A step's chance comes from (seed, step) alone, so what must be saved is the weights, the optimizer's tensors, where
-the streams stand and what the LSTMs remember.
+All randomness of a step comes from (seed, step) alone, so what must be saved is the weights, the optimizer's tensors,
+where the streams stand and what the LSTMs remember.
+
+On a GPU a step waits for the device at its end, when the losses and the global norm are read: whatever is known on the
+host (ids, rows, places) is sorted there, and sent without waiting. What is left are the length of a window's longest
+word, in the char CNN, and the sizes of an adaptive softmax's clusters.
 """
 
 import math
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -17,26 +22,58 @@ from torch.func import functional_call
 
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, ElmoError
-from elmo.ops.sampled_softmax import LogUniformSampler, NegativeSample
+from elmo.ops.sampled_softmax import LogUniformSampler
 from elmo.pretrain.ranks.distributed import Ranks
-from elmo.pretrain.ranks.gradients import Gradient, RowGradient, add_up, behind_padding, clip_, update_rows
+from elmo.pretrain.ranks.gradients import (
+    Gradient,
+    RowGradient,
+    RowOptimizer,
+    add_up,
+    clip_,
+    on_device,
+    shifted_by_padding,
+)
 from elmo.pretrain.ranks.reduction import Reduction
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.direction import DirectionResult, DirectionWindow, forgetting, learn
 from elmo.pretrain.step.dropout import RowDropout
 from elmo.pretrain.step.new_model import new_model
-from elmo.pretrain.step.schedule import learning_rate, make_optimizer
-from elmo.pretrain.step.stream import BEGIN_TYPE, END_TYPE, SentenceReader, Stream, Window
+from elmo.pretrain.step.schedule import OPTIMIZER_STATE, learning_rate, make_optimizer
+from elmo.pretrain.step.softmax_loss import Negatives
+from elmo.pretrain.step.stream import BEGIN_TYPE, END_TYPE, SentenceReader, Stream, StreamPosition, Window
 from elmo.pretrain.step.type_ids import TypeIds
 from elmo.process.device import chosen_device
+from elmo.process.stop_flag import StopFlag
 
 _WORD_TABLE = "bilm.token_encoder.word_embedding"
 
 
-class TrainingDiverged(ElmoError):
-    """The loss or a gradient is no number any more."""
+class TrainingDiverged(ElmoError):  # noqa: N818 - what happened
+    """The loss or a gradient is not finite (NaN or inf)."""
 
     exit_code = 1
+
+
+@dataclass(frozen=True)
+class Position:
+    """How far a run has come: everything that is saved of it beside tensors, the same on all ranks."""
+
+    step: int
+    tokens_read: int
+    """Predictions of each direction so far, of all ranks. `unroll_steps` may change when a run is resumed, so this
+    can't be told from the number of steps."""
+    streams: dict[str, StreamPosition]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        streams = {direction: stream.to_dict() for direction, stream in self.streams.items()}
+        return {"step": self.step, "tokens_read": self.tokens_read, "streams": streams}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any], tokens_per_step: int) -> "Position":
+        """The reverse of `to_dict`. `tokens_per_step`: for checkpoints of versions that saved the steps alone."""
+        streams = {direction: StreamPosition.from_dict(stream) for direction, stream in values["streams"].items()}
+        return cls(values["step"], values.get("tokens_read", values["step"] * tokens_per_step), streams)
 
 
 @dataclass(frozen=True)
@@ -46,7 +83,10 @@ class StepResult:
     losses: dict[str, float]
     """Loss of each direction in nats per token. Sampled: optimistic, not comparable with a perplexity."""
     gradient_norm: float
+    """The global norm, before the clip"""
     learning_rate: float
+    stop_signal: int = 0
+    """The signal by which a rank was asked to stop before the ranks exchanged their losses; 0: none was."""
 
     @property
     def loss(self) -> float:
@@ -57,12 +97,12 @@ class StepResult:
 class Trainer:
     """Weights, optimizer, streams and LSTM states of one run.
 
-    `ranks`: the processes that train together; each has a trainer, which reads its block of the rows. All take every
-    step, and everything that says so, together. Its weights are then the same on all ranks, and up to rounding those
-    that one process finds.
+    `ranks`: the processes that train together; each has a trainer, which reads its block of the rows. All ranks must
+    call `step`, and whatever else says so, together. The weights are then the same on all ranks, and up to rounding
+    those that one process finds.
 
-    All tensors lie on `device`, by default the one of `ranks`. On a CPU the two directions run at once, elsewhere one
-    after the other. Nothing here is written for one kind of GPU, and nothing has been tried on a GPU so far.
+    All tensors lie on `device`, by default that of `ranks`. On a CPU the two directions run at the same time, elsewhere
+    one after the other. Nothing here is written for one kind of GPU, and nothing has been run on a GPU so far.
     """
 
     def __init__(
@@ -78,6 +118,7 @@ class Trainer:
         self.device = chosen_device(self.ranks.device if device is None else device)
         self.rows = self.ranks.rows(config.batch_size)
         self.step_number = 0
+        self.tokens_read = 0
         self.type_ids = TypeIds.of(config, data)
         self.type_words = torch.from_numpy(np.array(data.type_words, dtype=np.int64))
         self.bilm, self.head = new_model(config, data, self.type_ids.token_map, self.device)
@@ -86,8 +127,9 @@ class Trainer:
             **{f"head.{name}": parameter for name, parameter in self.head.named_parameters()},
         }
         if config.tie_softmax:
-            del self.named_parameters["head.weight"]  # the same numbers as the words' vectors
+            del self.named_parameters["head.weight"]  # it shares the memory of the word embedding
         self.optimizer = make_optimizer(config, self.named_parameters.values())
+        self._row_optimizer = RowOptimizer(self.optimizer)
         # Other optimizers' rules change nothing where there is no gradient.
         self.updates_rows = config.optimizer != "adamw" or config.lazy_rows
         words = len(data.vocabulary.words)
@@ -96,8 +138,8 @@ class Trainer:
         self.states = self._zero_states()
         self.product_dtype = torch.bfloat16 if config.product_dtype == "bfloat16" else None
         self._reduction = Reduction(self.ranks, torch.bfloat16 if config.reduce_dtype == "bfloat16" else None)
-        # A core for each direction beats both cores on each product: the small passes between don't split well. Where
-        # each of a machine's ranks has one core, that is spread out already.
+        # A core for each direction beats both cores on each product: the small passes between don't split well. With a
+        # core for each rank of a machine, all of them are busy already.
         alone = self.ranks.size == 1 or torch.get_num_threads() > 1
         at_once = self.device.type == "cpu" and len(self.streams) > 1 and alone
         self._pool = ThreadPoolExecutor(2, initializer=torch.set_num_threads, initargs=(1,)) if at_once else None
@@ -136,19 +178,28 @@ class Trainer:
 
     @property
     def last_step(self) -> int:
-        """The step that ends the run."""
-        steps = math.ceil(self.config.epochs * self.tokens_per_epoch / self.tokens_per_step)
+        """The step that ends the run: the one that reads the last token of the last epoch, or `max_steps`."""
+        left = math.ceil(self.config.epochs * self.tokens_per_epoch) - self.tokens_read
+        steps = self.step_number - (-left // self.tokens_per_step)
         return min(steps, self.config.max_steps) if self.config.max_steps else steps
 
     @property
     def epoch(self) -> float:
         """Passes over the data so far."""
-        return self.step_number * self.tokens_per_step / self.tokens_per_epoch
+        return self.tokens_read / self.tokens_per_epoch
 
-    def step(self) -> StepResult:
-        """Read one window a direction, and update the weights: all ranks the same way.
+    @property
+    def position(self) -> Position:
+        """How far the run has come. Cheap: nothing is copied."""
+        streams = {direction: stream.position for direction, stream in self.streams.items()}
+        return Position(self.step_number, self.tokens_read, streams)
 
-        Raises TrainingDiverged, on all ranks, if a loss or gradient is no number on any; PeerLost; RanksDiffer.
+    def step(self, flag: StopFlag | None = None) -> StepResult:
+        """Read one window per direction, and update the weights: all ranks the same way.
+
+        `flag`: what this rank was asked is told to all ranks in the message that carries the losses. Raises
+        TrainingDiverged, on all ranks and before any weight changes, if a loss or gradient of any rank is not finite;
+        PeerLost; RanksDiffer.
         """
         number = self.step_number + 1
         windows = {direction: stream.next() for direction, stream in self.streams.items()}
@@ -160,30 +211,48 @@ class Trainer:
         run = map if self._pool is None else self._pool.map
         results = dict(zip(windows, run(partial(self._learn, vectors), windows, tasks), strict=True))
         gradients = self._gather(vectors, words, results)
-        losses = {direction: result.loss * self.share for direction, result in results.items()}
-        losses, gradients = self._reduction.add_up(number, losses, gradients)
+        losses = {direction: self._own_share(result.loss) for direction, result in results.items()}
+        asked = (flag.signal or 0) if flag is not None else 0
+        losses, gradients, stop_signal = self._reduction.add_up(number, losses, gradients, asked)
         gradients = self._laid_out(gradients)
-        norm = clip_(gradients.values(), self.config.clip_norm).item()
+        *values, norm = _read([*losses.values(), clip_(gradients.values(), self.config.clip_norm)])
+        losses = dict(zip(losses, values, strict=True))
         self._reduction.remember(norm)
         self._check(number, losses, norm)
-        rate = learning_rate(self.config, number, self.last_step)
+        rate = learning_rate(self.config, number, self.last_step, self._windows_of_the_run())
         self._update(gradients, rate)
         self.states = {direction: (result.hidden, result.cell) for direction, result in results.items()}
-        self.step_number = number
-        return StepResult(losses, norm, rate)
+        self._count_step()
+        return StepResult(losses, norm, rate, stop_signal)
+
+    def skip_step(self) -> None:
+        """Count the step that raised TrainingDiverged; its window was read, and the weights stay as they are."""
+        self._count_step()
+
+    def _count_step(self) -> None:
+        self.step_number += 1
+        self.tokens_read += self.tokens_per_step
+
+    def _windows_of_the_run(self) -> float:
+        """As if all of it were read in windows of the present size."""
+        return self.last_step + (self.tokens_read / self.tokens_per_step - self.step_number)
+
+    def _own_share(self, loss: Tensor) -> Tensor:
+        return loss if self.ranks.size == 1 else loss.double() * self.share
 
     def _tasks(self, number: int, windows: dict[str, Window], places: Tensor) -> list[DirectionWindow]:
-        """All chance of a step comes from (seed, step), drawn here in a fixed order, for the rows of all ranks."""
+        """All randomness of a step comes from (seed, step), drawn here in a fixed order, for the rows of all ranks."""
         rows, total = self.rows, self.config.batch_size
         generator = np.random.default_rng([self.config.seed, 1, number])
         tasks = []
         for (direction, window), own_places in zip(windows.items(), places, strict=True):
             begins = window.inputs == (BEGIN_TYPE if direction == "forward" else END_TYPE)
+            target_ids = self.type_words[torch.from_numpy(window.targets)]
             tasks.append(
                 DirectionWindow(
-                    own_places.to(self.device),
-                    self.type_words[torch.from_numpy(window.targets)].to(self.device),
-                    self._draw(generator),
+                    on_device(own_places, self.device),
+                    on_device(target_ids, self.device),
+                    self._draw(generator, target_ids),
                     self._placed(forgetting(begins, self.config.state_reset, generator, rows, total)),
                     *self.states[direction],
                     RowDropout(self.config.dropout, int(generator.integers(2**62)), rows, total, self.device),
@@ -191,25 +260,24 @@ class Trainer:
             )
         return tasks
 
-    def _draw(self, generator: np.random.Generator) -> NegativeSample | None:
-        if self.sampler is None:
-            return None
-        sample = self.sampler.draw(generator)
-        return sample._replace(ids=sample.ids.to(self.device))
+    def _draw(self, generator: np.random.Generator, target_ids: Tensor) -> Negatives | None:
+        return None if self.sampler is None else Negatives.of(self.sampler.draw(generator), target_ids, self.device)
 
     def _placed(self, tensor: Tensor | None) -> Tensor | None:
-        return None if tensor is None else tensor.to(self.device)
+        return None if tensor is None else on_device(tensor, self.device)
 
     def _token_vectors(self, types: np.ndarray) -> tuple[Tensor, RowGradient | None]:
         """The vectors of distinct types; the words' rows they were made of, whose values get their gradient later."""
-        characters, words = self.type_ids.tensors(types, self.device)
+        characters, words = self.type_ids.of_types(types)
+        characters = self._placed(characters)
         if words is None:
             return self.bilm.token_vectors(characters), None
         rows, places = words.unique(return_inverse=True)
         encoder = self.bilm.token_encoder
-        table = encoder.word_embedding.detach()[rows].requires_grad_()
-        # The small table stands in for the whole one, so that the way back makes a gradient of these rows alone.
-        return functional_call(encoder, {"word_embedding": table}, (characters, places)), RowGradient(rows, table)
+        table = encoder.word_embedding.detach()[on_device(rows, self.device)].requires_grad_()
+        # The small table stands in for the whole one, so that the backward pass makes a gradient of these rows alone.
+        vectors = functional_call(encoder, {"word_embedding": table}, (characters, on_device(places, self.device)))
+        return vectors, RowGradient(rows, table)
 
     def _learn(self, vectors: Tensor, direction: str, window: DirectionWindow) -> DirectionResult:
         scale = self.share * (self.config.unroll_steps if self.config.sum_over_window else 1) / len(self.streams)
@@ -227,16 +295,18 @@ class Trainer:
         self, vectors: Tensor, words: RowGradient | None, results: dict[str, DirectionResult]
     ) -> dict[str, Gradient]:
         """The gradients of this rank's rows; the directions' are added up where they share a parameter."""
-        vectors.backward(sum(result.vectors_gradient for result in results.values()))
+        first, *others = (result.vectors_gradient for result in results.values())
+        vectors.backward(sum(others, start=first))
         found: dict[str, list[Gradient]] = {
             name: [] if own.grad is None else [own.grad] for name, own in self.named_parameters.items()
         }
         if words is not None:
+            assert words.values.grad is not None
             found[_WORD_TABLE].append(RowGradient(words.rows, words.values.grad))
         for result in results.values():
             for name, gradient in result.head_gradients.items():
                 if name == "weight" and self.config.tie_softmax:
-                    found[_WORD_TABLE].append(behind_padding(gradient))
+                    found[_WORD_TABLE].append(shifted_by_padding(gradient))
                 else:
                     found[f"head.{name}"].append(gradient)
         return {name: add_up(parts, self.named_parameters[name]) for name, parts in found.items() if parts}
@@ -256,7 +326,7 @@ class Trainer:
         for name, gradient in gradients.items():
             parameter = self.named_parameters[name]
             if isinstance(gradient, RowGradient):
-                update_rows(self.optimizer, parameter, gradient)
+                self._row_optimizer.step(parameter, gradient)
             else:
                 parameter.grad = gradient
         self.optimizer.step()
@@ -265,16 +335,9 @@ class Trainer:
         if math.isfinite(norm) and all(math.isfinite(value) for value in losses.values()):
             return
         raise TrainingDiverged(
-            f"step {number}: the loss is {losses} and the gradient's norm {norm}, no numbers any more. The weights "
-            "were left as they were before this step. Resume from the last checkpoint with a lower learning_rate."
+            f"step {number}: the loss is {losses} and the gradients' global norm {norm}: not finite. The weights are "
+            "still those before this step. Resume from the last checkpoint with a lower learning_rate."
         )
-
-    def progress_state(self) -> dict[str, Any]:
-        """Where the run stands: plain values for JSON, the same on all ranks."""
-        return {
-            "step": self.step_number,
-            "streams": {direction: stream.state_dict() for direction, stream in self.streams.items()},
-        }
 
     def tensors(self) -> dict[str, Tensor]:
         """The optimizer's and the LSTMs' tensors; the weights are saved as a model.
@@ -292,48 +355,73 @@ class Trainer:
 
     @torch.no_grad()
     def load_weights(self, weights: dict[str, Tensor]) -> None:
-        """Begin from these weights. Raises ConfigError, before anything changes, if they are another model's."""
+        """Start from these weights. Raises ConfigError, before anything changes, if they are another model's."""
         for name, parameter in self.named_parameters.items():
             _require_fitting(name, parameter, weights.get(name))
         for name, parameter in self.named_parameters.items():
             parameter.copy_(weights[name])
 
     @torch.no_grad()
-    def restore(self, weights: dict[str, Tensor], tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
-        """Go on exactly from what `progress_state`, `tensors` and `named_parameters` were, with any number of ranks.
+    def restore(self, weights: dict[str, Tensor], tensors: dict[str, Tensor], position: Position) -> None:
+        """Continue exactly from what `position`, `tensors` and `named_parameters` were, with any number of ranks.
 
-        Raises ConfigError, before anything changes, if `weights` are those of a model built otherwise, or if the
-        streams have another number of rows.
+        Raises ConfigError, before anything changes, if `weights` are those of a model built otherwise, if the streams
+        have another number of rows, or if the tensors are another optimizer's.
         """
-        self._require_rows(progress)
+        self._require_rows(position)
+        optimizer_state = self._optimizer_state(tensors, position)
         self.load_weights(weights)
-        for name, parameter in self.named_parameters.items():
+        # It knows where each optimizer wants its counts of steps: on a GPU some leave them on the CPU.
+        self.optimizer.load_state_dict(optimizer_state)
+        for direction, stream in self.streams.items():
+            stream.seek(position.streams[direction])
+            hidden, cell = (
+                tensors[f"state.{direction}.{part}"][:, self.rows].to(self.device, copy=True).contiguous()
+                for part in ("hidden", "cell")
+            )
+            self.states[direction] = (hidden, cell)
+        self.step_number, self.tokens_read = position.step, position.tokens_read
+
+    def _require_rows(self, position: Position) -> None:
+        for direction, stream in position.streams.items():
+            if len(stream.used) != self.config.batch_size:
+                raise ConfigError(
+                    f"batch_size is {self.config.batch_size}, but the {direction} stream was saved with "
+                    f"{len(stream.used)} rows, and each has a state of its own. Resume with that --batch-size; any "
+                    "number of processes up to it can share the rows."
+                )
+
+    def _optimizer_state(self, tensors: dict[str, Tensor], position: Position) -> dict[str, Any]:
+        """As the optimizer's `load_state_dict` takes it; ConfigError if it is that of another optimizer."""
+        state: dict[int, dict[str, Tensor]] = {}
+        for index, name in enumerate(self.named_parameters):
             prefix = f"optimizer.{name}."
             found = {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
             if found:
-                state = {key: value.to(self.device, copy=True) for key, value in found.items()}
-                self.optimizer.state[parameter] = state
-        for direction, stream in self.streams.items():
-            stream.load_state_dict(progress["streams"][direction])
-            hidden, cell = (tensors[f"state.{direction}.{part}"] for part in ("hidden", "cell"))
-            own = (part[:, self.rows].to(self.device, copy=True).contiguous() for part in (hidden, cell))
-            self.states[direction] = tuple(own)
-        self.step_number = progress["step"]
-
-    def _require_rows(self, progress: dict[str, Any]) -> None:
-        for direction, stream in progress["streams"].items():
-            if len(stream["rows"]) != self.config.batch_size:
-                raise ConfigError(
-                    f"batch_size is {self.config.batch_size}, but the {direction} stream was saved with "
-                    f"{len(stream['rows'])} rows, and each has a state of its own. Go on with that --batch-size; any "
-                    "number of processes up to it can share the rows."
-                )
+                state[index] = {key: value.clone() for key, value in found.items()}
+        saved = set().union(*state.values())
+        expected = OPTIMIZER_STATE[self.config.optimizer]
+        if saved != expected and (saved or position.step):
+            kind = next((name for name, keys in OPTIMIZER_STATE.items() if keys == saved), "an unknown optimizer")
+            raise ConfigError(
+                f"optimizer is {self.config.optimizer!r}, but the checkpoint has the state of {kind}, which another "
+                "can't continue from. Resume with that --optimizer, or start a new run."
+            )
+        return {"state": state, "param_groups": self.optimizer.state_dict()["param_groups"]}
 
 
 def _require_fitting(name: str, parameter: Tensor, given: Tensor | None) -> None:
     if given is None or given.shape != parameter.shape:
         found = "is missing" if given is None else f"has shape {tuple(given.shape)}"
         raise ConfigError(
-            f"the weight {name!r} {found}, but this run's has shape {tuple(parameter.shape)}: the model was built by "
-            "other settings, perhaps by another softmax. Go on with the model's own settings."
+            f"the weight {name!r} {found}, but this run's has shape {tuple(parameter.shape)}: the model was built with "
+            "other settings, perhaps another softmax. Use the model's own settings."
         )
+
+
+def _read(scalars: Iterable[Tensor]) -> list[float]:
+    """Scalars of the device, in one transfer where they lie together."""
+    scalars = list(scalars)
+    if len({(scalar.device, scalar.dtype) for scalar in scalars}) == 1:
+        return torch.stack(scalars).tolist()
+    return [scalar.item() for scalar in scalars]

@@ -51,11 +51,10 @@ class TypeIds:
         words = np.asarray(data.type_words, dtype=np.int64) + 1
         return cls(TokenMap(character_map, _word_map(data.vocabulary)), characters, words)
 
-    def tensors(self, types: np.ndarray, device: torch.device) -> tuple[Tensor | None, Tensor | None]:
-        """(types, characters) and (types,): the ids of some types."""
+    def of_types(self, types: np.ndarray) -> tuple[Tensor | None, Tensor | None]:
+        """(types, characters) and (types,): the ids of some types, on the CPU."""
         characters, words = (
-            None if ids is None else torch.from_numpy(np.asarray(ids[types])).to(device)
-            for ids in (self.characters, self.words)
+            None if ids is None else torch.from_numpy(np.asarray(ids[types])) for ids in (self.characters, self.words)
         )
         return characters, words
 

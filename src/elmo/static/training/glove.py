@@ -40,9 +40,9 @@ def count_cooccurrences(
 
 
 def glove(pairs: Cooccurrences, num_words: int, settings: StaticSettings, on_progress: OnProgress) -> np.ndarray:
-    """(words, dim) float32. The same numbers again on the same machine with as many threads.
+    """(words, dim) float32. Repeatable on the same machine with the same number of threads.
 
-    Raises ConfigError if the numbers run away.
+    Raises ConfigError if the training diverges.
     """
     random = np.random.default_rng(settings.seed)
     tables = GloveTables(num_words, settings, random)
@@ -58,7 +58,7 @@ def glove(pairs: Cooccurrences, num_words: int, settings: StaticSettings, on_pro
             if not np.isfinite(loss):
                 raise ConfigError(
                     f"the loss is {loss} in epoch {epoch + 1}: with a learning rate of {settings.start_rate} the "
-                    "numbers run away. Choose a smaller --learning-rate."
+                    "training diverges. Choose a smaller --learning-rate."
                 )
             on_progress("training", epoch * len(order) + start + len(chosen), total)
     return tables.vectors()

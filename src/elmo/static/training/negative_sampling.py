@@ -35,7 +35,7 @@ def negative_sampling(
 ) -> np.ndarray:
     """(words, dim) float32, in the order of `counts`.
 
-    The same numbers again only with `workers=1`: else the order of the updates is the threads' affair.
+    Repeatable only with `workers=1`: with more, the order of the updates depends on the threads.
     """
     models = require_gensim(settings.kind)
     options: dict[str, Any] = {

@@ -11,10 +11,12 @@ from elmo.static.training.negative_sampling import negative_sampling, require_ge
 from elmo.static.training.settings import StaticSettings
 from elmo.static.vectors import StaticVectors
 
+_MOST_THREADS = 1024
+
 
 @dataclass(frozen=True)
 class TrainedVectors:
-    """What a training gave."""
+    """The result of a training."""
 
     static: StaticVectors
     num_sentences: int
@@ -28,11 +30,11 @@ def train_static_vectors(
 ) -> TrainedVectors:
     """Counts the words, and trains a vector for each that is frequent enough.
 
-    `workers`: threads of word2vec and fasttext; with more than one the numbers differ from run to run.
+    `workers`: threads of word2vec and fasttext; with more than one the vectors differ from run to run.
     Raises MissingExtraError without gensim (word2vec, fasttext); TextError if no word is frequent enough.
     """
-    if workers < 1:
-        raise ConfigError(f"workers is {workers}, but must be 1 or more. Change it or leave it out.")
+    if not 1 <= workers <= _MOST_THREADS:
+        raise ConfigError(f"workers is {workers}, but must be from 1 to {_MOST_THREADS}. Change it or leave it out.")
     if settings.kind != "glove":
         require_gensim(settings.kind)  # before a long count
     begun = time.perf_counter()
@@ -45,7 +47,7 @@ def train_static_vectors(
         vectors = negative_sampling(corpus, counts, num_sentences, settings, workers, tell)
     if not np.isfinite(vectors).all():
         raise ConfigError(
-            f"some vectors are not finite: with a learning rate of {settings.start_rate} the numbers run away. "
+            f"some vectors are not finite: with a learning rate of {settings.start_rate} the training diverges. "
             "Choose a smaller --learning-rate."
         )
     static = StaticVectors(tuple(counts), vectors)

@@ -220,7 +220,7 @@ class _Fit(Generic[S, E, P]):
         """The scores and the mean loss on the dev data; no loss if the model has none for data it isn't trained on."""
         if not self.dev:
             return {}, None
-        predictions = predict_all(self.model, self.task, self.dev, self.settings, self.flag.look)
+        predictions = predict_all(self.model, self.task, self.dev, self.settings, self.flag.check)
         return self.task.score(self.dev, predictions), mean_loss(self.model, self.task, self.dev, self.settings)
 
     def _line(self, epoch: int, scores: Scores, loss: float | None) -> dict[str, Any]:

@@ -1,0 +1,119 @@
+"""What only a GPU can show: item 1 of the list of what to do first when one is at hand. Skipped without CUDA.
+
+python -m pytest -m gpu tests/gpu
+"""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from elmo import ELMo, Embedder
+from elmo.corpus.shards import TrainingData
+from elmo.embed.corpus.embed_corpus import embed_corpus
+from elmo.embed.storage.readers import read_vectors
+from elmo.model.bilm import BiLM
+from elmo.ops.projected_lstm.cell import LayerWeights, LSTMSettings
+from elmo.ops.projected_lstm.reference import projected_lstm_reference
+from elmo.ops.projected_lstm.window import projected_lstm_window
+from elmo.pretrain.ranks.distributed import Ranks
+from elmo.pretrain.run.loop import pretrain, resume
+from elmo.pretrain.settings.config import PretrainConfig
+from elmo.pretrain.step.trainer import Trainer
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no GPU to use through CUDA"),
+]
+
+CUDA = torch.device("cuda", 0)
+
+
+def test_layers_of_the_first_batch_are_those_of_the_original(golden) -> None:
+    elmo = ELMo.from_pretrained(golden.files).to(CUDA)
+    with torch.no_grad():
+        output = elmo.bilm(elmo.character_ids(golden.batches[0]).to(CUDA))
+    for number, layer in enumerate(output.layers):
+        np.testing.assert_allclose(layer.cpu(), golden.expected[f"b0_layer{number}"], atol=golden.tolerance)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(None, 1e-4), (torch.bfloat16, 5e-2)])
+def test_a_window_has_the_values_and_gradients_of_the_plain_loop(dtype: torch.dtype | None, tolerance: float) -> None:
+    generator = torch.Generator().manual_seed(3)
+    steps, batch, cells, width = 7, 5, 24, 16
+
+    def drawn(*shape: int) -> torch.Tensor:
+        return (torch.randn(*shape, generator=generator) * 0.3).to(CUDA).requires_grad_()
+
+    weights = LayerWeights(drawn(4 * cells, width), drawn(4 * cells, width), drawn(4 * cells), drawn(width, cells))
+    settings = LSTMSettings(cell_clip=3.0, projection_clip=3.0, forget_bias=1.0)
+    inputs = drawn(steps, batch, width)
+    hidden, cell = torch.zeros(batch, width, device=CUDA), torch.zeros(batch, cells, device=CUDA)
+    own, _, _ = projected_lstm_window(inputs, hidden, cell, weights, settings, None, dtype)
+    lengths = torch.full((batch,), steps, device=CUDA)
+    plain, _, _ = projected_lstm_reference(inputs.transpose(0, 1), lengths, hidden, cell, weights, settings)
+    torch.testing.assert_close(own, plain.transpose(0, 1), atol=tolerance, rtol=tolerance)
+    leaves = [inputs, *weights]
+    expected = torch.autograd.grad(plain.square().sum(), leaves)
+    for found, wanted in zip(torch.autograd.grad(own.square().sum(), leaves), expected, strict=True):
+        torch.testing.assert_close(found, wanted, atol=10 * tolerance, rtol=10 * tolerance)
+
+
+def test_three_steps_are_those_of_a_cpu(data: TrainingData, recipe: PretrainConfig) -> None:
+    config = replace(recipe, dropout=0.0)  # each device has a generator of its own
+    here, there = Trainer(config, data, "cpu"), Trainer(config, data, CUDA)
+    for _ in range(3):
+        one, other = here.step(), there.step()
+        assert other.loss == pytest.approx(one.loss, rel=1e-4)
+        assert other.gradient_norm == pytest.approx(one.gradient_norm, rel=1e-3)
+
+
+def test_a_resumed_run_goes_on_as_if_it_had_not_been_stopped(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path
+) -> None:
+    ranks = Ranks(device=CUDA)
+    pretrain(recipe, data, tmp_path / "whole", ranks=ranks, quiet=True)
+    pretrain(replace(recipe, max_steps=4), data, tmp_path / "run", ranks=ranks, quiet=True)
+    resume(data, tmp_path / "run", config=recipe, ranks=ranks, quiet=True)
+    losses = [
+        [line["loss"] for line in map(json.loads, (tmp_path / name / "metrics.jsonl").open()) if "loss" in line]
+        for name in ("whole", "run")
+    ]
+    assert losses[1] == pytest.approx(losses[0], rel=1e-3)  # index_add on CUDA doesn't repeat bit for bit
+
+
+def test_a_step_does_not_wait_for_the_device_before_its_end(
+    data: TrainingData, recipe: PretrainConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = Trainer(replace(recipe, characters="none"), data, CUDA)  # a char CNN reads the longest word's length
+    trainer.step()
+    from elmo.pretrain.step import trainer as trainer_module
+
+    plain = trainer_module._read
+
+    def read(scalars: list[torch.Tensor]) -> list[float]:
+        torch.cuda.set_sync_debug_mode("default")
+        return plain(scalars)
+
+    monkeypatch.setattr(trainer_module, "_read", read)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        trainer.step()
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
+def test_a_corpus_has_the_vectors_of_a_cpu(tiny_bilm: BiLM, tiny_corpus: list[list[str]], tmp_path: Path) -> None:
+    tiny_bilm.save_pretrained(tmp_path / "model")
+    lines = [" ".join(filter(None, sentence)) for sentence in tiny_corpus]
+    (tmp_path / "text.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = {}
+    for device in ("cpu", "cuda"):
+        embedder = Embedder.from_pretrained(tmp_path / "model", device=device)
+        embed_corpus(embedder, tmp_path / "text.txt", tmp_path / f"{device}.h5")
+        found[device] = list(read_vectors(tmp_path / f"{device}.h5"))
+    for one, other in zip(found["cpu"], found["cuda"], strict=True):
+        np.testing.assert_allclose(other, one, atol=2e-5)
