@@ -103,6 +103,9 @@ class FitSettings:
     others. Empty: the task's own metric."""
     batch_size: int = 32
     """Maximum number of examples in a batch. Examples of a batch have similar lengths."""
+    least_batches: int = 40
+    """With so little training data that an epoch would have fewer batches than this, batches are made smaller, down to
+    8 examples: a model that is updated a few times an epoch learns little. 0: batches stay as large as batch_size."""
     batch_tokens: int = 0
     """Maximum number of tokens in a batch, padding included; a longer example is a batch of its own. 0: no limit."""
     max_length: int = 0
@@ -144,7 +147,9 @@ class FitSettings:
         require_choices(self)
         for name in ("epochs", "epoch_passes", "batch_size", "decay_steps"):
             require(getattr(self, name) >= 1, name, getattr(self, name), "a whole number from 1 on")
-        for name in ("patience", "weight_decay", "clip_norm", "clip_value", "batch_tokens", "max_length"):
+        for name in ("patience", "weight_decay", "clip_norm", "clip_value", "least_batches"):
+            require(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "finite, and 0 or more")
+        for name in ("batch_tokens", "max_length"):
             require(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "finite, and 0 or more")
         require(0 <= self.average_decay < 1, "average_decay", self.average_decay, "at least 0 and below 1")
         for name in ("learning_rate", "adadelta_epsilon"):
