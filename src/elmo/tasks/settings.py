@@ -87,6 +87,23 @@ class TokenSettings:
 
 
 @dataclass(frozen=True)
+class CharacterSettings:
+    """The char CNN of a task's own model, beside static vectors and ELMo. Network settings derive from this."""
+
+    character_filters: int = 0
+    """Filters of the model's own char CNN, which is trained with the task; 0: no char CNN."""
+    character_width: int = 3
+    """Characters that a filter sees."""
+    character_vector: int = 16
+    """Dimensions of a character's vector."""
+
+    def require_characters(self) -> None:
+        """ConfigError for sizes that no char CNN can have."""
+        require_size(self, "character_width", "character_vector")
+        require_size(self, "character_filters", least=0)
+
+
+@dataclass(frozen=True)
 class FitSettings:
     """How a model is trained."""
 
