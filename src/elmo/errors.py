@@ -6,6 +6,7 @@
     ├── WeightFileError       a model's files are missing, damaged or belong to different models
     ├── OutputError           a result can't be written: it exists, or the disk is full
     ├── MissingExtraError     an optional library is not installed
+    ├── OutOfMemory           the machine has not enough memory for a step
     └── Interrupted           a long run was asked to stop and has saved what it had
 
 Every message has three parts: what is wrong, with the values; why; the next step.
@@ -42,6 +43,10 @@ class MissingExtraError(ElmoError, ImportError):
         super().__init__(
             f"{purpose} needs {library}, which is not installed. Install it with: pip install 'pyelmo[{extra}]'"
         )
+
+
+class OutOfMemory(ElmoError, MemoryError):
+    """The machine has not enough memory for a step; a smaller batch or model needs less."""
 
 
 class Interrupted(ElmoError):

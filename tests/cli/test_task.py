@@ -11,6 +11,7 @@ from elmo.cli.main import main
 from elmo.disk import folder_lock
 from elmo.process.stop_flag import stop_flag
 from elmo.tasks.train import train as train_module
+from elmo.tasks.train.example_counts import added, metric_of
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -50,7 +51,7 @@ def test_from_a_file_to_predictions_with_two_commands(tmp_path, data, capsys):
     told = capsys.readouterr()
     assert "4 of the training examples decide which epoch is the best" in told.err
     assert "dev   f1 " in told.out
-    assert main(["task", "predict", "ner", run, str(text)]) == 0
+    assert main(["task", "predict", run, str(text)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(" ")[0] for line in lines] == ["Anna", "saw", "Rome", "", "", "the", "Bank", ""]
 
@@ -81,7 +82,7 @@ def test_a_run_leaves_scores_predictions_and_models(train, tmp_path, capsys):
 def test_evaluate_gives_the_scores_of_training_and_the_official_file(train, tmp_path, data, capsys):
     assert train("run") == 0
     scores = json.loads((tmp_path / "run" / "scores.json").read_text())
-    arguments = ["task", "evaluate", "ner", str(tmp_path / "run"), str(data)]
+    arguments = ["task", "evaluate", str(tmp_path / "run"), str(data)]
     assert main([*arguments, "--json", "-o", str(tmp_path / "predicted.conll")]) == 0
     assert json.loads(capsys.readouterr().out) == scores["per_seed"][0]["test"]
     predictions = (tmp_path / "predicted.conll").read_bytes()
@@ -98,7 +99,7 @@ def test_evaluate_gives_the_scores_of_training_and_the_official_file(train, tmp_
 def test_a_trained_model_reads_with_rounded_products_too(train, tmp_path, data, capsys, dtype):
     assert train("run") == 0
     exact = json.loads((tmp_path / "run" / "scores.json").read_text())["per_seed"][0]["test"]
-    assert main(["task", "evaluate", "ner", str(tmp_path / "run"), str(data), "--json", "--dtype", dtype]) == 0
+    assert main(["task", "evaluate", str(tmp_path / "run"), str(data), "--json", "--dtype", dtype]) == 0
     assert json.loads(capsys.readouterr().out)["f1"] == pytest.approx(exact["f1"], abs=10)
 
 
@@ -127,7 +128,7 @@ def test_every_way_of_using_elmo_trains_and_predicts(train, tmp_path, flags, cap
     assert train("run", *flags) == 0
     assert (tmp_path / "run" / "model" / "bilm").is_dir() == ("--train-bilm" in flags or "--include-bilm" in flags)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"Anna saw Rome .\n")))
-    assert main(["task", "predict", "ner", str(tmp_path / "run"), "--json", "--tokenizer", "unicode"]) == 0
+    assert main(["task", "predict", str(tmp_path / "run"), "--json", "--tokenizer", "unicode"]) == 0
     (line,) = capsys.readouterr().out.splitlines()
     assert json.loads(line)["tokens"] == ["Anna", "saw", "Rome", "."]
 
@@ -235,10 +236,10 @@ def test_a_label_the_model_doesnt_know_is_told_or_missed(train, tmp_path, capsys
     path = tmp_path / "other.conll"
     path.write_text("Rome B-CITY\n")
     assert train("run", "--unseen-labels", "miss", "--dev", str(path)) == 0
-    assert main(["task", "evaluate", "ner", str(tmp_path / "run"), str(path), "--json"]) == 0
+    assert main(["task", "evaluate", str(tmp_path / "run"), str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["per_label"]["CITY"]["gold"] == 1
     assert train("strict") == 0
-    assert main(["task", "evaluate", "ner", str(tmp_path / "strict"), str(path)]) == 2
+    assert main(["task", "evaluate", str(tmp_path / "strict"), str(path)]) == 2
     assert f"{path}:1: the label 'CITY'" in capsys.readouterr().err
 
 
@@ -247,8 +248,9 @@ def test_a_label_the_model_doesnt_know_is_told_or_missed(train, tmp_path, capsys
     [
         (["train", "pos"], "there is no task 'pos'"),
         (["tain", "ner"], "there is no action 'tain'"),
-        (["predict", "ner", "nowhere", "-"], "no task model: config.json is missing"),
-        (["predict", "ner", "nowhere", "no.txt"], "no.txt: there is no such file"),
+        (["predict", "nowhere", "-"], "no task model: config.json is missing"),
+        (["predict", "nowhere", "no.txt"], "no.txt: there is no such file"),
+        (["score", "pos", "a", "b"], "there is no task 'pos'"),
     ],
 )
 def test_what_cant_be_done_is_told(arguments, message, capsys):
@@ -277,7 +279,7 @@ def test_text_in_another_encoding_is_read_if_it_is_named(train, tmp_path, capsys
     files = ["--train", str(data), "--dev", str(data), "--test", str(data), "--encoding", "latin-1"]
     assert train("run", *files, "--encoder", "none") == 0
     text.write_bytes("saw Anna\nAndré saw\n".encode("latin-1"))
-    predict = ["task", "predict", "ner", str(tmp_path / "run"), str(text)]
+    predict = ["task", "predict", str(tmp_path / "run"), str(text)]
     capsys.readouterr()
     assert main(predict) == 2
     assert f"{text}:2: not valid UTF-8" in capsys.readouterr().err
@@ -337,3 +339,93 @@ def test_a_run_with_a_dev_file_isnt_resumed_without_it(tmp_path, data, capsys):
     capsys.readouterr()
     assert main([*command, "--resume"]) == 2
     assert "begun with the dev file of hash" in capsys.readouterr().err
+
+
+def test_the_name_of_the_task_before_the_run_is_still_accepted(train, tmp_path, data, capsys):
+    assert train("run", "--encoder", "none") == 0
+    for words in (["evaluate"], ["evaluate", "ner"]):
+        capsys.readouterr()
+        assert main(["task", *words, str(tmp_path / "run"), str(data), "--json"]) == 0
+        assert "f1" in json.loads(capsys.readouterr().out)
+
+
+def test_a_file_of_predictions_is_scored_without_a_model(train, tmp_path, data, capsys):
+    assert train("run", "--encoder", "none", "--epochs", "6", "--learning-rate", "0.03") == 0
+    scores = json.loads((tmp_path / "run" / "scores.json").read_text())["per_seed"][0]["test"]
+    assert scores["f1"] > 0
+    predictions = tmp_path / "run" / "seed-1" / "test.predictions"
+    assert main(["task", "score", "ner", str(data), str(predictions), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == scores
+    lines = predictions.read_text().splitlines()
+    predictions.write_text("\n".join(["Elsewhere O O", *lines[1:]]) + "\n")
+    assert main(["task", "score", "ner", str(data), str(predictions)]) == 2
+    assert f"{predictions}:1: the sentence has the token 'Elsewhere'" in capsys.readouterr().err
+    predictions.write_text("\n".join(lines[lines.index("") + 1 :]) + "\n")
+    assert main(["task", "score", "ner", str(data), str(predictions)]) == 2
+    assert "Score predictions for exactly the gold file's sentences" in capsys.readouterr().err
+
+
+def test_the_counts_of_every_example_add_up_to_the_metric(train, tmp_path):
+    assert train("run", "--encoder", "none", "--epochs", "6", "--learning-rate", "0.03") == 0
+    scores = json.loads((tmp_path / "run" / "scores.json").read_text())["per_seed"][0]["test"]
+    counts = json.loads((tmp_path / "run" / "seed-1" / "test.examples.json").read_text())
+    assert (counts["metric"], counts["kind"], len(counts["examples"])) == ("f1", "f1", 41)
+    assert metric_of(counts["kind"], counts["examples"]) == pytest.approx(scores["f1"])
+    assert added(counts["examples"])["PER"][0] == scores["per_label"]["PER"]["correct"]
+
+
+def test_a_tagger_that_finds_nothing_says_so_and_shows_its_labels(tmp_path, data, capsys, monkeypatch):
+    monkeypatch.setattr("elmo.tasks.ner.model.Tagger.predict", lambda self, examples: [[] for _ in examples])
+    run = str(tmp_path / "run")
+    assert main(["task", "train", "ner", "--train", str(data), *SMALL, "--encoder", "none", "-o", run]) == 0
+    told = capsys.readouterr()
+    assert "LOC" in told.out
+    assert "the tagger predicts no entity at all: train it longer" in told.err
+    assert main(["task", "evaluate", run, str(data)]) == 0
+    assert "the tagger predicts no entity at all" in capsys.readouterr().err
+
+
+def test_entities_have_their_tokens_and_places_in_raw_text(train, tmp_path, capsys, monkeypatch):
+    assert train("run", "--encoder", "none", "--epochs", "6", "--learning-rate", "0.03") == 0
+    line = "(Anna saw Rome.)"
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(f"{line}\n".encode())))
+    assert main(["task", "predict", str(tmp_path / "run"), "--json", "--tokenizer", "unicode"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["tokens"] == ["(", "Anna", "saw", "Rome", ".", ")"]
+    assert found["entities"]
+    for (start, end, label), entity in zip(found["prediction"], found["entities"], strict=True):
+        assert entity["tokens"] == found["tokens"][start:end]
+        assert line[slice(*entity["characters"])] == "".join(entity["tokens"])
+        assert entity["label"] == label
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--character-filters", "1" + "0" * 20], "must be a whole number from 0 to 65536"),
+        (["--character-filters", "0", "--encoder", "none"], "the tagger would read nothing"),
+        (
+            ["--placement", "inptu"],
+            "placement is 'inptu', but the task 'ner' can take ELMo only at",
+        ),
+        (["--static", "nowhere.txt"], "nowhere.txt"),
+        (["--encoder", "bert"], "encoder is 'bert', but must be one of 'none', 'elmo'"),
+    ],
+)
+def test_settings_that_no_model_can_have_leave_nothing_behind(train, tmp_path, capsys, flags, message):
+    try:
+        assert train("run", *flags) == 2
+    except SystemExit as end:  # what a flag by itself can't be
+        assert end.code == 2
+    assert message in " ".join(capsys.readouterr().err.replace("│", "").split())
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_setting_that_didnt_exist_counts_as_its_default_in_a_resumed_run(train, tmp_path, capsys):
+    assert train("run", "--encoder", "none") == 0
+    path = tmp_path / "run" / "run.json"
+    facts = json.loads(path.read_text())
+    del facts["settings"]["clip_value"]
+    path.write_text(json.dumps(facts))
+    assert train("run", "--encoder", "none", "--resume", "--clip-value", "0.5") == 2
+    assert "begun with clip_value 0.0, now it is 0.5" in capsys.readouterr().err

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import elmo
 from elmo.errors import ElmoError, Interrupted
+from elmo.process.memory import is_out_of_memory
 
 # Each verb is the file of its name beside this one, with a function `main(argv) -> int`.
 VERBS = {
@@ -121,7 +122,7 @@ def _message(error: BaseException, arguments: list[str]) -> str:
     kind = type(error).__name__
     if isinstance(error, ImportError):
         return f"{kind}: {error}. The installation is not complete or damaged. Run 'elmo doctor' to see why."
-    if isinstance(error, MemoryError):
+    if is_out_of_memory(error):
         return "Not enough memory: the machine gave no more. Close other programs, or use a smaller model or batch."
     command = " ".join(["elmo", *arguments[:1]])
     return (

@@ -128,7 +128,9 @@ def systems_of(experiment: str, settings: TaskSettings, shares: Sequence[float] 
 def _with_and_without(settings: TaskSettings, share: float) -> list[System]:
     """Of a small share, an epoch has several passes, so that epochs and patience end no training before it begins."""
     passes = math.ceil(_LEAST_EPOCH / share) * settings.fit.epoch_passes
-    settings = replace(settings, fit=replace(settings.fit, train_share=share / 100, epoch_passes=passes))
+    if share < 100:  # with more passes, batches needn't be smaller
+        fit = replace(settings.fit, train_share=share / 100, epoch_passes=passes, least_batches=0)
+        settings = replace(settings, fit=fit)
     return [_baseline(settings), _system("elmo", "+ ELMo", settings)]
 
 

@@ -87,6 +87,23 @@ class TokenSettings:
 
 
 @dataclass(frozen=True)
+class CharacterSettings:
+    """The char CNN of a task's own model, beside static vectors and ELMo. Network settings derive from this."""
+
+    character_filters: int = 0
+    """Filters of the model's own char CNN, which is trained with the task; 0: no char CNN."""
+    character_width: int = 3
+    """Characters that a filter sees."""
+    character_vector: int = 16
+    """Dimensions of a character's vector."""
+
+    def require_characters(self) -> None:
+        """ConfigError for sizes that no char CNN can have."""
+        require_size(self, "character_width", "character_vector")
+        require_size(self, "character_filters", least=0)
+
+
+@dataclass(frozen=True)
 class FitSettings:
     """How a model is trained."""
 
@@ -103,6 +120,9 @@ class FitSettings:
     others. Empty: the task's own metric."""
     batch_size: int = 32
     """Maximum number of examples in a batch. Examples of a batch have similar lengths."""
+    least_batches: int = 40
+    """With so little training data that an epoch would have fewer batches than this, batches are made smaller, down to
+    8 examples: a model that is updated a few times an epoch learns little. 0: batches stay as large as batch_size."""
     batch_tokens: int = 0
     """Maximum number of tokens in a batch, padding included; a longer example is a batch of its own. 0: no limit."""
     max_length: int = 0
@@ -144,7 +164,9 @@ class FitSettings:
         require_choices(self)
         for name in ("epochs", "epoch_passes", "batch_size", "decay_steps"):
             require(getattr(self, name) >= 1, name, getattr(self, name), "a whole number from 1 on")
-        for name in ("patience", "weight_decay", "clip_norm", "clip_value", "batch_tokens", "max_length"):
+        for name in ("patience", "weight_decay", "clip_norm", "clip_value", "least_batches"):
+            require(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "finite, and 0 or more")
+        for name in ("batch_tokens", "max_length"):
             require(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "finite, and 0 or more")
         require(0 <= self.average_decay < 1, "average_decay", self.average_decay, "at least 0 and below 1")
         for name in ("learning_rate", "adadelta_epsilon"):

@@ -108,11 +108,10 @@ class Task(ABC, Generic[S, E, P]):
         """The example as one training step sees it (one of several answers, a window of a document)."""
         return example
 
-    @abstractmethod
     def vocabulary(self, examples: list[E], settings: S) -> Vocabulary:
         """What a model must know of all training examples. Raises TextError if nothing can be learned from them."""
+        return {}
 
-    @abstractmethod
     def check(self, examples: list[E], vocabulary: Vocabulary, settings: S) -> None:
         """TextError with file and line if examples can't be scored, for instance by a label unknown to `vocabulary`."""
 
@@ -157,6 +156,7 @@ class Task(ABC, Generic[S, E, P]):
     def write(self, pairs: Iterable[tuple[E, P]]) -> Iterator[str]:
         """The lines of one whole file of predictions in the task's official format."""
 
-    @abstractmethod
     def to_json(self, example: E, prediction: P) -> Mapping[str, Plain]:
         """An example and its prediction for programs: a line of `elmo task predict --json`."""
+        sentences = [list(sentence) for sentence in self.sentences(example)]
+        return {"sentences": sentences, "lines": list(self.write([(example, prediction)]))}

@@ -143,6 +143,19 @@ def test_it_learns_what_it_is_told(build):
     assert [prediction["label"] for prediction in model.predict(batch)] == ["good", "bad", "odd", "odd"]
 
 
+@torch.no_grad()
+def test_a_char_cnn_stands_beside_the_vectors_or_alone(build, monkeypatch):
+    monkeypatch.setitem(LABELS, "characters", list("adefilmnopr"))
+    settings = ClassifierSettings(hidden_size=4, character_filters=5)
+    for tokens in ({"encoder": "elmo"}, {"encoder": "elmo", "placement": "output"}, {}):
+        model = build(settings, **tokens).eval()
+        assert model.project.in_features == model.tokens.input_dim + 5
+        (whole, *_) = model(examples())
+        torch.testing.assert_close(model(examples(SENTENCES[:1]))[0], whole, atol=1e-5, rtol=1e-5)
+    nothing = TokenRepresentation(TokenSettings(encoder="none"))
+    assert Classifier(settings, LABELS, nothing).project.in_features == 5
+
+
 def test_nothing_to_read_is_refused():
     with pytest.raises(ConfigError, match="the classifier would read nothing"):
         Classifier(ClassifierSettings(), LABELS, TokenRepresentation(TokenSettings(encoder="none")))

@@ -10,6 +10,7 @@ import pytest
 from elmo.cli.main import main
 from elmo.tasks.settings import with_table
 from elmo.tasks.sst.settings import Settings
+from elmo.tasks.train.example_counts import metric_of
 
 FOLDER = Path(__file__).resolve().parents[3] / "configs" / "tasks"
 WORDS = {"0": ["awful", "bad"], "2": ["a", "film", "the"], "4": ["fine", "great"]}
@@ -42,14 +43,19 @@ def test_from_trees_to_predictions_with_static_vectors(files, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["metric"] == "accuracy"
     assert found["test"]["mean"] > 90
-    assert main(["task", "evaluate", "sst", run, str(files / "dev"), "-o", str(files / "answers"), "--json"]) == 0
+    assert main(["task", "evaluate", run, str(files / "dev"), "-o", str(files / "answers"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["accuracy"] == found["test"]["mean"]
     assert len((files / "answers").read_text().splitlines()) == 20
+    predictions = str(files / "run" / "seed-1" / "test.predictions")
+    assert main(["task", "score", "sst", str(files / "dev"), predictions, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["accuracy"] == found["test"]["mean"]
+    counts = json.loads((files / "run" / "seed-1" / "test.examples.json").read_text())
+    assert metric_of(counts["kind"], counts["examples"]) == pytest.approx(found["test"]["mean"])
     (files / "text").write_text("the great film\n\na bad film\n")
-    assert main(["task", "predict", "sst", run, str(files / "text")]) == 0
+    assert main(["task", "predict", run, str(files / "text")]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert (lines[0], lines[1][1:], lines[2]) == ("4\tthe great film", "\t", "0\ta bad film")
-    assert main(["task", "predict", "sst", run, str(files / "text"), "--json"]) == 0
+    assert main(["task", "predict", run, str(files / "text"), "--json"]) == 0
     first = json.loads(capsys.readouterr().out.splitlines()[0])
     assert first["prediction"]["label"] == "4"
     assert sum(first["prediction"]["probabilities"].values()) == pytest.approx(1)
@@ -62,7 +68,7 @@ def test_elmo_is_read_at_both_places_and_its_mixes_are_told(files, bilm_folder, 
     assert main(["task", "train", "sst", str(files / "small.toml"), *data, "-o", str(run), *flags]) == 0
     mixes = json.loads(capsys.readouterr().out)["per_seed"][0]["mix_weights"]
     assert [mix["placement"] for mix in mixes] == ["input", "output"]
-    assert main(["task", "evaluate", "sst", str(run), str(files / "dev"), "--json"]) == 0
+    assert main(["task", "evaluate", str(run), str(files / "dev"), "--json"]) == 0
 
 
 def test_a_label_of_dev_that_train_lacks_ends_with_2_and_its_line(files, capsys):
@@ -80,3 +86,14 @@ def test_a_recipe_is_read_and_says_how_to_run_it(path):
     if path.stem == "sst-paper":
         classifier = settings.classifier
         assert (classifier.hidden_size, classifier.phrases, settings.fit.batch_size) == (300, "all", 100)
+
+
+def test_a_classifier_that_knows_one_label_only_says_so(files, capsys):
+    (files / "train").write_text("good\ta film\n" * 9 + "bad\tthe film\n")
+    data = ["--train", str(files / "train"), "--dev", str(files / "train"), "--encoder", "none"]
+    flags = ["--character-filters", "4", "--epochs", "1", "--learning-rate", "1e-6", "--hidden-size", "4"]
+    assert main(["task", "train", "sst", *data, *flags, "-o", str(files / "run"), "--quiet"]) == 0
+    told = capsys.readouterr().err
+    assert "every sentence is given the label" in told
+    assert main(["task", "evaluate", str(files / "run"), str(files / "train")]) == 0
+    assert "predicted as: 9 " in capsys.readouterr().out

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from elmo.errors import ConfigError, Interrupted
 from elmo.process.stop_flag import StopFlag, StopRequested
@@ -17,8 +19,10 @@ from elmo.tasks.settings import FitSettings, TokenSettings
 from elmo.tasks.tokens.representation import TokenRepresentation
 from elmo.tasks.train import fit as fit_module
 from elmo.tasks.train.example_batches import BatchLimits, share_of, shuffled_batches, sorted_batches
-from elmo.tasks.train.fit import Fitted, TrainingFailed, fit, predict_all
+from elmo.tasks.train.fit import Fitted, TrainingFailed, fit, predict_all, training_limits
+from elmo.tasks.train.fit_folder import FitFolder
 from elmo.tasks.train.optimizers import Moment, make_optimizer, rate_at
+from elmo.tasks.train.weight_average import WeightAverage
 
 SETTINGS = FitSettings(epochs=4, patience=0, batch_size=8, learning_rate=0.02)
 
@@ -246,6 +250,87 @@ def test_batches_hold_every_example_once_and_follow_from_seed_and_epoch():
     padded = sum(len(batch) * max(lengths[place] for place in batch) for batch in batches)
     assert padded < 1.1 * sum(lengths)
     assert sorted(np.concatenate(list(sorted_batches(lengths, BatchLimits(8)))).tolist()) == list(range(1000))
+
+
+@given(
+    sizes=st.lists(st.integers(0, 30), max_size=60),
+    examples=st.integers(1, 9),
+    tokens=st.integers(0, 50),
+    seed=st.integers(0, 9),
+)
+def test_batches_keep_their_limits(sizes, examples, tokens, seed):
+    limits = BatchLimits(examples, tokens)
+    for batches in (shuffled_batches(sizes, limits, seed, 0), list(sorted_batches(sizes, limits))):
+        assert sorted(place for batch in batches for place in batch) == list(range(len(sizes)))
+        for batch in batches:
+            assert 1 <= len(batch) <= examples
+            assert not tokens or len(batch) == 1 or len(batch) * max(sizes[place] for place in batch) <= tokens
+
+
+def test_examples_of_a_group_stay_together():
+    groups = [number // 5 for number in range(100)]
+    kept = share_of(groups, 0.25)
+    assert len(kept) == 25
+    assert len({groups[place] for place in kept}) == 5
+    assert set(kept.tolist()) <= set(share_of(groups, 0.5).tolist())
+
+
+@pytest.mark.parametrize(("examples", "size"), [(100, 8), (300, 8), (600, 15), (6000, 32)])
+def test_little_data_make_smaller_batches(examples, size):
+    assert training_limits(FitSettings(batch_size=32), examples).examples == size
+    assert training_limits(FitSettings(batch_size=32, least_batches=0), examples).examples == 32
+    assert training_limits(FitSettings(batch_size=4), examples).examples == 4
+
+
+def test_gradients_are_clipped_by_element_and_weights_decay_where_the_model_says(
+    tmp_path, train_sentences, monkeypatch
+):
+    model = tagger(train_sentences)
+    monkeypatch.setattr(type(model), "is_decayed", lambda self, name, parameter: "crf" not in name)
+    optimizer = make_optimizer(replace(SETTINGS, weight_decay=0.1), model)
+    assert [(group["weight_decay"], len(group["params"])) for group in optimizer.param_groups][1] == (0.0, 1)
+    clipped = fit_module._Fit(
+        model,
+        TASK,
+        train_sentences,
+        [],
+        replace(SETTINGS, clip_value=0.5, clip_norm=0.0),
+        FitFolder(tmp_path),
+        1,
+        True,
+        StopFlag(),
+    )
+    for parameter in clipped.parameters:
+        parameter.grad = torch.full_like(parameter, 3.0)
+    expected = 0.5 * math.sqrt(sum(parameter.numel() for parameter in clipped.parameters))
+    assert clipped._clip() == pytest.approx(expected, rel=1e-5)
+
+
+def test_what_a_step_draws_follows_from_seed_and_step(tmp_path, train_sentences, dev_sentences, monkeypatch):
+    """Also in a training that was stopped and resumed."""
+    seen = []
+
+    def drawn(self, example, random):
+        seen.append(int(random.integers(1000)))
+        return example
+
+    monkeypatch.setattr(type(TASK), "drawn", drawn)
+    whole = run(tmp_path / "whole", train_sentences, dev_sentences)
+    first, seen[:] = list(seen), []
+    with pytest.raises(Interrupted):
+        run(tmp_path / "cut", train_sentences, dev_sentences, flag=StopAfter(7))
+    assert_same(run(tmp_path / "cut", train_sentences, dev_sentences), whole)
+    assert seen == first
+    assert len(set(first)) > 50
+
+
+def test_an_average_without_warm_up_has_a_constant_decay():
+    weight = torch.nn.Parameter(torch.zeros(1))
+    average = WeightAverage([weight], 0.9, warmup=False)
+    weight.data.fill_(1.0)
+    for step in range(3):
+        average.update(step)
+    assert average.tensors()["0"].item() == pytest.approx(1 - 0.9**3)
 
 
 def test_smaller_shares_are_parts_of_larger_ones():

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from elmo.errors import ConfigError
 from elmo.tasks.layers.bilstm import BiLSTM, VariationalDropout
-from elmo.tasks.layers.char_cnn import CharacterCNN
 from elmo.tasks.layers.crf import CRF
+from elmo.tasks.layers.own_characters import own_characters
 from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.settings import NO_INPUT, TaggerSettings
 from elmo.tasks.ner.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
@@ -29,14 +29,7 @@ class Tagger(TaskModel[TaggedSentence, list[Span]]):
         super().__init__()
         self.settings = settings
         self.tokens = tokens
-        self.characters = None
-        if settings.character_filters:
-            self.characters = CharacterCNN(
-                vocabulary["characters"],
-                dim=settings.character_vector,
-                filters=settings.character_filters,
-                width=settings.character_width,
-            )
+        self.characters = own_characters(settings, vocabulary)
         dim = tokens.input_dim + settings.character_filters
         if dim == 0:
             raise ConfigError(NO_INPUT)

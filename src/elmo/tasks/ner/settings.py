@@ -5,6 +5,7 @@ from typing import Literal
 
 from elmo.tasks.settings import (
     LARGEST_SIZE,
+    CharacterSettings,
     TaskSettings,
     TokenSettings,
     require,
@@ -20,7 +21,7 @@ NO_INPUT = (
 
 
 @dataclass(frozen=True)
-class TaggerSettings:
+class TaggerSettings(CharacterSettings):
     """Data and network of the tagger."""
 
     token_column: int = 1
@@ -40,19 +41,15 @@ class TaggerSettings:
     dropout: float = 0.5
     """On each biLSTM layer's input and on the top output, with the same mask for all tokens of a sentence."""
     character_filters: int = 128
-    """Filters of the char CNN; 0: no char CNN."""
-    character_width: int = 3
-    """Characters that a filter sees."""
-    character_vector: int = 16
-    """Dimensions of a character's vector."""
+    """Filters of the model's own char CNN, which is trained with the task; 0: no char CNN."""
 
     def __post_init__(self) -> None:
         require_choices(self)
         in_range = all(1 <= size <= LARGEST_SIZE for size in self.hidden_sizes)
         require(bool(self.hidden_sizes) and in_range, "hidden_sizes", self.hidden_sizes, f"numbers to {LARGEST_SIZE}")
         require_chance(self, "dropout")
-        require_size(self, "character_width", "character_vector")
-        require_size(self, "character_filters", "token_column", "tag_column", least=0)
+        self.require_characters()
+        require_size(self, "token_column", "tag_column", least=0)
 
 
 @dataclass(frozen=True)

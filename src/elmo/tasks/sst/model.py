@@ -1,6 +1,6 @@
 """The biattentive classification network. Source: McCann et al. 2017; Peters et al. 2018.
 
-tokens -> [static vectors ; ELMo] -> Linear, ReLU -> biLSTM -> x = [h ; ELMo]
+tokens -> [static vectors ; ELMo ; char CNN] -> Linear, ReLU -> biLSTM -> x = [h ; ELMo]
        -> a = attention of x to itself -> biLSTM over [x ; x - a ; x * a]
        -> [largest ; smallest ; mean ; self-attentive mean] over the tokens -> maxout or ReLU layers -> labels
 """
@@ -17,6 +17,7 @@ from elmo.errors import ConfigError
 from elmo.tasks.layers.attention import SelfAttentivePooling, attend, pool
 from elmo.tasks.layers.bilstm import BiLSTM
 from elmo.tasks.layers.maxout import Maxout
+from elmo.tasks.layers.own_characters import own_characters
 from elmo.tasks.sst.data import LabelledSentence
 from elmo.tasks.sst.score import Prediction
 from elmo.tasks.sst.settings import NO_INPUT, ClassifierSettings
@@ -29,16 +30,18 @@ class Classifier(TaskModel[LabelledSentence, Prediction]):
     """Sentences -> labels. As the model classifies one sentence, not a pair, it attends to itself."""
 
     def __init__(self, settings: ClassifierSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
-        """`vocabulary`: its "labels"."""
+        """`vocabulary`: "labels"; "characters" too if there is a char CNN, which the original model doesn't have."""
         super().__init__()
-        if tokens.input_dim == 0:
+        input_dim = tokens.input_dim + settings.character_filters
+        if input_dim == 0:
             raise ConfigError(NO_INPUT)
         self.tokens = tokens
+        self.characters = own_characters(settings, vocabulary)
         self.labels: list[str] = list(vocabulary["labels"])
         self._numbers = {label: number for number, label in enumerate(self.labels)}
         size = settings.hidden_size
         self.input_dropout = nn.Dropout(settings.input_dropout)
-        self.project = _linear(tokens.input_dim, size)
+        self.project = _linear(input_dim, size)
         self.projection_dropout = nn.Dropout(settings.projection_dropout)
         self.encoder = BiLSTM(size, [size])
         self.integrator = BiLSTM(3 * (self.encoder.output_dim + tokens.output_dim), [size])
@@ -63,8 +66,12 @@ class Classifier(TaskModel[LabelledSentence, Prediction]):
 
     def forward(self, examples: Sequence[LabelledSentence]) -> Float[Tensor, "batch labels"]:
         """Logits."""
-        vectors = self.tokens([example.tokens for example in examples])
-        read = self.projection_dropout(torch.relu(self.project(self.input_dropout(vectors.input))))
+        sentences = [example.tokens for example in examples]
+        vectors = self.tokens(sentences)
+        given = vectors.input
+        if self.characters is not None:
+            given = torch.cat([given, self.characters(sentences)], dim=2)
+        read = self.projection_dropout(torch.relu(self.project(self.input_dropout(given))))
         encoded = self.encoder(read, vectors.mask)
         if vectors.output is not None:
             encoded = torch.cat([encoded, vectors.output], dim=2)

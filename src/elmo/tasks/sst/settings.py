@@ -3,16 +3,24 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from elmo.tasks.settings import FitSettings, TaskSettings, require, require_chance, require_choices, require_size
+from elmo.tasks.settings import (
+    CharacterSettings,
+    FitSettings,
+    TaskSettings,
+    require,
+    require_chance,
+    require_choices,
+    require_size,
+)
 
 NO_INPUT = (
-    "the classifier would read nothing: there are no static vectors and no ELMo at the input. Give it one of them with "
-    "--static FILE, or --encoder elmo and --placement input or both."
+    "the classifier would read nothing: there are no static vectors, no ELMo at the input and no char CNN. Give it one "
+    "of them: --static FILE, --placement input or both, or --character-filters 128."
 )
 
 
 @dataclass(frozen=True)
-class ClassifierSettings:
+class ClassifierSettings(CharacterSettings):
     """Data and network of the classifier."""
 
     layout: Literal["auto", "trees", "tsv"] = "auto"
@@ -53,6 +61,7 @@ class ClassifierSettings:
 
     def __post_init__(self) -> None:
         require_choices(self)
+        self.require_characters()
         require_size(self, "label_column", "text_column", "min_phrase_tokens", "hidden_size", "maxout_pieces")
         require(self.label_column != self.text_column, "text_column", self.text_column, "another one than label_column")
         require_chance(self, "input_dropout", "projection_dropout", "pooled_dropout")

@@ -47,7 +47,11 @@ class Sentiment(Task[Settings, LabelledSentence, Prediction]):
                 f"{examples[0].source}: all sentences of the training data have the label {min(labels)!r}, so there is "
                 "nothing to learn. Say which column has the labels with --label-column."
             )
-        return {"labels": in_order(labels)}
+        if not settings.classifier.character_filters:
+            return {"labels": in_order(labels)}
+        from elmo.tasks.layers.char_cnn import characters_of
+
+        return {"labels": in_order(labels), "characters": characters_of({w for it in examples for w in it.tokens})}
 
     def check(self, examples: list[LabelledSentence], vocabulary: Vocabulary, settings: Settings) -> None:
         known = set(vocabulary["labels"])
@@ -63,7 +67,7 @@ class Sentiment(Task[Settings, LabelledSentence, Prediction]):
 
     def check_settings(self, settings: Settings) -> None:
         super().check_settings(settings)
-        if not settings.tokens.gives_input:
+        if not settings.tokens.gives_input and not settings.classifier.character_filters:
             raise ConfigError(NO_INPUT)
 
     def build(self, settings: Settings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Classifier":

@@ -28,11 +28,14 @@ from elmo.tasks.task import E, P, S, Scores, Task
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.train.example_batches import BatchLimits, shuffled_batches, sorted_batches
 from elmo.tasks.train.fit_folder import FitFolder, Progress
+from elmo.tasks.train.memory import enough_memory_for
 from elmo.tasks.train.optimizers import Moment, make_optimizer, rate_at
 from elmo.tasks.train.weight_average import WeightAverage
 
 # Seconds after which an epoch under way is saved too.
 _SAVE_AFTER = 120.0
+# Examples; with fewer, the gradients of single ones are too noisy.
+_SMALLEST_BATCH = 8
 # Keeps the steps of one seed apart from those of the next.
 _PRIME = 1_000_003
 
@@ -96,7 +99,7 @@ class _Fit(Generic[S, E, P]):
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self.optimizer = make_optimizer(settings, model)
         self.average = WeightAverage(self.parameters, settings.average_decay, warmup=settings.average_warmup)
-        self.limits = limits_of(settings)
+        self.limits = training_limits(settings, len(train))
         self.sizes = [task.size(example) for example in train]
         self.progress = folder.restore(model, self.optimizer, self.average)
         self.batches = self._batches_of(self.progress.epoch)
@@ -163,8 +166,9 @@ class _Fit(Generic[S, E, P]):
         for group in self.optimizer.param_groups:
             group["lr"] = rate_at(self.settings, self._moment())
         self.optimizer.zero_grad(set_to_none=True)
-        loss = self.model.loss(drawn)
-        (loss + self.model.tokens.penalty()).backward()
+        with enough_memory_for(self.task, drawn):
+            loss = self.model.loss(drawn)
+            (loss + self.model.tokens.penalty()).backward()
         norm = self._clip()
         if not (math.isfinite(loss.item()) and math.isfinite(norm)):
             raise self._failed(loss.item(), norm)
@@ -278,7 +282,9 @@ def predict_all(
     for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings)):
         if poll is not None:
             poll()
-        predictions |= zip(batch.tolist(), model.predict([examples[place] for place in batch]), strict=True)
+        chosen = [examples[place] for place in batch]
+        with enough_memory_for(task, chosen):
+            predictions |= zip(batch.tolist(), model.predict(chosen), strict=True)
     return [predictions[place] for place in range(len(examples))]
 
 
@@ -290,7 +296,9 @@ def mean_loss(
     model.eval()
     total = 0.0
     for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings)):
-        loss = model.held_out_loss([examples[place] for place in batch])
+        chosen = [examples[place] for place in batch]
+        with enough_memory_for(task, chosen):
+            loss = model.held_out_loss(chosen)
         if loss is None:
             return None
         total += loss.item() * len(batch)
@@ -300,6 +308,14 @@ def mean_loss(
 def limits_of(settings: FitSettings) -> BatchLimits:
     """How large batches may be."""
     return BatchLimits(settings.batch_size, settings.batch_tokens)
+
+
+def training_limits(settings: FitSettings, num_examples: int) -> BatchLimits:
+    """The same in training, where little data makes smaller batches (`FitSettings.least_batches`)."""
+    if not settings.least_batches:
+        return limits_of(settings)
+    fewer = max(_SMALLEST_BATCH, num_examples // settings.least_batches)
+    return BatchLimits(min(settings.batch_size, fewer), settings.batch_tokens)
 
 
 def figure(scores: Scores, name: str, task: Task[S, E, P]) -> float:
