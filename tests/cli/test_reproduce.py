@@ -62,13 +62,36 @@ def test_table2_from_files_to_a_page_beside_the_paper(arguments, tmp_path, data,
     assert (found["seeds"], found["metric"], found["task"]) == ([1, 2], "f1", "ner")
     for system in found["systems"]:
         run = json.loads((tmp_path / "out" / system["run"] / "scores.json").read_text())
-        assert (system["dev"], system["test"]) == (run["dev"], run["test"])
+        for part in ("dev", "test"):
+            assert run[part].items() <= system[part].items()
+            assert [seed[part] for seed in system["per_seed"]] == [seed[part] for seed in run["per_seed"]]
         assert f"{run['test']['mean']:.2f} ± {run['test']['standard_deviation']:.2f}" in page
+    assert found["bootstrap"]["units"] == {"dev": 40, "test": 40}
+    assert [rule["rule"] for rule in found["rules"]] == ["training-names"]
+    assert found["name"] == tmp_path.name
+    assert {claim["varies"] for claim in found["claims"]} == {"seeds and examples"}
     pictures = {"table2.png", "table2.svg"} if find_spec("matplotlib") else set()  # told of above if it is missing
     assert {path.name for path in (tmp_path / "out").iterdir()} == pictures | {
         "table2.run.json", "table2.json", "table2.md", "runs", "cache",
     }  # fmt: skip
     assert not list((tmp_path / "out" / "runs").rglob("model"))
+
+
+def test_table1_has_the_gain_a_rule_and_the_papers_line(arguments, tmp_path):
+    assert main(arguments("table1", "out", "--seeds", "1", "2", "--name", "towns", "--quiet")) == 0
+    page = (tmp_path / "out" / "table1.md").read_text(encoding="utf-8")
+    assert page.startswith("# What ELMo adds (table 1 of the paper): towns (named entities)\n")
+    for words in (
+        "| here, dev: rule: names of the training data ",
+        "| paper, test (CoNLL-2003, F1) ",
+        "bootstrap over 40",
+    ):
+        assert words in page
+    found = results(tmp_path / "out", "table1")
+    assert [system["system"] for system in found["systems"]] == ["baseline", "elmo"]
+    assert found["rules"][0]["dev"] > 90  # the dev data are the training data
+    assert main(arguments("table1", "out", "--resume", "--quiet")) == 0
+    assert results(tmp_path / "out", "table1")["name"] == "towns"
 
 
 def test_experiments_share_a_folder_its_layers_and_its_trainings(arguments, tmp_path, capsys):
