@@ -37,7 +37,7 @@ class LayerChoice:
         """The choice `layers` of a model's `num_layers` layers; ConfigError if it makes no sense."""
         if isinstance(layers, str):
             return cls(layers, _named(layers, num_layers))
-        if isinstance(layers, bool) or layers is None:
+        if isinstance(layers, bool | bytes | bytearray) or layers is None:
             raise _not_a_choice(layers, num_layers)
         try:
             index = operator.index(layers)
