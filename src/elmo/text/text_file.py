@@ -77,7 +77,7 @@ def opened(path: Path | str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
     that of a device.
     """
     if str(path) == STDIN:
-        if sys.stdin is None or sys.stdin.closed:
+        if sys.stdin is None or getattr(sys.stdin, "closed", False):
             raise TextError("standard input is closed, so there is nothing to read. Name a file, or pipe a text in.")
         yield sys.stdin.buffer, sys.stdin.buffer
         return
