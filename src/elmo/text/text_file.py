@@ -36,12 +36,21 @@ def text_name(path: Path | str) -> str:
 def check_is_text_file(path: Path | str) -> None:
     """Raises TextError unless `path` is "-", a file, or something that is read like one: a pipe or a terminal."""
     if str(path) == STDIN:
+        _require_open_stdin()
         return
     try:
         status = Path(path).stat()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise TextError(_missing(path, error)) from None
     _require_text_kind(path, status)
+
+
+def is_file(path: Path | str) -> bool:
+    """Whether a regular file is there. A text that is too long for a name is none, nor is one with a NUL."""
+    try:
+        return stat.S_ISREG(Path(path).stat().st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def is_stream(path: Path | str) -> bool:
@@ -52,6 +61,22 @@ def is_stream(path: Path | str) -> bool:
         return not stat.S_ISREG(Path(path).stat().st_mode)
     except (OSError, ValueError):
         return False
+
+
+def require_other_file(text: Path | str, target: Path) -> None:
+    """ConfigError if `target` is the text itself, under whatever name, or a folder with the text in it."""
+    if str(text) == STDIN:
+        return
+    try:
+        inside = os.path.realpath(text).startswith(os.path.realpath(target) + os.sep)
+        is_same = inside or (target.exists() and target.samefile(text))
+    except (OSError, ValueError):  # one of them isn't there, and whoever opens it says so
+        return
+    if is_same:
+        raise ConfigError(
+            f"{target}: is the text itself, or holds it, and would be replaced by its own result. Choose another "
+            "output; --force does not change this."
+        )
 
 
 def is_packed(path: Path | str) -> bool:
@@ -77,8 +102,7 @@ def opened(path: Path | str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
     that of a device.
     """
     if str(path) == STDIN:
-        if sys.stdin is None or getattr(sys.stdin, "closed", False):
-            raise TextError("standard input is closed, so there is nothing to read. Name a file, or pipe a text in.")
+        _require_open_stdin()
         yield sys.stdin.buffer, sys.stdin.buffer
         return
     unpack = _OPENERS.get(Path(path).suffix.lower(), contextlib.nullcontext)
@@ -95,6 +119,11 @@ def unreadable(path: Path | str, lines_read: int, error: Exception) -> TextError
     cause = "it is cut off" if cut_off else str(error)
     step = "Copy or download it again" if is_packed(path) else "Check the file, its permissions and its disk"
     return TextError(f"{text_name(path)}: can't be read beyond line {lines_read}: {cause}. {step}.")
+
+
+def _require_open_stdin() -> None:
+    if sys.stdin is None or getattr(sys.stdin, "closed", False):
+        raise TextError("standard input is closed, so there is nothing to read. Name a file, or pipe a text in.")
 
 
 def _require_text_kind(path: Path | str, status: os.stat_result) -> None:
@@ -115,7 +144,7 @@ def _ends(path: Path | str, status: os.stat_result) -> bool:
     if status.st_rdev == Path(os.devnull).stat().st_rdev:
         return True
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
     except OSError:
         return False
     try:

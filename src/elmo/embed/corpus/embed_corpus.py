@@ -126,24 +126,30 @@ class _Run:
         if resume and self._is_made():
             self.partial.empty()
             return Progress(len(self.plan.lengths), self.plan.num_tokens)
+        # The folder is emptied only after the writer has closed its files.
+        with closing(self.writer):
+            before, windows_done = self._begun(settings)
+            self._require_space(done=before.tokens)
+            with self._explained():
+                self._embed_windows(before, windows_done)
+                self.writer.finish(self.partial.output, force=self.force)
+        self.partial.empty()
+        return before
+
+    def _begun(self, settings: Mapping[str, Any]) -> tuple[Progress, list[Window]]:
+        """Begins the run, or finds how far an earlier one has come."""
         if not self.partial.is_begun:
             if not self.force:
                 require_free(files_of(self.partial.output, self.writer.format))
             self._begin(settings)
         try:
-            before, windows = self._trusted(settings)
+            return self._trusted(settings)
         except DamagedFolder as error:
             if not self.force:
                 raise
             self.begun_anew = str(error)
             self._begin_anew(settings)
-            before, windows = Progress(), []
-        self._require_space(done=before.tokens)
-        with self._explained(), closing(self.writer):
-            self._embed_windows(before, windows)
-            self.writer.finish(self.partial.output, force=self.force)
-        self.partial.empty()
-        return before
+            return Progress(), []
 
     def report(self, before: Progress) -> dict[str, Any]:
         """What was done."""

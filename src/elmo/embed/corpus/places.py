@@ -10,8 +10,8 @@ from pathlib import Path
 
 from elmo.embed.corpus.partial_folder import PartialFolder
 from elmo.embed.storage.layout import FileFormat, files_of, format_of, require_libraries
-from elmo.errors import ConfigError, OutputError
-from elmo.text.text_file import STDIN, check_is_text_file
+from elmo.errors import OutputError
+from elmo.text.text_file import check_is_text_file, require_other_file
 
 # What is put around the name of the output while it is written: OUT.partial, OUT.npy.metadata.json.
 _LONGEST_ENDING = ".metadata.json"
@@ -29,7 +29,8 @@ def check_places(text: Path | str, output: Path, format: str | None, *, resume: 
     _require_possible_name(output)
     partial = PartialFolder(output)
     targets = files_of(output, file_format)
-    require_other_files(text, (*targets, partial.path))
+    for target in (*targets, partial.path):
+        require_other_file(text, target)
     if output.is_dir():
         raise OutputError(f"{output}: is a folder. Name a file in it, such as {output / 'vectors.h5'}.")
     if resume:  # what is there may be this run's own: that takes a look at the text
@@ -46,19 +47,6 @@ def require_free(targets: Sequence[Path]) -> None:
         if os.path.lexists(target):
             raise OutputError(
                 f"{target}: exists already. Choose another name, or use --force (force=True) to replace it."
-            )
-
-
-def require_other_files(text: Path | str, targets: Sequence[Path]) -> None:
-    """ConfigError if one of `targets` is the text itself, under whatever name, or a folder with the text in it."""
-    if str(text) == STDIN:
-        return
-    for target in targets:
-        inside = os.path.realpath(text).startswith(os.path.realpath(target) + os.sep)
-        if inside or (target.exists() and target.samefile(text)):
-            raise ConfigError(
-                f"{target}: is the text itself, or holds it, and would be replaced by its own result. Choose another "
-                "output; --force does not change this."
             )
 
 
