@@ -20,7 +20,7 @@ RATIO_VARIABLE = "ELMO_MAX_UNPACK_RATIO"
 _LINE_BYTES = 16 << 20
 _RATIO = 200
 # A small file of equal lines packs far better than text does; so much may come of any file.
-_UNPACKED_FREELY = 8 << 20
+_UNPACKED_FREELY = 2 << 20
 _LINES_BETWEEN_CHECKS = 4096
 
 

@@ -128,16 +128,18 @@ class _Run:
             return Progress(len(self.plan.lengths), self.plan.num_tokens)
         # The folder is emptied only after the writer has closed its files.
         with closing(self.writer):
-            before, windows_done = self._begun(settings)
+            before = self._begun(settings)
             self._require_space(done=before.tokens)
             with self._explained():
-                self._embed_windows(before, windows_done)
+                self._embed_windows(before)
                 self.writer.finish(self.partial.output, force=self.force)
         self.partial.empty()
         return before
 
-    def _begun(self, settings: Mapping[str, Any]) -> tuple[Progress, list[Window]]:
+    def _begun(self, settings: Mapping[str, Any]) -> Progress:
         """Begins the run, or finds how far an earlier one has come."""
+        if self.embedder.state == "carry":
+            self.embedder.reset()
         if not self.partial.is_begun:
             if not self.force:
                 require_free(files_of(self.partial.output, self.writer.format))
@@ -149,7 +151,7 @@ class _Run:
                 raise
             self.begun_anew = str(error)
             self._begin_anew(settings)
-            return Progress(), []
+            return Progress()
 
     def report(self, before: Progress) -> dict[str, Any]:
         """What was done."""
@@ -196,7 +198,7 @@ class _Run:
         bytes_done = overhead + done * layout.bytes_per_token if done else 0
         require_space(self.partial.path, layout, copies=writer.copies, overhead=overhead, done=bytes_done)
 
-    def _trusted(self, settings: Mapping[str, Any]) -> tuple[Progress, list[Window]]:
+    def _trusted(self, settings: Mapping[str, Any]) -> Progress:
         """How far the file is finished, when everything that is there was compared with its checksum."""
         partial = self.partial
         manifest = partial.manifest()
@@ -206,11 +208,13 @@ class _Run:
                 raise partial.damaged(changed)
             before, windows = partial.finished(self.plan.lengths)
             self._check_windows(windows)
+            if self.embedder.state == "carry":
+                self.embedder.load_state_dict(partial.state(windows))
         except DamagedFolder:
             raise
         except OSError as error:
             raise partial.damaged(f"{Path(str(error.filename)).name} can't be used: {error.strerror}") from None
-        return before, windows
+        return before
 
     def _check_windows(self, windows: Sequence[Window]) -> None:
         first = 0
@@ -221,10 +225,8 @@ class _Run:
             if self.progress is not None:
                 self.progress("checking", first, windows[-1].lines)
 
-    def _embed_windows(self, done: Progress, windows_done: Sequence[Window]) -> None:
+    def _embed_windows(self, done: Progress) -> None:
         embedder, carries = self.embedder, self.embedder.state == "carry"
-        if carries:
-            embedder.load_state_dict(self.partial.state(windows_done))
         if done.lines == len(self.plan.lengths):
             return
         sentences = self.source.sentences_from(done.lines, self.plan.lengths)
