@@ -28,6 +28,10 @@ TESTS = (
     ("disk_full.py", [], [], 1),
     ("nan.py", ["--times", "1"], ["--times", "5"], 2),
     ("repeat.py", ["--steps", "100"], ["--steps", "500"], 4),
+    ("threads.py", ["--calls", "200"], ["--calls", "2000"], 2),
+    ("embed_partial.py", ["--most", "20"], [], 15),
+    ("hostile_texts.py", ["--documents", "500", "--no-big"], ["--documents", "10000"], 10),
+    ("streams.py", ["--only", "/dev"], [], 5),
 )
 
 

@@ -25,6 +25,10 @@ FAULTS = {
     "kill.py": (["--times", "1"], "fault-kill", "| 1 of 1 |"),
     "stop_signals.py": (["--times", "5", "--megabytes", "2.5"], "fault-stop", "5 of 5 runs"),
     "nan.py": (["--times", "1"], "fault-nan", "6 of 6 injected"),
+    "threads.py": (["--calls", "32"], "fault-threads", ", 0 with other bits"),
+    "hostile_texts.py": (["--documents", "40", "--no-big"], "fault-texts", "40 documents: 40 gave"),
+    "embed_partial.py": (["--most", "70", "--states", "carry", "--formats", "npy"], "fault-partial", ", 0 with any"),
+    "streams.py": (["--only", "-o taken"], "fault-streams", ", 0 of which ended otherwise"),
 }
 
 

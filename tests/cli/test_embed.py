@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +18,7 @@ import pytest
 from elmo.cli.embed import main
 from elmo.embed.embedder import Embedder
 from elmo.embed.storage.writers import read_vectors
-from elmo.errors import ConfigError, Interrupted, OutputError, TextError, WeightFileError
+from elmo.errors import ConfigError, Interrupted, MissingExtraError, OutputError, TextError, WeightFileError
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 
@@ -81,6 +82,10 @@ def test_every_flag_reaches_the_library(tmp_path, text, tiny_bilm, capsys):
     embedder = Embedder(tiny_bilm, state="carry", keep_boundaries=True)
     expected = embedder.embed([["do", "n't"]], [0.5, 0, 0.5]) + embedder.embed([["café"]], [0.5, 0, 0.5])
     np.testing.assert_allclose(np.load(output), np.concatenate(expected), rtol=0, atol=2e-3)
+    before = output.stat().st_mtime_ns
+    assert main(arguments) == 0  # resumed, but nothing was left to do
+    assert output.stat().st_mtime_ns == before
+    arguments.remove("--resume")
     with pytest.raises(OutputError, match="exists already"):
         main(arguments)
     assert main([*arguments, "--force"]) == 0
@@ -112,7 +117,7 @@ def test_a_text_becomes_a_table(model, capsys):
     rows = told.out.splitlines()
     assert rows[0].split() == ["token", "layer", "0", "layer", "1", "layer", "2", "begins,", "layer", "2"]
     assert [row.split()[0] for row in rows[1:4]] == ["Some", "text", "."]
-    assert rows[-1] == "layers, tokens, numbers: 3 x 3 x 16, float32"
+    assert rows[-2:] == ["layers, tokens, dimensions: 3 x 3 x 16, float32", "layer 0 ...: L2 norm of the vector"]
     array = Embedder.from_pretrained(device="cpu").embed(["Some text ."])[0]
     assert rows[1].split()[1:4] == [f"{np.linalg.norm(array[layer, 0]):.3f}" for layer in range(3)]
     assert told.err == ""
@@ -122,8 +127,8 @@ def test_one_layers_table_has_boundaries_if_they_are_kept(model, capsys):
     assert main(["word", "--layers", "-1", "--keep-boundaries"]) == 0
     told = capsys.readouterr()
     assert [row.split()[0] for row in told.out.splitlines()[:4]] == ["token", "<S>", "word", "</S>"]
-    assert "tokens, numbers: 3 x 16" in told.out
-    assert "there is no file word, so it was taken for a text" in told.err
+    assert "tokens, dimensions: 3 x 16" in told.out
+    assert "there is no file word, so it is taken for a text" in told.err
 
 
 def test_a_text_becomes_json(model, tiny_bilm, capsys):
@@ -210,3 +215,162 @@ def test_a_killed_run_resumed_is_the_uninterrupted_one(model, tmp_path):
         assert len(found) == len(expected) == 1_500
         for one, other in zip(found, expected, strict=True):
             assert one.tobytes() == other.tobytes()
+
+
+@pytest.fixture
+def no_model(monkeypatch) -> None:
+    """Whoever would load a model, or torch for it, is stopped."""
+
+    def load(*arguments, **settings):
+        raise AssertionError("a model was loaded before the check")
+
+    monkeypatch.setattr(Embedder, "from_pretrained", load)
+
+
+def test_what_needs_no_model_is_checked_before_one_is_loaded(no_model, text, tmp_path, monkeypatch):
+    taken, bad = tmp_path / "taken.h5", tmp_path / "bad.txt"
+    taken.touch()
+    bad.write_bytes(b"ok\ncaf\xe9\n")
+    empty = tmp_path / "empty.txt"
+    empty.touch()
+    output = ["-o", str(tmp_path / "vectors.h5")]
+    for arguments, error, message in (
+        ([str(text), "-o", str(taken)], OutputError, "taken.h5: exists already"),
+        ([str(text), *output, "--layers", "middle"], ConfigError, "layers is 'middle'"),
+        ([str(bad), *output], TextError, "bad.txt:2: not valid UTF-8"),
+        ([str(empty), *output], TextError, "empty.txt is empty"),
+        ([str(text), *output, "--encoding", "klingon"], ConfigError, "klingon"),
+        ([str(tmp_path), *output], TextError, "is a folder"),
+        (["/dev/zero", *output], TextError, "is a device"),
+        ([str(text), "-o", str(text), "--format", "npy", "--force"], ConfigError, "is the text itself"),
+        ([str(text)], ConfigError, "is a file, but no -o"),
+        (["nosuchfile.txt"], TextError, "nosuchfile.txt: there is no such file.*echo"),
+        (["folder/nosuchfile"], TextError, "there is no such file"),
+        ([""], ConfigError, "the text is empty"),
+        (["   "], ConfigError, "the text is empty"),
+        (["some text", "--layers", "a,b"], ConfigError, "layers is 'a,b'"),
+    ):
+        with pytest.raises(error, match=message):
+            main(arguments)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match="writing Parquet needs pyarrow"):
+        main([str(text), "-o", str(tmp_path / "vectors.parquet")])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.txt", "corpus.txt", "empty.txt", "taken.h5"]
+
+
+def test_these_checks_do_not_wait_for_torch(text, tmp_path):
+    code = (
+        "import sys\nfrom elmo.cli.main import main\n"
+        f"code = main(['embed', {str(text)!r}, '-o', {str(text)!r}, '--format', 'npy'])\n"
+        "sys.exit(99 if 'torch' in sys.modules else code)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(SOURCE)}
+    )
+    assert found.returncode == 2, found.stderr
+    assert "is the text itself" in found.stderr
+
+
+def test_a_long_text_is_a_text_and_no_path(model, tmp_path, capsys):
+    long = "word " * 2000
+    assert main([long, "--json", "--layers", "top"]) == 0
+    assert json.loads(capsys.readouterr().out)["shape"] == [2000, 16]
+    assert main(["x" * 5000, "--quiet"]) == 0
+    output = ["-o", str(tmp_path / "vectors.h5")]
+    with pytest.raises(TextError, match="too long for the name of a file"):
+        main([long, *output])
+    with pytest.raises(OutputError, match="can't be the name of an output"):
+        main([__file__, "-o", str(tmp_path / ("y" * 300 + ".h5"))])
+    with pytest.raises(OutputError, match="can't be the name of an output"):
+        main([__file__, "-o", str(tmp_path / ("y" * 248 + ".npy"))])  # fits, but not with .metadata.json
+
+
+@pytest.mark.parametrize("kind", ["symlink", "hard link"])
+def test_the_text_is_never_its_own_output(model, text, tmp_path, kind):
+    before, other = text.read_bytes(), tmp_path / "other.npy"
+    other.symlink_to(text) if kind == "symlink" else other.hardlink_to(text)
+    with pytest.raises(ConfigError, match="is the text itself"):
+        main([str(text), "-o", str(other), "--force"])
+    assert text.read_bytes() == before
+
+
+def test_side_files_are_not_replaced_unasked_and_not_through_links(model, text, tmp_path):
+    precious = tmp_path / "precious.txt"
+    precious.write_text("precious")
+    output = tmp_path / "vectors.npy"
+    side = tmp_path / "vectors.npy.metadata.json"
+    side.symlink_to(precious)
+    with pytest.raises(OutputError, match=r"metadata\.json: exists already"):
+        main([str(text), "-o", str(output)])
+    assert main([str(text), "-o", str(output), "--force", "--quiet"]) == 0
+    assert precious.read_text() == "precious"
+    assert not side.is_symlink()
+    with read_vectors(output) as vectors:
+        assert vectors.metadata["layers"] == "all"
+
+
+def test_a_file_that_appears_meanwhile_is_not_replaced(model, text, tmp_path, monkeypatch):
+    output = tmp_path / "vectors.npy"
+    real = Embedder.embed
+
+    def embed(*arguments):
+        (tmp_path / "vectors.npy.offsets.npy").write_text("mine")
+        return real(*arguments)
+
+    monkeypatch.setattr(Embedder, "embed", embed)
+    with pytest.raises(OutputError, match=r"offsets\.npy: has appeared.*--resume"):
+        main([str(text), "-o", str(output), "--quiet"])
+    assert (tmp_path / "vectors.npy.offsets.npy").read_text() == "mine"
+    (tmp_path / "vectors.npy.offsets.npy").unlink()
+    assert main([str(text), "-o", str(output), "--quiet", "--resume"]) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+def test_a_pipe_is_embedded_like_standard_input(model, text, tmp_path, capsys):
+    fifo = tmp_path / "pipe"
+    os.mkfifo(fifo)
+    writer = threading.Thread(target=lambda: fifo.write_bytes(text.read_bytes()))
+    writer.start()
+    assert main([str(fifo), "-o", str(tmp_path / "vectors.h5"), "--quiet"]) == 0
+    writer.join()
+    with read_vectors(tmp_path / "vectors.h5") as vectors:
+        assert [array.shape[1] for array in vectors] == [3, 0, 2]
+
+
+def test_two_runs_do_not_share_a_folder(model, text, tmp_path, monkeypatch):
+    from elmo.disk import folder_lock
+
+    monkeypatch.setattr(folder_lock, "SECONDS", 0.1)
+    output = tmp_path / "vectors.h5"
+    real, refused = Embedder.embed, []
+
+    def embed(*arguments):
+        monkeypatch.setattr(Embedder, "embed", real)
+        for flag in ("--resume", "--force"):
+            with pytest.raises(OutputError, match="another 'elmo embed' is at work there") as told:
+                main([str(text), "-o", str(output), "--quiet", flag])
+            refused.append(told)
+        return real(*arguments)
+
+    monkeypatch.setattr(Embedder, "embed", embed)
+    assert main([str(text), "-o", str(output), "--quiet"]) == 0
+    assert len(refused) == 2
+    assert not (tmp_path / "vectors.h5.partial").exists()
+
+
+def test_a_damaged_run_is_begun_anew_only_with_force(model, text, tmp_path, monkeypatch, capsys):
+    output, whole = tmp_path / "vectors.npy", tmp_path / "whole.npy"
+    assert main([str(text), "-o", str(whole), "--quiet"]) == 0
+    with monkeypatch.context() as patch:
+        patch.setattr("elmo.embed.storage.writers.NpyWriter.finish", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            main([str(text), "-o", str(output), "--quiet"])
+    data = tmp_path / "vectors.npy.partial" / "vectors"
+    content = bytearray(data.read_bytes())
+    content[-5] ^= 1
+    data.write_bytes(content)
+    with pytest.raises(OutputError, match="vectors of lines 1 to 3 were changed.*Begin anew with --force"):
+        main([str(text), "-o", str(output), "--quiet", "--resume"])
+    assert main([str(text), "-o", str(output), "--resume", "--force"]) == 0
+    assert "begun anew, because of --force:" in capsys.readouterr().err
+    assert output.read_bytes() == whole.read_bytes()

@@ -287,7 +287,7 @@ def test_training_the_model_is_noticed_by_the_cache(tiny_bilm, embedder):
 @pytest.mark.parametrize(
     ("sentences", "message"),
     [
-        ("a plain string", r"plain string.*embed\(\[text\]\)"),
+        ("a plain string", r"plain string.*list: \[text\]"),
         (b"bytes", "plain string"),
         (7, "list of sentences is needed"),
         ([["a"], ["b", 7]], r"sentences\[1\]\[1\] is 7 \(int\)"),
@@ -325,7 +325,7 @@ def test_impossible_layers_are_refused_before_anything_is_computed(embedder, lay
 
 def test_impossible_settings_are_refused(tiny_bilm, embedder, tmp_path):
     for settings, message in (
-        ({"state": "cold"}, "zero, warm, carry"),
+        ({"state": "cold"}, "one of zero, warm and carry"),
         ({"state": "warm"}, "no warm state"),
         ({"max_tokens": 0}, "max_tokens is 0"),
     ):

@@ -3,6 +3,7 @@
 import pytest
 
 from elmo.errors import TextError
+from elmo.text.conllu import conllu_sentences
 from elmo.text.sentences import read_sentences
 
 
@@ -43,7 +44,7 @@ def test_windows_line_ends_and_spaces_inside_words_are_kept_out_and_in(tmp_path)
         (row("2", "b").replace("\n", "\t_\n"), "has 11 columns"),
         (row("x", "b"), "column 1 is 'x', but an ID is like 3, 3-4 or 3.1"),
         (row("3", "b"), "the ID 3 stands where word 2 is due"),
-        (row("1", "b"), "the ID 1 stands where word 2 is due. Mend the numbers, or put a blank line"),
+        (row("1", "b"), "the ID 1 stands where word 2 is due. Fix the numbers, or put a blank line"),
         (row("2-2", "b"), "the multiword token 2-2 covers no new words"),
         (
             row("2-3", "b") + row("2", "b") + row("3-4", "c"),
@@ -82,3 +83,26 @@ def test_the_word_count_of_a_treebank_is_that_of_its_numbered_lines(shared):
     sentences = list(read_sentences(path))
     assert sum(map(len, sentences)) == expected
     assert all(sentences)
+
+
+def word(number: object, form: str = "a") -> str:
+    return "\t".join([str(number), form, *"________"])
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([word("9" * 5000)], "column 1 is '9{60}...', but an ID is like"),
+        ([word("1-" + "9" * 5000)], "column 1 is '1-9{58}...'"),
+        ([word("1-99999"), word(1)], "ends after word 1, but a multiword token goes on to word 99999"),
+        ([word("1-99999")], "ends after word 0"),
+    ],
+)
+@pytest.mark.parametrize("end", [[], ["", word(1, "next")]])
+def test_ids_that_make_no_sense_are_named(rows, message, end):
+    with pytest.raises(TextError, match=f"x.conllu:.*{message}"):
+        list(conllu_sentences([*rows, *end], "x.conllu", None))
+    listed = []
+    found = list(conllu_sentences([*rows, *end], "x.conllu", lambda number, text: listed.append(number)))
+    assert found == ([[], ["next"]] if end else [[]])
+    assert len(listed) == 1

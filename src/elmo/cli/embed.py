@@ -6,15 +6,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 from tqdm import tqdm
 
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, TextError
 from elmo.process.device import Device
-from elmo.text.sentences import STDIN, read_sentences
+from elmo.text.sentences import read_sentences
+from elmo.text.text_file import STDIN, is_file, is_stream
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 
 if TYPE_CHECKING:
@@ -25,12 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arguments:
-    """Turn text into a vector for every token. With -o, a file of sentences becomes a file of vectors; without it,
-    a text between quotation marks is shown as a table, and - prints a line of JSON for each line of standard input."""
+    """Turn text into a vector for every token. With -o, a file of sentences becomes a file of vectors. Without it, a
+    text in quotation marks is shown as a table, and - prints one JSON object per line of standard input."""
 
     input: Annotated[str, tyro.conf.Positional]
-    """With -o: a file with one tokenized sentence per line (.gz, .xz and .bz2 are unpacked), or - for standard input.
-    Without: a text, or -."""
+    """With -o: a file with one tokenized sentence per line (.gz, .xz, .bz2 and .zst are unpacked), a pipe, or - for
+    standard input. Without -o: a text, or -."""
     output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
     """File to make: .h5 or .hdf5 (as AllenNLP's), .parquet or .npy."""
     model: Annotated[str | None, tyro.conf.arg(aliases=["-m"])] = None
@@ -40,12 +42,12 @@ class Arguments:
     format: Literal["hdf5", "parquet", "npy"] | None = None
     """Format of the file (default: by its ending)."""
     dtype: Literal["float32", "bfloat16", "int8", "auto"] = "float32"
-    """What the factors of products are rounded to. auto: bfloat16 where this processor is fast in it, else float32."""
+    """Precision of matrix products. auto: bfloat16 where this processor is fast in it, else float32."""
     store: Literal["float32", "float16"] = "float32"
-    """What is stored."""
+    """Type of the stored vectors."""
     state: Literal["zero", "warm", "carry"] = "zero"
-    """Where every sentence starts from: nothing, the model's warm state, or, as in the originals, from what stood in
-    its row of the batch before."""
+    """State that every sentence starts from: zeros, the model's warm state, or, as in the originals, the state after
+    the sentence in the same row of the batch before."""
     batch_rows: int | None = None
     """With --state carry: rows of a batch (default: 64). Line k continues line k - batch_rows."""
     tokenizer: Literal["whitespace", "unicode"] = "whitespace"
@@ -53,9 +55,9 @@ class Arguments:
     encoding: str = "utf-8"
     """Encoding of the text."""
     errors: Literal["strict", "skip"] = "strict"
-    """What a line that isn't valid text does: stop, or be listed and get no vectors."""
+    """What to do at a line that is not valid text: stop, or list it and go on (it gets no vectors)."""
     keep_boundaries: bool = False
-    """Also give the vectors of <S> and </S> around each sentence."""
+    """Keep the vectors of <S> and </S> around each sentence."""
     forget_sentences: bool = False
     """Leave the sentences themselves out of an HDF5 file."""
     max_tokens: int | None = None
@@ -63,9 +65,9 @@ class Arguments:
     device: Device = "auto"
     """Where to compute."""
     resume: bool = False
-    """Go on where a killed or interrupted run ended."""
+    """Continue a killed or interrupted run. Everything it left is checked first."""
     force: bool = False
-    """Replace an existing file, and throw away an unfinished one."""
+    """Replace an existing file and discard an unfinished one. With --resume: discard it only if it is damaged."""
     json: bool = False
     """Print the report, or the vectors of a text, as JSON."""
     quiet: bool = False
@@ -77,7 +79,7 @@ def main(argv: list[str]) -> int:
     arguments = tyro.cli(Arguments, args=argv, prog="elmo embed", config=(tyro.conf.FlagCreatePairsOff,))
     if arguments.batch_rows is not None and arguments.state != "carry":
         raise ConfigError(
-            f"--batch-rows is {arguments.batch_rows}, but --state is {arguments.state}, in which rows mean nothing. "
+            f"--batch-rows is {arguments.batch_rows}, but --state is {arguments.state}, in which rows have no effect. "
             "Add --state carry, or leave it out."
         )
     if arguments.output is not None:
@@ -90,22 +92,26 @@ def main(argv: list[str]) -> int:
 
 
 def _file_to_file(arguments: Arguments, output: Path) -> int:
-    # Here and below, so that --help does not wait for torch.
-    from elmo.embed.corpus.embed_corpus import embed_corpus
-    from elmo.embed.layer_choice import parse_layers
-    from elmo.embed.storage.layout import format_of
-    from elmo.text.sentences import check_is_text_file
+    # Here and below, so that --help does not wait for torch; and before torch and a model are loaded, which takes
+    # seconds, everything that can be checked without them.
+    from elmo.embed.corpus.places import check_places
+    from elmo.embed.layer_names import parse_layers
 
-    # Before the model is read, which can take a while.
-    check_is_text_file(arguments.input)
-    format_of(output, arguments.format)
+    check_places(arguments.input, output, arguments.format, resume=arguments.resume, force=arguments.force)
+    layers = parse_layers(arguments.layers)
+    model = arguments.model
+    if model is not None and is_file(output) and is_file(model) and output.samefile(model):
+        raise ConfigError(f"{output}: is the model's own file and would be replaced. Choose another output.")
+    _check_first_lines(arguments)
+    from elmo.embed.corpus.embed_corpus import embed_corpus
+
     embedder = _embedder(arguments)
     with _Bar(arguments.quiet) as bar, _stop_signals(arguments.quiet) as stop_asked:
         report = embed_corpus(
             embedder,
             arguments.input,
             output,
-            layers=parse_layers(arguments.layers),
+            layers=layers,
             format=arguments.format,
             store=arguments.store,
             encoding=arguments.encoding,
@@ -118,6 +124,8 @@ def _file_to_file(arguments: Arguments, output: Path) -> int:
             progress=bar.show,
             stop_asked=stop_asked,
         )
+    if "begun_anew" in report:
+        print(f"begun anew, because of --force: {report['begun_anew']}", file=sys.stderr)
     for message in report["bad_lines"]:
         print(f"skipped: {message}", file=sys.stderr)
     if arguments.json:
@@ -125,6 +133,15 @@ def _file_to_file(arguments: Arguments, output: Path) -> int:
     elif not arguments.quiet:
         print(_summary(report))
     return 1 if report["bad_lines"] else 0
+
+
+def _check_first_lines(arguments: Arguments) -> None:
+    """Raises for a bad encoding, or a bad line among the first: the whole text is read later."""
+    if is_stream(arguments.input):
+        return
+    lines = read_sentences(arguments.input, encoding=arguments.encoding, errors=arguments.errors, require_content=True)
+    for _ in islice(lines, _LINES_LOOKED_AT):
+        pass
 
 
 def _embedder(arguments: Arguments) -> "Embedder":
@@ -153,31 +170,47 @@ def _summary(report: dict[str, Any]) -> str:
 
 
 def _print_text(arguments: Arguments) -> int:
-    from elmo.embed.layer_choice import parse_layers
+    from elmo.embed.layer_names import parse_layers
 
-    if Path(arguments.input).is_file():
-        raise ConfigError(
-            f"{arguments.input} is a file, but no -o says where its vectors go. Add -o OUT.h5, or print them: "
-            f"elmo embed - < {arguments.input}"
-        )
-    tokens = named_tokenizer(arguments.tokenizer)(arguments.input)
+    layers = parse_layers(arguments.layers)
+    tokens = _tokens_to_show(arguments)
     embedder = _embedder(arguments)
-    array = embedder.embed([tokens], parse_layers(arguments.layers))[0]
+    array = embedder.embed([tokens], layers)[0]
     if arguments.json:
         print(json.dumps(_result(tokens, array)))
         return 0
     if arguments.keep_boundaries:
         tokens = ["<S>", *tokens, "</S>"]
     print(_table(tokens, array))
-    if not arguments.quiet and not any(mark.isspace() for mark in arguments.input):
-        print(f"(there is no file {arguments.input}, so it was taken for a text)", file=sys.stderr)
     return 0
+
+
+def _tokens_to_show(arguments: Arguments) -> list[str]:
+    """The tokens of a text that was given as an argument. Raises for what is, or must be meant to be, a file."""
+    text = arguments.input
+    if is_file(text):
+        raise ConfigError(
+            f"{text} is a file, but no -o says where its vectors go. Add -o OUT.h5, or print them: "
+            f"elmo embed - < {text}"
+        )
+    if not text.strip():
+        raise ConfigError("the text is empty, so there is no token to show. Pass a text in quotation marks, or a file.")
+    if not any(character.isspace() for character in text):
+        if Path(text).suffix.lower() in _FILE_ENDINGS or "/" in text:
+            raise TextError(
+                f"{text}: there is no such file. Paths count from {Path.cwd()}; check the spelling. If it is a token "
+                f"to be shown, pass it on standard input: echo '{text}' | elmo embed -"
+            )
+        if not arguments.quiet:
+            print(f"(there is no file {text}, so it is taken for a text)", file=sys.stderr)
+    return named_tokenizer(arguments.tokenizer)(text)
 
 
 def _print_lines(arguments: Arguments) -> int:
     """A line of JSON for each line of standard input, in constant memory."""
-    from elmo.embed.layer_choice import parse_layers
+    from elmo.embed.layer_names import parse_layers
 
+    layers = parse_layers(arguments.layers)
     bad_lines: list[str] = []
     lines = read_sentences(
         STDIN,
@@ -188,7 +221,7 @@ def _print_lines(arguments: Arguments) -> int:
     )
     embedder = _embedder(arguments)
     waiting: list[list[str]] = []
-    arrays = embedder.embed_iter(_noted(lines, waiting), parse_layers(arguments.layers), window=arguments.batch_rows)
+    arrays = embedder.embed_iter(_noted(lines, waiting), layers, window=arguments.batch_rows)
     for index, array in enumerate(arrays):
         print(json.dumps({"index": index, **_result(waiting.pop(0), array)}))
     for message in bad_lines:
@@ -207,12 +240,15 @@ def _result(tokens: list[str], array: "np.ndarray") -> dict[str, Any]:
     return {"tokens": tokens, "shape": list(array.shape), "vectors": array.tolist()}
 
 
+_LINES_LOOKED_AT = 1000
+_FILE_ENDINGS = (".txt", ".text", ".jsonl", ".ndjson", ".conllu", ".csv", ".tsv", ".gz", ".xz", ".bz2", ".zst", ".md")
+_UNITS = {"reading": "B", "checking": "line", "embedding": "tok"}
 _NUMBERS_SHOWN = 4
 _WIDEST_TOKEN = 24
 
 
 def _table(tokens: list[str], array: "np.ndarray") -> str:
-    """A line for each token: the length of its vector in each layer, and how its vector in the last one begins."""
+    """A row per token: the L2 norm of its vector in each layer, and the first dimensions of the vector in the last."""
     layers = array if array.ndim == 3 else array[None]
     width = max([len("token"), *(min(len(token), _WIDEST_TOKEN) for token in tokens)])
     names = [f"layer {index}" for index in range(len(layers))] if array.ndim == 3 else ["length"]
@@ -223,12 +259,14 @@ def _table(tokens: list[str], array: "np.ndarray") -> str:
         lengths = "".join(f"{(layer[place].astype('float64') ** 2).sum() ** 0.5:>10.3f}" for layer in layers)
         start = " ".join(f"{number:7.3f}" for number in layers[-1][place][:_NUMBERS_SHOWN])
         lines.append(f"{shown:{width}}{lengths}   {start} ...")
-    axes = "layers, tokens, numbers" if array.ndim == 3 else "tokens, numbers"
-    return "\n".join([*lines, "", f"{axes}: {' x '.join(map(str, array.shape))}, {array.dtype}"])
+    axes = "layers, tokens, dimensions" if array.ndim == 3 else "tokens, dimensions"
+    shape = f"{axes}: {' x '.join(map(str, array.shape))}, {array.dtype}"
+    columns = "layer 0 ..." if array.ndim == 3 else "length"
+    return "\n".join([*lines, "", shape, f"{columns}: L2 norm of the vector"])
 
 
 class _Bar:
-    """Progress with ETA on stderr: bytes while the text is counted, then tokens."""
+    """Progress with ETA on stderr: bytes while the text is counted, lines while what is resumed is checked, tokens."""
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
@@ -236,10 +274,10 @@ class _Bar:
         self.bar: tqdm | None = None
 
     def show(self, what: str, done: int, total: int) -> None:
-        """As `embed_corpus` tells it."""
+        """As `embed_corpus` calls it."""
         if what != self.what or self.bar is None:
             self.close()
-            unit = "B" if what == "reading" else "tok"
+            unit = _UNITS[what]
             # A resumed run begins somewhere in the middle, which must not count as speed.
             self.bar = tqdm(
                 desc=what, total=total, initial=done, unit=unit, unit_scale=True, disable=self.quiet, file=sys.stderr
@@ -261,7 +299,7 @@ class _Bar:
 
 @contextmanager
 def _stop_signals(quiet: bool) -> Iterator[Any]:
-    """Gives a function that tells whether Ctrl-C or SIGTERM came; a second one ends at once."""
+    """Gives a function that says whether Ctrl-C or SIGTERM came; a second one ends the run at once."""
     asked = False
 
     def ask(number: int, frame: object) -> None:

@@ -9,10 +9,13 @@ import errno
 import os
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
 
 import elmo
+from elmo.cli.streams import open_closed_streams, to_null_device
 from elmo.errors import ElmoError, Interrupted
 from elmo.process.memory import is_out_of_memory
 
@@ -38,16 +41,25 @@ VERBS = {
     "bench": "speed here against the floor here, by dtype and batch",
 }
 
+# How torch says that memory is not to be had, in errors of no class of their own.
+_LONGEST_PLACE = 200
+
 _DEBUG = "--debug"
+_NO_LIMITS = "--no-limits"
+# The variables of elmo.text.limits and elmo.disk.bounded, whose modules are not loaded for this.
+_LIMITS = ("ELMO_MAX_LINE_BYTES", "ELMO_MAX_UNPACK_RATIO", "ELMO_MAX_FILE_BYTES")
+_NO_LIMIT = str(1 << 40)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Runs `elmo ARGV`; the exit code. Usage errors of a verb end in SystemExit(2), its --help in SystemExit(0)."""
     arguments = sys.argv[1:] if argv is None else argv
-    debug = _DEBUG in arguments
-    arguments = [argument for argument in arguments if argument != _DEBUG]
+    debug, no_limits = _DEBUG in arguments, _NO_LIMITS in arguments
+    arguments = [argument for argument in arguments if argument not in (_DEBUG, _NO_LIMITS)]
+    open_closed_streams()
     try:
-        code = _run(arguments)
+        with _limits_lifted() if no_limits else nullcontext():
+            code = _run(arguments)
         sys.stdout.flush()
         return code
     except SystemExit:
@@ -56,6 +68,21 @@ def main(argv: list[str] | None = None) -> int:
         if debug:
             traceback.print_exc()
         return _told(error, arguments)
+
+
+@contextmanager
+def _limits_lifted() -> Iterator[None]:
+    """For this process and those it starts."""
+    before = {name: os.environ.get(name) for name in _LIMITS}
+    os.environ.update(dict.fromkeys(_LIMITS, _NO_LIMIT))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _run(arguments: list[str]) -> int:
@@ -88,6 +115,7 @@ def _help() -> str:
             "  elmo VERB --help  what a verb takes",
             "  elmo --version    which version this is",
             "  --debug           anywhere: show where an error comes from",
+            "  --no-limits       anywhere: read lines and files of any size",
             "",
             "ELMO_MODEL names the model that is used when none is given.",
         ]
@@ -101,12 +129,24 @@ def _unknown(verb: str) -> str:
 
 
 def _told(error: BaseException, arguments: list[str]) -> int:
-    """Says what went wrong; the exit code."""
+    """Prints what went wrong; the exit code."""
     if isinstance(error, BrokenPipeError):
         # Whoever read our output has enough. Python would complain once more when it flushes at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        to_null_device(sys.stdout)
         return 0
-    print(_message(error, arguments), file=sys.stderr)
+    message = _message(error, arguments)
+    try:
+        print(message, file=sys.stderr, flush=True)
+    except OSError:  # nobody reads standard error any more
+        to_null_device(sys.stderr)
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        return _code(error)
+    to_null_device(sys.stdout)  # what could not be written would fail once more at the end
+    return _code(error)
+
+
+def _code(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt):
         return Interrupted.exit_code
     return error.exit_code if isinstance(error, ElmoError) else ElmoError.exit_code
@@ -132,7 +172,13 @@ def _message(error: BaseException, arguments: list[str]) -> str:
 
 
 def _file_message(error: OSError) -> str | None:
-    place = error.filename or "a file"
+    place = "standard output" if error.filename is None else str(error.filename)
+    if len(place) > _LONGEST_PLACE:
+        place = f"{place[:_LONGEST_PLACE]}... ({len(place)} characters)"
+    if error.errno == errno.EBADF and error.filename is None:
+        return f"{place}: can't be written: it is closed. Leave it open, or send it to a file or to {os.devnull}."
+    if error.errno == errno.ENAMETOOLONG:
+        return f"{place}: is too long for the name of a file. Choose a shorter one."
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         free = "Free some space or write to another disk ('df -h' shows them); then run the same command again."
         return f"{place}: can't be written: {error.strerror}. The disk or your share of it is full. {free}"

@@ -15,7 +15,8 @@ from tqdm import tqdm
 from elmo.cli.language_model import ModelFlag, load, model_and_input
 from elmo.errors import ConfigError
 from elmo.process.device import Device
-from elmo.text.sentences import STDIN, read_sentences, text_name
+from elmo.text.sentences import read_sentences
+from elmo.text.text_file import is_stream, require_other_file, text_name
 
 if TYPE_CHECKING:
     from elmo.lm.perplexity import SentenceScore
@@ -68,8 +69,10 @@ def main(argv: list[str]) -> int:
     arguments = tyro.cli(Arguments, args=argv, prog="elmo perplexity", config=(tyro.conf.FlagCreatePairsOff,))
     model, _ = model_and_input(arguments.inputs, arguments.model, "perplexity")
     _require_sense(arguments)
+    if arguments.per_token is not None:
+        require_other_file(arguments.text, arguments.per_token)
     # Before the model is read, so that a bad line shows at once; the number of sentences gives an ETA.
-    total = None if arguments.text == STDIN else sum(1 for _ in _numbered(arguments, []))
+    total = None if is_stream(arguments.text) else sum(1 for _ in _numbered(arguments, []))
     bilm, head = load(model, arguments.device)
     bad_lines: list[str] = []
     # Sentences are done in windows, so only the mean speed says when the end will come.

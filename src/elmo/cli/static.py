@@ -11,7 +11,7 @@ import tyro
 from tqdm import tqdm
 
 from elmo.static.training.settings import StaticSettings
-from elmo.text.text_file import FormatChoice
+from elmo.text.text_file import FormatChoice, require_other_file
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,8 @@ def main(argv: list[str]) -> int:
     from elmo.static.vectors import write_static_vectors
     from elmo.text.tokenizer import tokenizer
 
+    for text in arguments.texts:
+        require_other_file(text, arguments.output)
     corpus = Corpus(
         arguments.texts,
         format=arguments.format,

@@ -217,7 +217,7 @@ def _evaluate(argv: list[str]) -> int:
 def _predict(argv: list[str]) -> int:
     arguments = tyro.cli(Predict, args=_without_task(argv), prog="elmo task predict")
     from elmo.tasks.train.apply import predict
-    from elmo.text.sentences import check_is_text_file
+    from elmo.text.text_file import check_is_text_file
     from elmo.text.tokenizer import tokenizer
 
     check_is_text_file(arguments.text)

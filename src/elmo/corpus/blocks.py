@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from elmo.text.text_file import DAMAGED, STDIN, opened, text_name, unreadable
+from elmo.text.limits import line_too_long, max_line_bytes, require_plausible_size
+from elmo.text.text_file import DAMAGED, is_packed, opened, text_name, unreadable
 
 BLOCK_BYTES = 2 << 20
 
@@ -54,23 +55,31 @@ def read_blocks(
 
     `border`: what a block ends with; where no blank line comes for long it is a line end after all.
     `on_progress`: called with the bytes of the file (as it lies on the disk) read since the last call.
-    Raises TextError if the file is damaged.
+    Raises TextError if the file is damaged or over a limit of `elmo.text.limits`.
     """
     line, seen = 1, 0
     try:
         with opened(path) as (raw, content):
+            unpacked = 0
             for piece in _pieces(content, border, size):
+                if piece is None:
+                    raise line_too_long(text_name(path), line)
+                unpacked += len(piece)
+                if is_packed(path):
+                    require_plausible_size(text_name(path), raw, unpacked)
                 yield Block(text_name(path), line, piece)
                 line += piece.count(b"\n")
-                if on_progress is not None and str(path) != STDIN:
+                if on_progress is not None and raw.seekable():
                     on_progress(raw.tell() - seen)
                     seen = raw.tell()
     except DAMAGED as error:
         raise unreadable(path, line - 1, error) from None
 
 
-def _pieces(content: BinaryIO, border: Border, size: int) -> Iterator[bytes]:
+def _pieces(content: BinaryIO, border: Border, size: int) -> Iterator[bytes | None]:
+    """None if a line is too long."""
     held = bytearray()
+    limit = max_line_bytes()
     while read := content.read(size):
         # Only what is new can have the border, but one that began before.
         start = max(0, held.rfind(b"\n"))
@@ -79,6 +88,8 @@ def _pieces(content: BinaryIO, border: Border, size: int) -> Iterator[bytes]:
         if end:
             yield bytes(held[:end])
             del held[:end]
+        elif len(held) > limit and b"\n" not in held:
+            yield None
     if held:
         yield bytes(held)
 

@@ -20,14 +20,15 @@ from elmo.embed.compute import chosen_type, products_by
 from elmo.embed.layer_choice import LayerChoice, Layers
 from elmo.embed.pieces import contextualize_in_pieces
 from elmo.embed.row_states import RowStates, checked_state
-from elmo.embed.sentence_checks import checked_sentence, checked_sentences
 from elmo.embed.tokens.cache import DEFAULT_BYTES
 from elmo.embed.tokens.table import TokenTable
 from elmo.embed.windows import windows
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
+from elmo.ops.product.version import weight_version
 from elmo.process.device import chosen_device
 from elmo.text.batches import Batch, bucket, number_tokens, pad
+from elmo.text.sentence_checks import checked_count, checked_sentences, checked_stream
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import content_hash
 from elmo.weights.fingerprint import fingerprint
@@ -52,18 +53,22 @@ _WINDOW_BATCHES = 8
 class Embedder:
     """A biLM with everything around it that turns lists of tokens into arrays of their own length.
 
-    `state`: where every sentence starts from.
-        "zero"   nothing: the same sentence always has the same vectors, whatever stands beside it
-        "warm"   the one fixed state `warm_state`: just as steady, and warmed up
+    `state`: the state that every sentence starts from.
+        "zero"   zeros: a sentence always has the same vectors, regardless of the other sentences in the call
+        "warm"   the fixed state `warm_state`: as reproducible as "zero", and warmed up
         "carry"  as the originals: a call is one batch, and row i continues row i of the call before
     `warm_state`: `hidden` (layers, projections) and `cell` (layers, cells), as `warm_up` makes it.
-    `keep_boundaries`: whether the vectors of <S> and </S> stand around each sentence's.
-    `dtype`: what the factors of matrix products are rounded to; all else is float32. "float32"; "bfloat16"; "int8" (its
-        token vectors' products are bfloat16); "auto": bfloat16 where the processor and the native library have it, else
-        float32. `self.dtype` and `describe()` say what was chosen.
-    `max_tokens`: tokens in a batch, padding counted (default: 2,048 on a CPU, 16,384 elsewhere). Longer sentences go
-        alone, and are read in pieces of that size without changing their vectors.
+    `keep_boundaries`: whether the vectors of <S> and </S> are kept around each sentence's.
+    `dtype`: what the factors of matrix products are rounded to; everything else is float32. "float32"; "bfloat16";
+        "int8" (bfloat16 in the token encoder); "auto": bfloat16 where the processor and the native library have it,
+        else float32. `self.dtype` and `describe()` say what was chosen.
+    `max_tokens`: tokens in a batch, padding included (default: 2,048 on a CPU, 16,384 elsewhere). Longer sentences are
+        batches of their own, and are read in pieces of that size without changing their vectors.
     `cache_bytes`: memory for token vectors remembered across calls; 0: none. It never changes a result.
+
+    Any number of threads may call `embed`, `embed_iter` and `describe` of one Embedder at once: the vectors are those
+    of one thread, bit for bit. Only in carry mode do calls depend on their order; one that begins while another is
+    still running is refused with a ConfigError. Changing the weights while another thread embeds is not supported.
     """
 
     def __init__(
@@ -78,21 +83,20 @@ class Embedder:
         cache_bytes: int = DEFAULT_BYTES,
     ) -> None:
         if state not in get_args(StatePolicy):
-            raise ConfigError(f"state is {state!r}, but a sentence can only start from these: zero, warm, carry.")
+            raise ConfigError(f"state must be one of zero, warm and carry, but is {state!r}.")
         if state == "warm" and warm_state is None:
             raise ConfigError(_NO_WARM_STATE)
-        if max_tokens is not None and max_tokens < 1:
-            raise ConfigError(
-                f"max_tokens is {max_tokens}, but a batch has at least 1 token. Leave it out or choose more."
-            )
+        _require_float32(bilm)
         self.bilm = bilm.eval()
         self.dtype = chosen_type(dtype, bilm.device)
         self.state: StatePolicy = state
         self.keep_boundaries = keep_boundaries
-        self.max_tokens = max_tokens or _MAX_TOKENS.get(bilm.device.type, _MAX_TOKENS_ELSEWHERE)
+        default = _MAX_TOKENS.get(bilm.device.type, _MAX_TOKENS_ELSEWHERE)
+        self.max_tokens = default if max_tokens is None else checked_count(max_tokens, "max_tokens", "tokens")
         self.source = "a model in memory"
-        self._tokens = TokenTable(bilm, cache_bytes, self.dtype)
+        self._tokens = TokenTable(bilm, _checked_bytes(cache_bytes), self.dtype)
         self._carried = RowStates(bilm)
+        self._hashed: tuple[object, str] | None = None
         self._warm: BiLMState | None = None  # of one row
         if warm_state is not None:
             hidden, cell = checked_state(warm_state, bilm, with_rows=False)
@@ -134,13 +138,19 @@ class Embedder:
 
     @property
     def layer_dim(self) -> int:
-        """Numbers in one layer's vector of a token."""
+        """Dimensions of a token's vector in one layer."""
         return self.bilm.config.output_dim
 
     @property
     def model_hash(self) -> str:
-        """SHA-256 over the weights, equal for equal weights of any format (`content_hash` of the checkpoint)."""
-        return content_hash(self.bilm.to_checkpoint())
+        """SHA-256 over the weights, equal for equal weights of any format (`content_hash` of the checkpoint).
+
+        Computed at the first use (0.3 s for a published model) and again when a weight was changed or trained.
+        """
+        version, hashed = [weight_version(tensor) for tensor in self.bilm.parameters()], self._hashed
+        if hashed is None or hashed[0] != version:
+            hashed = self._hashed = version, content_hash(self.bilm.to_checkpoint())
+        return hashed[1]
 
     @property
     def window_tokens(self) -> int:
@@ -174,11 +184,13 @@ class Embedder:
         """One float32 array for each sentence, of exactly its length.
 
         `sentences`: each a list of tokens, or a string that is split on whitespace. An empty sentence has 0 tokens; an
-        empty string among the tokens is a token like any other.
+        empty string among the tokens is a token like any other. Sentences of one word are written as lists,
+        [["yes"], ["no"]]: a flat list of words could as well be one sentence, and is refused.
         `layers`: "all" -> (layers, tokens, dim). All others -> (tokens, dim): "average"; "top"; an index, 0 the token
         layer, negative ones from the top; a list of weights, one for each layer, taken as they are (no softmax).
         In carry mode the sentences are the rows of one batch, in this order.
-        Raises ConfigError for what is no sentence, naming its place, and for layers the model doesn't have.
+        Raises ConfigError for what is no sentence, naming its place, for layers that the model doesn't have, and in
+        carry mode while another thread's call is running.
         """
         choice = LayerChoice.of(layers, self.num_layers)
         return self._embed(checked_sentences(sentences), choice)
@@ -192,16 +204,13 @@ class Embedder:
         rows of each batch (default 64): sentence k continues sentence k - window.
         """
         choice = LayerChoice.of(layers, self.num_layers)
-        if window is not None and window < 1:
-            raise ConfigError(f"window is {window}, but at least 1 sentence must be taken at a time. Leave it out.")
-        if isinstance(sentences, str | bytes):
-            checked_sentences(sentences)
         size, max_tokens = self.window_limits(window)
-        stream = (checked_sentence(sentence, place) for place, sentence in enumerate(sentences))
+        stream = checked_stream(sentences, size)
         return (array for group in windows(stream, size, max_tokens) for array in self._embed(group, choice))
 
     def window_limits(self, window: int | None = None) -> tuple[int, int | None]:
-        """Sentences and tokens of a window; in carry mode a window is a batch, whatever its tokens."""
+        """Sentences and tokens of a window; in carry mode a window is a batch, however many tokens it has."""
+        window = None if window is None else checked_count(window, "window", "sentences taken at a time")
         if self.state == "carry":
             return window or CARRY_ROWS, None
         return window or WINDOW_SENTENCES, self.window_tokens
@@ -216,8 +225,7 @@ class Embedder:
         read = checked_sentences(sentences)
         if not read:
             raise ConfigError("there is no sentence to warm up with. Pass some of the kind that will be embedded.")
-        distinct, places = number_tokens(read, self.bilm.token_map.boundary_tokens)
-        table = self._tokens.vectors(distinct)
+        places, table = self._numbered(read)
         state = self.bilm.zero_state(1)
         for row in range(len(read)):
             state = self._read(pad(places, np.array([row])), table, state).state
@@ -229,9 +237,9 @@ class Embedder:
     @property
     def warm_state(self) -> dict[str, np.ndarray] | None:
         """The state sentences start from in warm mode, if there is one."""
-        if self._warm is None:
+        if (warm := self._warm) is None:
             return None
-        parts = {"hidden": self._warm.hidden, "cell": self._warm.cell}
+        parts = {"hidden": warm.hidden, "cell": warm.cell}
         return {name: part[:, 0].cpu().numpy().copy() for name, part in parts.items()}
 
     def save_warm_state(self, folder: str | Path, *, force: bool = False) -> None:
@@ -255,27 +263,31 @@ class Embedder:
 
     def reset(self, rows: Sequence[int] | None = None) -> None:
         """Carry mode: forgets what was read, in some rows or in all."""
-        self._carried.reset(rows)
+        with self._carried.alone():
+            self._carried.reset(rows)
 
     def state_dict(self) -> dict[str, np.ndarray]:
         """Carry mode: what is remembered, `hidden` (layers, rows, projections) and `cell` (layers, rows, cells).
 
         Empty before the first call. As in AllenNLP, there are as many rows as the largest batch so far had.
         """
-        return self._carried.to_arrays()
+        with self._carried.alone():
+            return self._carried.to_arrays()
 
     def load_state_dict(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Carry mode: goes on from what `state_dict` gave."""
-        self._carried.load_arrays(arrays)
+        """Carry mode: goes on from what `state_dict` gave. Raises ConfigError for other shapes, NaN or inf."""
+        with self._carried.alone():
+            self._carried.load_arrays(arrays)
 
     @torch.inference_mode()
     def _embed(self, sentences: Sequence[Sequence[str]], choice: LayerChoice) -> list[np.ndarray]:
         if not sentences:
             return []
-        distinct, places = number_tokens(sentences, self.bilm.token_map.boundary_tokens)
-        table = self._tokens.vectors(distinct)
+        _require_float32(self.bilm)
         if self.state == "carry":
-            return self._embed_rows(places, table, choice)
+            with self._carried.alone():
+                return self._embed_rows(*self._numbered(sentences), choice)
+        places, table = self._numbered(sentences)
         results: list[Any] = [None] * len(sentences)
         for rows in bucket([len(row) for row in places], self.max_tokens):
             batch = pad(places, rows)
@@ -283,6 +295,11 @@ class Embedder:
             for row, array in zip(rows, self._cut(output, batch, choice), strict=True):
                 results[row] = array
         return results
+
+    def _numbered(self, sentences: Sequence[Sequence[str]]) -> tuple[list[np.ndarray], Tensor]:
+        """Each sentence's places among the distinct tokens, and the token vectors of these."""
+        distinct, places = number_tokens(sentences, self.bilm.token_map.boundary_tokens)
+        return places, self._tokens.vectors(distinct)
 
     def _embed_rows(self, places: Sequence[np.ndarray], table: Tensor, choice: LayerChoice) -> list[np.ndarray]:
         """Carry mode: all sentences are one batch, in the caller's order."""
@@ -294,9 +311,9 @@ class Embedder:
     def _initial(self, rows: int) -> BiLMState | None:
         if self.state != "warm":
             return None
-        assert self._warm is not None  # checked when the embedder was made
-        device = self.bilm.device
-        parts = (part.to(device).repeat(1, rows, 1) for part in (self._warm.hidden, self._warm.cell))
+        warm, device = self._warm, self.bilm.device
+        assert warm is not None  # checked when the embedder was made
+        parts = (part.to(device).repeat(1, rows, 1) for part in (warm.hidden, warm.cell))
         return BiLMState(*parts)
 
     def _read(self, batch: Batch, table: Tensor, state: BiLMState | None) -> BiLMOutput:
@@ -314,6 +331,25 @@ class Embedder:
         edge = 0 if self.keep_boundaries else 1
         for row, length in enumerate(batch.lengths):
             yield values[..., row, edge : length - edge, :].copy()
+
+
+def _require_float32(bilm: BiLM) -> None:
+    """Of the token encoder and each language model the first weight: `bilm.half()` and the like change all of them."""
+    for part in (bilm.token_encoder, *bilm.lstms):
+        if (dtype := next(part.parameters()).dtype) != torch.float32:
+            raise ConfigError(
+                f"the biLM's weights are {dtype}, but an Embedder computes from float32 weights. Convert them back "
+                "with bilm.float(); to compute faster, pass dtype='bfloat16' to the Embedder."
+            )
+
+
+def _checked_bytes(cache_bytes: object) -> int:
+    if isinstance(cache_bytes, bool) or not isinstance(cache_bytes, int | np.integer) or cache_bytes < 0:
+        raise ConfigError(
+            f"cache_bytes is {cache_bytes!r}, but must be an integer of at least 0: bytes for token vectors to "
+            "remember. Leave it out for the default, or pass 0 for none."
+        )
+    return int(cache_bytes)
 
 
 _NO_WARM_STATE = (

@@ -9,18 +9,14 @@ a list of weights   the weighted sum, by exactly these numbers: no softmax, no g
 
 import math
 import operator
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor
 
+from elmo.embed.layer_names import NAMES, Layers
 from elmo.errors import ConfigError
-
-Layers = str | int | Sequence[float]
-
-_NAMES = ("all", "average", "top")
 
 
 @dataclass(frozen=True)
@@ -37,7 +33,7 @@ class LayerChoice:
         """The choice `layers` of a model's `num_layers` layers; ConfigError if it makes no sense."""
         if isinstance(layers, str):
             return cls(layers, _named(layers, num_layers))
-        if isinstance(layers, bool) or layers is None:
+        if isinstance(layers, bool | bytes | bytearray) or layers is None:
             raise _not_a_choice(layers, num_layers)
         try:
             index = operator.index(layers)
@@ -71,16 +67,8 @@ class LayerChoice:
         return total
 
 
-def parse_layers(text: str) -> Layers:
-    """What is typed: "all", "average", "top", an index, or weights with commas between them."""
-    try:
-        return [float(part) for part in text.split(",")] if "," in text else int(text)
-    except ValueError:
-        return text
-
-
 def _named(name: str, num_layers: int) -> tuple[float, ...] | None:
-    if name not in _NAMES:
+    if name not in NAMES:
         raise _not_a_choice(name, num_layers)
     if name == "all":
         return None

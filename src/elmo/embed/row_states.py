@@ -4,7 +4,8 @@ Source: AllenNLP `allennlp/modules/encoder_base.py` (specification, 3.4). Row i 
 whatever sentence it held. More rows than ever: the new ones start at zero. Fewer: the others keep their state.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM, BiLMState
+from elmo.process.thread_lock import ThreadLock
 
 
 class RowStates:
@@ -20,6 +22,23 @@ class RowStates:
     def __init__(self, bilm: BiLM) -> None:
         self._bilm = bilm
         self._state: BiLMState | None = None
+        self._lock = ThreadLock()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else uses the state inside the block; ConfigError if another thread does so now.
+
+        Waiting would not help: each call continues the one before, so the vectors would depend on which came first.
+        """
+        if not self._lock.taken():
+            raise ConfigError(
+                "state is 'carry', in which each call continues the one before, and another thread's call is still "
+                "running. Make the calls one after the other, or use an Embedder for each thread."
+            )
+        try:
+            yield
+        finally:
+            self._lock.free()
 
     @property
     def num_rows(self) -> int:
@@ -92,6 +111,11 @@ def checked_state(arrays: Mapping[str, np.ndarray], bilm: BiLM, *, with_rows: bo
             raise ConfigError(
                 f"{name!r} of the state has shape {np.shape(arrays[name])}, this model's has {expected}: they belong "
                 "to different models or batches. Use a state that this model made."
+            )
+        if not np.isfinite(np.asarray(arrays[name], np.float32)).all():
+            raise ConfigError(
+                f"{name!r} of the state is not finite (NaN or inf), so every vector that continues it would be wrong. "
+                "Use a state that this model made."
             )
     hidden, cell = (torch.tensor(np.asarray(arrays[name], np.float32), device=bilm.device) for name in sizes)
     return hidden, cell

@@ -77,7 +77,7 @@ class BiLM(nn.Module):
         with torch.device("meta"):
             bilm = cls(checkpoint.config, checkpoint.token_map)
         # Copies: two networks of one checkpoint must not train each other's weights.
-        tensors = {name: torch.tensor(array) for name, array in checkpoint.tensors.items()}
+        tensors = {name: torch.tensor(array, device="cpu") for name, array in checkpoint.tensors.items()}
         bilm.load_state_dict(tensors, strict=True, assign=True)
         return bilm.eval()
 

@@ -17,6 +17,7 @@ from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM, BiLMOutput
 from elmo.model.scalar_mix import LayerNorm, ScalarMix
 from elmo.text.batches import number_tokens, pad
+from elmo.text.sentence_checks import checked_count, checked_sentences
 from elmo.weights import hub
 
 Sentences = Sequence[Sequence[str]]
@@ -24,6 +25,7 @@ Sentences = Sequence[Sequence[str]]
 
 # Far enough below 0 that softmax gives such a layer exactly no weight.
 _NO_WEIGHT = -9e10
+_MOST_MIXES = 1000
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class ELMo(nn.Module):
         top_only: the top layer times gamma, which is trained unless `train_mix` is off.
         """
         super().__init__()
-        _check(num_mixes, dropout, fixed_mix, top_only)
+        _check(num_mixes, dropout, trainable, fixed_mix, top_only)
         layers = bilm.config.num_layers + 1
         train = train_mix and fixed_mix is None
         start = [_NO_WEIGHT] * (layers - 1) + [0.0] if top_only else fixed_mix
@@ -108,8 +110,10 @@ class ELMo(nn.Module):
 
         Character ids are (batch, tokens, characters), 0 behind each sentence, or (batch, groups, tokens, characters),
         whose every row of tokens is a sentence; they may be on any device. Raises ConfigError if they aren't this
-        model's.
+        model's. Sentences are lists of tokens or strings; a flat list of words is refused, as by `Embedder.embed`.
         """
+        if not isinstance(sentences, Tensor):
+            sentences = checked_sentences(sentences)
         shape = sentences.shape[:-2] if isinstance(sentences, Tensor) else (len(sentences),)
         with torch.set_grad_enabled(self.trainable and torch.is_grad_enabled()):
             # torch.compile leaves the biLM out: it has compiled passes of its own, and text is no tensor. Disabled only
@@ -137,8 +141,9 @@ class ELMo(nn.Module):
         characters = self.bilm.token_map.characters
         if characters is None:
             raise ConfigError("this model reads words, not characters, so it has no character ids. Pass it sentences.")
-        rows = [torch.from_numpy(characters.ids(tokens)).long() for tokens in _tokens(sentences)]
-        ids = torch.zeros(len(rows), max(map(len, rows), default=0), characters.max_characters_per_token).long()
+        rows = [torch.from_numpy(characters.ids(tokens)).long() for tokens in checked_sentences(sentences)]
+        size = len(rows), max(map(len, rows), default=0), characters.max_characters_per_token
+        ids = torch.zeros(size, dtype=torch.int64, device="cpu")
         for row, found in zip(ids, rows, strict=True):
             row[: len(found)] = found
         return ids
@@ -182,7 +187,7 @@ class ELMo(nn.Module):
         with torch.autocast(self.bilm.device.type, enabled=False):
             if isinstance(sentences, Tensor):
                 return self.bilm(self._rows_of_ids(sentences))
-            distinct, places = number_tokens(_tokens(sentences), self.bilm.token_map.boundary_tokens)
+            distinct, places = number_tokens(sentences, self.bilm.token_map.boundary_tokens)
             batch = pad(places, np.arange(len(places)))
             at, lengths = (torch.from_numpy(part).to(self.bilm.device) for part in (batch.places, batch.lengths))
             return self.bilm.contextualize(functional.embedding(at, self.bilm.vectors_of(distinct)), lengths)
@@ -195,21 +200,25 @@ class ELMo(nn.Module):
                 f"character ids of shape {tuple(ids.shape)} were given, but must be (batch, tokens, characters), or "
                 "(batch, groups, tokens, characters). Make them with this model's character_ids()."
             )
+        if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
+            raise ConfigError(
+                f"character ids of type {ids.dtype} were given, but ids are integers. Make them with this model's "
+                "character_ids()."
+            )
         return ids.flatten(0, -3)
 
 
-def _check(num_mixes: int, dropout: float, fixed_mix: Sequence[float] | None, top_only: bool) -> None:
-    if num_mixes < 1:
-        raise ConfigError(f"num_mixes is {num_mixes}, but without a mix there is no result. Pass 1 or more.")
-    if not 0 <= dropout < 1:
-        raise ConfigError(f"dropout is {dropout}, but is a chance: it must be at least 0 and below 1. Pass 0 for none.")
+def _check(num_mixes: int, dropout: float, trainable: bool, fixed_mix: Sequence[float] | None, top_only: bool) -> None:
+    if checked_count(num_mixes, "num_mixes", "scalar mixes") > _MOST_MIXES:
+        raise ConfigError(
+            f"num_mixes is {num_mixes}, but at most {_MOST_MIXES} make sense: a model needs one for each "
+            "place that reads vectors. Pass 1 or 2."
+        )
+    if isinstance(dropout, bool) or not isinstance(dropout, int | float) or not 0 <= dropout < 1:
+        raise ConfigError(
+            f"dropout is {dropout!r}, but is a probability: it must be at least 0 and below 1. Pass 0 for none."
+        )
+    if not isinstance(trainable, bool):
+        raise ConfigError(f"trainable is {trainable!r}, but must be True or False.")
     if fixed_mix is not None and top_only:
         raise ConfigError("fixed_mix and top_only were both given, but each says which layers count. Pass one of them.")
-
-
-def _tokens(sentences: Sentences) -> list[Sequence[str]]:
-    if isinstance(sentences, str):
-        raise ConfigError(
-            f"one string was given ({sentences[:40]!r}), but a list of sentences is needed. Pass it in a list."
-        )
-    return [sentence.split() if isinstance(sentence, str) else sentence for sentence in sentences]

@@ -67,7 +67,7 @@ class LMHead(nn.Module):
                 f"{name} has no softmax over a vocabulary, so it can't predict words. Published weights often leave "
                 "it out. Add softmax.safetensors and vocab.txt, or use a model pretrained with 'elmo pretrain'."
             )
-        tensors = {name: torch.tensor(array) for name, array in checkpoint.softmax.items()}
+        tensors = {name: torch.tensor(array, device="cpu") for name, array in checkpoint.softmax.items()}
         clusters = []
         while (weight := tensors.get(f"clusters.{len(clusters)}.weight")) is not None:
             clusters.append((weight.shape[0], weight.shape[1]))

@@ -17,7 +17,10 @@ from elmo.text.token_form import why_no_token
 UNDECODABLE = "\0"
 
 _COLUMNS = 10
-_ID = re.compile(r"(?P<first>[1-9]\d*)(?:-(?P<last>[1-9]\d*))?|(?P<empty>\d+\.[1-9]\d*)", re.ASCII)
+_LONGEST_SHOWN = 60
+# No sentence has a billion words; Python refuses to read integers of thousands of digits.
+_NUMBER = r"[1-9]\d{0,8}"
+_ID = re.compile(rf"(?P<first>{_NUMBER})(?:-(?P<last>{_NUMBER}))?|(?P<empty>\d{{1,9}}\.{_NUMBER})", re.ASCII)
 _NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 
 
@@ -34,8 +37,19 @@ def conllu_sentences(
     `# newdoc` begins.
     """
     sentence = _Sentence()
-    for number, line in enumerate(lines, start=first):
+    number = first - 1
+
+    def bad(why: str) -> None:
+        message = f"{name}:{number}: {why}, or use --errors skip to list and skip such sentences."
+        if on_bad_line is None:
+            raise TextError(message)
+        on_bad_line(number, message)
+        sentence.spoil()
+
+    for number, line in enumerate(lines, start=first):  # noqa: B007 (the function above uses it)
         if not line.strip():
+            if why := sentence.lacks():
+                bad(why)
             if sentence.is_begun:
                 yield sentence.tokens
             sentence = _Sentence()
@@ -45,11 +59,9 @@ def conllu_sentences(
             if on_new_document is not None and _NEW_DOCUMENT.match(line):
                 on_new_document()
         elif not sentence.is_bad and (why := sentence.add(line)):
-            message = f"{name}:{number}: {why}, or use --errors skip to list and skip such sentences."
-            if on_bad_line is None:
-                raise TextError(message)
-            on_bad_line(number, message)
-            sentence.spoil()
+            bad(why)
+    if why := sentence.lacks():
+        bad(why)
     if sentence.is_begun:
         yield sentence.tokens
 
@@ -70,33 +82,46 @@ class _Sentence:
         columns = line.split("\t")
         if len(columns) != _COLUMNS:
             return (
-                f"has {len(columns)} columns, but CoNLL-U has {_COLUMNS} with a tab between them. Mend the line, name "
-                "the format the file has (--format text)"
+                f"has {len(columns)} columns, but CoNLL-U has {_COLUMNS} with a tab between them. Fix the line, name "
+                "the format that the file has (--format text)"
             )
         match = _ID.fullmatch(columns[0])
         if match is None:
-            return f"column 1 is {columns[0]!r}, but an ID is like 3, 3-4 or 3.1. Mend the line"
+            return f"column 1 is {_shown(columns[0])}, but an ID is like 3, 3-4 or 3.1. Fix the line"
         if match["empty"]:
             return None
         if int(match["first"]) != len(self.tokens) + 1:
             return (
-                f"the ID {columns[0]} stands where word {len(self.tokens) + 1} is due. Mend the numbers, or put a "
+                f"the ID {columns[0]} stands where word {len(self.tokens) + 1} is due. Fix the numbers, or put a "
                 "blank line between the sentences"
             )
         if match["last"]:
             return self._cover(match)
         if why := why_no_token(columns[1]) or (None if columns[1] else "is empty"):
-            return f"column 2 (FORM) is {columns[1]!r}, which {why}. Mend the line"
+            return f"column 2 (FORM) is {_shown(columns[1])}, which {why}. Fix the line"
         self.tokens.append(columns[1])
         return None
 
     def _cover(self, match: re.Match[str]) -> str | None:
         if int(match["last"]) <= int(match["first"]) or len(self.tokens) < self._covered:
-            return f"the multiword token {match[0]} covers no new words. Mend the line"
+            return f"the multiword token {match[0]} covers no new words. Fix the line"
         self._covered = int(match["last"])
         return None
+
+    def lacks(self) -> str | None:
+        """At the end of the sentence: what is missing from it."""
+        if self.is_bad or len(self.tokens) >= self._covered:
+            return None
+        return (
+            f"the sentence ends after word {len(self.tokens)}, but a multiword token goes on to word {self._covered}. "
+            "Add the words, or fix the token's ID"
+        )
 
     def spoil(self) -> None:
         """Nothing of this sentence can be trusted."""
         self.is_begun = self.is_bad = True
         self.tokens = []
+
+
+def _shown(value: str) -> str:
+    return repr(value if len(value) <= _LONGEST_SHOWN else value[:_LONGEST_SHOWN] + "...")

@@ -8,6 +8,7 @@ from elmo.text.decoding import BadLine
 from elmo.text.token_form import has_surrogate, why_no_token
 
 _FIELDS_NAMED = 8
+_LONGEST_SHOWN = 60
 
 
 def jsonl_rows(
@@ -51,7 +52,7 @@ def _content(line: str, field: str) -> str | list[str] | _Wrong:
     if not isinstance(values, dict):
         return _Wrong(f"holds {_kind(values)}, not a JSON object", 'Each line must be like {"text": "..."}')
     if field not in values:
-        names = ", ".join(map(repr, list(values)[:_FIELDS_NAMED])) or "none"
+        names = ", ".join(map(_short, list(values)[:_FIELDS_NAMED])) or "none"
         return _Wrong(f"there is no field {field!r}, its fields are: {names}", "Name the right one with --field")
     return _checked(values[field], field)
 
@@ -65,11 +66,11 @@ def _checked(value: object, field: str) -> str | list[str] | _Wrong:
         if not isinstance(token, str):
             return _Wrong(f"token {place} in field {field!r} is {_kind(token)}", "All tokens must be strings")
         if why := why_no_token(token) or (None if token else "is empty"):
-            return _Wrong(f"token {place} in field {field!r} is {token!r}, which {why}", "Mend the list")
+            return _Wrong(f"token {place} in field {field!r} is {_short(token)}, which {why}", "Fix the list")
     return value
 
 
-_SURROGATE = ("it escapes one half of a surrogate pair (\\ud800 to \\udfff), which is no character", "Mend the line")
+_SURROGATE = ("it escapes one half of a surrogate pair (\\ud800 to \\udfff), which is no character", "Fix the line")
 
 
 def _kind(value: object) -> str:
@@ -77,3 +78,7 @@ def _kind(value: object) -> str:
         return "null"
     kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}
     return kinds.get(type(value), "a number")
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "...")

@@ -8,13 +8,14 @@ from elmo.errors import ConfigError, TextError
 from elmo.text.conllu import UNDECODABLE, conllu_sentences
 from elmo.text.decoding import BadLine, checked_encoding, decoded
 from elmo.text.jsonl import jsonl_rows
+from elmo.text.limits import limited_lines
 from elmo.text.text_file import (
     DAMAGED,
-    STDIN,
     Format,
     FormatChoice,
     check_is_text_file,
     format_of,
+    is_packed,
     opened,
     text_name,
     unreadable,
@@ -41,7 +42,8 @@ def read_sentences(
 ) -> Iterator[list[str]]:
     """The sentences of `path`, in constant memory; a blank line is `[]`.
 
-    `path`: plain text, or packed when it ends in .gz, .xz, .bz2 or .zst; "-" is standard input (not packed).
+    `path`: plain text, or packed when it ends in .gz, .xz, .bz2 or .zst; "-" is standard input (not packed). A pipe
+    is read once, like standard input.
     `format`: "text" has one sentence a line; "jsonl" an object a line, whose `field` is a text (one sentence) or a
     list of tokens; "conllu" a sentence a block of lines; "auto" goes by the ending
     (.jsonl, .ndjson, .conllu, all else is text).
@@ -52,11 +54,11 @@ def read_sentences(
     `advice`: the next step that the message about a line that can't be decoded names (empty: another encoding, or to
     skip such lines).
     `on_progress`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
-    Raises TextError if the file is missing, a folder, damaged, or not in `encoding` or `format`; ConfigError for an
-    encoding that doesn't exist or doesn't end lines with the byte 0x0A.
+    Raises TextError if the file is missing, a folder, a device, damaged, not in `encoding` or `format`, or over a limit
+    of `elmo.text.limits`; ConfigError for an encoding that doesn't exist or doesn't end lines with the byte 0x0A.
     """
     if errors not in get_args(OnBadText):
-        raise ConfigError(f"errors is {errors!r}, but bad lines can only be met in these ways: strict, skip.")
+        raise ConfigError(f"errors is {errors!r}, but must be one of: strict, skip.")
     codec = checked_encoding(encoding)
     check_is_text_file(path)
     known_format = format_of(path, format)
@@ -104,12 +106,14 @@ def _lines(path: Path | str, on_progress: Callable[[int], None] | None, require_
     try:
         with opened(path) as (raw, content):
             seen = 0
-            for number, line in enumerate(content, start=1):  # noqa: B007 (the last number is used below)
+            on_progress = on_progress if raw.seekable() else None
+            lines = limited_lines(content, text_name(path), raw if is_packed(path) else None)
+            for number, line in enumerate(lines, start=1):  # noqa: B007 (the last number is used below)
                 yield line
-                if on_progress and number % _PROGRESS_EVERY == 0 and str(path) != STDIN:
+                if on_progress and number % _PROGRESS_EVERY == 0:
                     on_progress(raw.tell() - seen)
                     seen = raw.tell()
-            if on_progress and str(path) != STDIN:
+            if on_progress:
                 on_progress(raw.tell() - seen)
     except DAMAGED as error:
         raise unreadable(path, number, error) from None

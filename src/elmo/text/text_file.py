@@ -2,10 +2,13 @@
 
 import bz2
 import contextlib
+import errno
 import gzip
 import io
 import lzma
+import os
 import pkgutil
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -20,6 +23,8 @@ FormatChoice = Literal["auto", "text", "jsonl", "conllu"]
 
 STDIN = "-"
 
+_LONGEST_NAME_SHOWN = 200
+
 _FORMAT_OF_SUFFIX: dict[str, Format] = {".jsonl": "jsonl", ".ndjson": "jsonl", ".conllu": "conllu"}
 
 
@@ -29,13 +34,49 @@ def text_name(path: Path | str) -> str:
 
 
 def check_is_text_file(path: Path | str) -> None:
-    """Raises TextError if `path` is neither "-" nor a file."""
+    """Raises TextError unless `path` is "-", a file, or something that is read like one: a pipe or a terminal."""
     if str(path) == STDIN:
+        _require_open_stdin()
         return
-    if Path(path).is_dir():
-        raise TextError(f"{path} is a folder, but a text file is needed. Name the files in it, for instance {path}/*")
-    if not Path(path).exists():
-        raise TextError(f"{path}: there is no such file. Paths count from {Path.cwd()}; check the spelling.")
+    try:
+        status = Path(path).stat()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise TextError(_missing(path, error)) from None
+    _require_text_kind(path, status)
+
+
+def is_file(path: Path | str) -> bool:
+    """Whether a regular file is there. A text that is too long for a name is none, nor is one with a NUL."""
+    try:
+        return stat.S_ISREG(Path(path).stat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def is_stream(path: Path | str) -> bool:
+    """Whether `path` can be read only once: standard input, a pipe ("<(...)", /dev/stdin) or a terminal."""
+    if str(path) == STDIN:
+        return True
+    try:
+        return not stat.S_ISREG(Path(path).stat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def require_other_file(text: Path | str, target: Path) -> None:
+    """ConfigError if `target` is the text itself, under whatever name, or a folder with the text in it."""
+    if str(text) == STDIN:
+        return
+    try:
+        inside = os.path.realpath(text).startswith(os.path.realpath(target) + os.sep)
+        is_same = inside or (target.exists() and target.samefile(text))
+    except (OSError, ValueError):  # one of them isn't there, and whoever opens it says so
+        return
+    if is_same:
+        raise ConfigError(
+            f"{target}: is the text itself, or holds it, and would be replaced by its own result. Choose another "
+            "output; --force does not change this."
+        )
 
 
 def is_packed(path: Path | str) -> bool:
@@ -57,13 +98,16 @@ def format_of(path: Path | str, choice: FormatChoice = "auto") -> Format:
 def opened(path: Path | str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
     """The file as it lies on the disk, and its unpacked content. "-" is standard input.
 
-    Raises MissingExtraError for .zst where nothing can unpack it.
+    Raises MissingExtraError for .zst where nothing can unpack it, TextError if standard input is closed or the path is
+    that of a device.
     """
     if str(path) == STDIN:
+        _require_open_stdin()
         yield sys.stdin.buffer, sys.stdin.buffer
         return
     unpack = _OPENERS.get(Path(path).suffix.lower(), contextlib.nullcontext)
     with Path(path).open("rb") as raw:
+        _require_text_kind(path, os.fstat(raw.fileno()))
         content: AbstractContextManager[BinaryIO] = unpack(raw)
         with content as unpacked:
             yield raw, unpacked
@@ -75,6 +119,49 @@ def unreadable(path: Path | str, lines_read: int, error: Exception) -> TextError
     cause = "it is cut off" if cut_off else str(error)
     step = "Copy or download it again" if is_packed(path) else "Check the file, its permissions and its disk"
     return TextError(f"{text_name(path)}: can't be read beyond line {lines_read}: {cause}. {step}.")
+
+
+def _require_open_stdin() -> None:
+    if sys.stdin is None or getattr(sys.stdin, "closed", False):
+        raise TextError("standard input is closed, so there is nothing to read. Name a file, or pipe a text in.")
+
+
+def _require_text_kind(path: Path | str, status: os.stat_result) -> None:
+    mode = status.st_mode
+    if stat.S_ISDIR(mode):
+        raise TextError(f"{path} is a folder, but a text file is needed. Name the files in it, for instance {path}/*")
+    if stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or (stat.S_ISCHR(mode) and _ends(path, status)):
+        return
+    kind = "a socket" if stat.S_ISSOCK(mode) else "a device"
+    raise TextError(
+        f"{path} is {kind}, but a text file or a pipe is needed. To read it all the same, pipe it in: cat {path} | "
+        "elmo ... -"
+    )
+
+
+def _ends(path: Path | str, status: os.stat_result) -> bool:
+    """Whether a character device is a terminal or the null device: others, such as /dev/zero, never end."""
+    if status.st_rdev == Path(os.devnull).stat().st_rdev:
+        return True
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+    except OSError:
+        return False
+    try:
+        return os.isatty(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _missing(path: Path | str, error: OSError | ValueError) -> str:
+    name = str(path)
+    shown = name if len(name) <= _LONGEST_NAME_SHOWN else f"{name[:_LONGEST_NAME_SHOWN]}... ({len(name)} characters)"
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        return f"{shown!r} is too long for the name of a file. Name a text file here, not the text itself."
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return f"{shown}: there is no such file. Paths count from {Path.cwd()}; check the spelling."
+    why = error.strerror if isinstance(error, OSError) else str(error)
+    return f"{shown!r}: can't be opened: {why}. Check the path and its permissions."
 
 
 def _open_zstd(raw: BinaryIO) -> Any:

@@ -1,11 +1,13 @@
 """embed_corpus: resumable to the byte, refuses before it works, loses nothing."""
 
+import contextlib
 import errno
 import io
 import lzma
 import os
 import shutil
 from collections import namedtuple
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -62,8 +64,7 @@ def test_a_window_half_written_is_written_again(embedder, text, tmp_path, suffix
 
     def dies_after(self, first, sentences, arrays):
         if first < 8:
-            real(self, first, sentences, arrays)
-            return
+            return real(self, first, sentences, arrays)
         real(self, first, sentences[:2], [array * 2 for array in arrays[:2]])
         raise KeyboardInterrupt
 
@@ -75,24 +76,47 @@ def test_a_window_half_written_is_written_again(embedder, text, tmp_path, suffix
     assert output.read_bytes() == whole.read_bytes()
 
 
+class Killed(BaseException):
+    """Stands for kill -9 between two operations on files."""
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.parametrize("step", ["finish", "tidy"])
-def test_a_run_killed_at_its_very_end_is_finished_by_the_next(embedder, text, tmp_path, suffix, step, monkeypatch):
+def test_a_run_killed_anywhere_in_its_end_phase_is_finished_by_the_next(embedder, text, tmp_path, suffix, monkeypatch):
     whole, output = tmp_path / f"whole{suffix}", tmp_path / f"vectors{suffix}"
     embed_corpus(embedder, text, whole)
+    finish = WRITERS[{".hdf5": "hdf5"}.get(suffix, suffix[1:])].finish
+    limit = steps = 0
+    while steps >= limit:
+        limit, steps = limit + 1, 0
 
-    def die(*arguments):
-        raise KeyboardInterrupt
+        def count(real, limit=limit):
+            def counting(*arguments, **settings):
+                nonlocal steps
+                if steps >= limit - 1:
+                    steps += 1
+                    raise Killed
+                steps += 1
+                return real(*arguments, **settings)
 
-    last_steps = {"finish": "storage.writers.VectorWriter.finish", "tidy": "corpus.partial_folder.PartialFolder.remove"}
-    monkeypatch.setattr(f"elmo.embed.{last_steps[step]}", die)
-    with pytest.raises(KeyboardInterrupt):
-        embed_corpus(embedder, text, output)
-    monkeypatch.undo()
-    assert (tmp_path / f"vectors{suffix}.partial").exists()
-    embed_corpus(embedder, text, output, resume=True)
-    assert output.read_bytes() == whole.read_bytes()
-    assert not (tmp_path / f"vectors{suffix}.partial").exists()
+            return counting
+
+        def finish_and_die(self, *arguments, **settings):
+            for name in ("replace", "unlink", "rmdir"):
+                patch.setattr(Path, name, count(getattr(Path, name)))
+            finish(self, *arguments, **settings)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(WRITERS[{".hdf5": "hdf5"}.get(suffix, suffix[1:])], "finish", finish_and_die)
+            with contextlib.suppress(Killed):
+                embed_corpus(embedder, text, output)
+        report = embed_corpus(embedder, text, output, resume=True)
+        assert report["lines"] == 27
+        for name in names(tmp_path):
+            if name.startswith("vectors"):
+                twin = name.replace("vectors", "whole", 1)
+                assert (tmp_path / name).read_bytes() == (tmp_path / twin).read_bytes()
+                (tmp_path / name).unlink()
+    assert limit > 3
 
 
 def test_an_old_output_is_not_taken_for_the_new_one(embedder, text, tmp_path, monkeypatch):
@@ -100,7 +124,7 @@ def test_an_old_output_is_not_taken_for_the_new_one(embedder, text, tmp_path, mo
     embed_corpus(embedder, text, output, layers="top")
     old = output.read_bytes()
 
-    def die(*arguments):
+    def die(*arguments, **settings):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("elmo.embed.storage.writers.ParquetWriter.finish", die)
@@ -159,14 +183,15 @@ def test_what_is_in_the_way_is_never_replaced_unasked(embedder, text, tmp_path):
     report = embed_corpus(embedder, text, output, force=True)
     assert report["resumed_at_line"] == 0
     before = output.read_bytes()
-    for resume in (False, True):
+    for settings in ({}, {"resume": True, "layers": "top"}):
         with pytest.raises(OutputError, match="vectors.npy: exists already.*--force"):
-            embed_corpus(embedder, text, output, resume=resume)
+            embed_corpus(embedder, text, output, **settings)
+    assert embed_corpus(embedder, text, output, resume=True)["resumed_at_line"] == 27
     assert output.read_bytes() == before
     embed_corpus(embedder, text, output, layers="top", force=True)
     assert output.read_bytes() != before
     (tmp_path / "folder.npy").mkdir()
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match="folder.npy: is a folder"):
         embed_corpus(embedder, text, tmp_path / "folder.npy", force=True)
 
 

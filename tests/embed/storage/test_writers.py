@@ -42,6 +42,7 @@ def test_vectors_are_read_back_as_they_were_embedded(embedder, text, lines, tmp_
             "store": store,
             "tokenizer": "whitespace",
             "keep_boundaries": "False",
+            "run": vectors.metadata["run"],
         }
 
 

@@ -55,12 +55,11 @@ def test_the_least_recently_used_word_is_forgotten_first():
     cache = TokenCache(3 * (4 * 2 + 256), 2, torch.device("cpu"))
     assert cache.capacity == 3
     cache.add(["a", "b", "c"], torch.arange(6.0).view(3, 2))
-    cache.find(["a"])
+    cache.fill(["a"], torch.empty(1, 2))
     cache.add(["d"], torch.full((1, 2), 9.0))
-    rows = cache.find(["a", "b", "c", "d"])
-    assert [row is None for row in rows] == [False, True, False, False]
-    found = cache.vectors(torch.tensor([row for row in rows if row is not None]))
-    np.testing.assert_array_equal(found.numpy(), [[0, 1], [4, 5], [9, 9]])
+    table = torch.empty(4, 2)
+    assert cache.fill(["a", "b", "c", "d"], table) == [1]
+    np.testing.assert_array_equal(table[[0, 2, 3]].numpy(), [[0, 1], [4, 5], [9, 9]])
     assert (cache.hits, cache.misses) == (4, 1)
 
 
@@ -68,8 +67,9 @@ def test_more_words_than_fit_and_words_too_long_leave_the_cache_sound():
     cache = TokenCache(2 * (4 * 2 + 256), 2, torch.device("cpu"))
     cache.add(["a", "x" * 1000, "b", "c"], torch.arange(8.0).view(4, 2))
     assert len(cache) == 2
-    rows = cache.find(["b", "c"])
-    np.testing.assert_array_equal(cache.vectors(torch.tensor(rows)).numpy(), [[4, 5], [6, 7]])
+    table = torch.empty(2, 2)
+    assert cache.fill(["b", "c"], table) == []
+    np.testing.assert_array_equal(table.numpy(), [[4, 5], [6, 7]])
     cache.clear()
-    assert cache.find(["b"]) == [None]
+    assert cache.fill(["b"], torch.empty(1, 2)) == [0]
     TokenCache(0, 2, torch.device("cpu")).add(["a"], torch.zeros(1, 2))

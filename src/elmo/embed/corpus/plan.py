@@ -1,9 +1,10 @@
-"""CorpusPlan: a first, cheap pass over a text: how many tokens each line has, which lines are bad, what it all is.
+"""CorpusPlan: a first, cheap pass over a text: how many tokens each line has, which lines are bad, its checksum.
 
-It finds every bad line before hours are spent, tells the disk space, the progress bar's end and whether a resumed run
-still has the same text, and lets the file's structure be written before its numbers.
+It finds every bad line before hours are spent, gives the disk space that is needed, the total of the progress bar and
+whether a resumed run still has the same text, and lets the file's structure be written before its vectors.
 """
 
+from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -12,12 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from elmo.errors import Interrupted, TextError
-from elmo.text.sentences import STDIN, OnBadText, Tokenize, read_sentences
+from elmo.text.sentences import OnBadText, Tokenize, read_sentences
+from elmo.text.text_file import text_name
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 from elmo.weights.fingerprint import file_hash
 
 OnProgress = Callable[[str, int, int], None]
-"""Told what is being done ("reading" bytes, "embedding" tokens), how much of it is done, and how much there is."""
+"""Called with what is being done ("reading" bytes, "checking" lines, "embedding" tokens), how much, and of how much."""
 StopAsked = Callable[[], bool]
 
 _LINES_BETWEEN_CHECKS = 4096
@@ -37,7 +39,7 @@ class TextSource:
     tokenizer: str | Tokenize
     """A name known to `elmo.text.tokenizer`, or a function from a line to its tokens."""
     given_as: str = ""
-    """How the caller named it; "-" if `path` is where standard input was kept."""
+    """How the caller named it, if `path` is where what can be read only once is kept."""
 
     @property
     def tokenizer_name(self) -> str:
@@ -48,7 +50,7 @@ class TextSource:
 
     def told(self, message: str) -> str:
         """A message about `path`, in the caller's words."""
-        return message.replace(str(self.path), "stdin") if self.given_as == STDIN else message
+        return message.replace(str(self.path), text_name(self.given_as)) if self.given_as else message
 
     def lines(
         self,
@@ -113,7 +115,7 @@ def plan_corpus(
 
     Raises TextError if the text is missing, empty or, with errors="strict", has a bad line.
     """
-    lengths: list[int] = []
+    lengths = array("q")  # 8 bytes a line, also of hundreds of millions
     bad_lines: list[str] = []
     index: dict[str, str] | None = {} if with_sentences else None
     lines = source.lines(lambda _, message: bad_lines.append(source.told(message)), _reading(source.path, progress))

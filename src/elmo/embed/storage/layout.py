@@ -1,12 +1,13 @@
-"""VectorLayout: how many numbers of which kind a file of vectors holds, known before the first one is computed."""
+"""VectorLayout: shapes and type of the vectors in a file, known before the first one is computed."""
 
+import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
 
-from elmo.errors import ConfigError, OutputError
+from elmo.errors import ConfigError, MissingExtraError, OutputError
 
 FileFormat = Literal["hdf5", "parquet", "npy"]
 StoredType = Literal["float32", "float16"]
@@ -77,6 +78,19 @@ class VectorLayout:
                 f"line {line + 1} has the number {np.abs(array).max():g}, but float16 ends at 65504. Use --store "
                 "float32."
             ) from None
+
+
+def files_of(output: Path, file_format: FileFormat) -> tuple[Path, ...]:
+    """The files that a file of vectors consists of, in the order in which they appear: `output` itself comes last."""
+    if file_format != "npy":
+        return (output,)
+    return (*(output.with_name(output.name + suffix) for suffix in (OFFSETS_SUFFIX, METADATA_SUFFIX)), output)
+
+
+def require_libraries(file_format: FileFormat) -> None:
+    """MissingExtraError if what writes this format is not installed."""
+    if file_format == "parquet" and importlib.util.find_spec("pyarrow") is None:
+        raise MissingExtraError("pyarrow", "data", "writing Parquet")
 
 
 def format_of(path: Path, given: str | None = None) -> FileFormat:

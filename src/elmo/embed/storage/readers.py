@@ -8,7 +8,7 @@ from typing import Any, overload
 import h5py
 import numpy as np
 
-from elmo.embed.storage.layout import METADATA_SUFFIX, OFFSETS_SUFFIX, format_of
+from elmo.embed.storage.layout import METADATA_SUFFIX, OFFSETS_SUFFIX, FileFormat, format_of
 from elmo.errors import MissingExtraError, TextError
 
 
@@ -47,13 +47,15 @@ class StoredVectors(Sequence[np.ndarray]):
         self.close()
 
 
-def read_vectors(path: Path | str) -> StoredVectors:
-    """Opens what `embed_corpus` or AllenNLP's `elmo` command wrote: HDF5, npy or Parquet, by the name's ending.
+def read_vectors(path: Path | str, format: FileFormat | None = None) -> StoredVectors:
+    """Opens what `embed_corpus` or AllenNLP's `elmo` command wrote: HDF5, npy or Parquet.
+
+    `format`: None goes by the name's ending.
 
     Raises TextError if the file is missing or is none of these, MissingExtraError for Parquet without pyarrow.
     """
     path = Path(path)
-    reader = {"hdf5": _Hdf5Vectors, "npy": _NpyVectors, "parquet": _ParquetVectors}[format_of(path)]
+    reader = {"hdf5": _Hdf5Vectors, "npy": _NpyVectors, "parquet": _ParquetVectors}[format_of(path, format)]
     if not path.is_file():
         raise TextError(f"{path}: there is no such file. Paths count from {Path.cwd()}; check the spelling.")
     try:
@@ -85,8 +87,8 @@ class _NpyVectors(StoredVectors):
         offsets, metadata = (path.with_name(path.name + suffix) for suffix in (OFFSETS_SUFFIX, METADATA_SUFFIX))
         if not offsets.is_file():
             raise TextError(f"{offsets}: is missing, without it the lines of {path} can't be told apart. Copy both.")
-        self._offsets = np.load(offsets)
-        self._numbers = np.load(path, mmap_mode="r") if self._offsets[-1] else np.load(path)
+        self._offsets = np.load(offsets, allow_pickle=False)
+        self._numbers = np.load(path, mmap_mode="r" if self._offsets[-1] else None, allow_pickle=False)
         self.metadata = json.loads(metadata.read_text(encoding="utf-8")) if metadata.is_file() else {}
 
     def __len__(self) -> int:

@@ -6,25 +6,29 @@ npy       OUT: all tokens end to end, (tokens, dim) or (tokens, layers, dim); OU
           and the end; OUT.metadata.json
 parquet   a row for each line: `index`, `tokens`, `shape`, `vectors` (for each token a list of layers * dim numbers)
 
-All lengths are known beforehand. So HDF5 and npy files get their whole structure first and then only raw numbers, at
+All lengths are known beforehand. So HDF5 and npy files get their whole structure first and then only raw values, at
 places that never change; a window that was not synced is simply written again. A Parquet file can't be changed, so its
 row groups wait in files of their own until all are there: it needs twice the space while it is made.
-`read_vectors`, the way back, is here too.
+Every window has a checksum, and so has the structure around the windows, so that a resumed run can tell whether what it
+finds is what was written. `read_vectors`, the way back, is here too.
 """
 
+import filecmp
+import hashlib
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import h5py
 import numpy as np
 
-from elmo.embed.storage.layout import METADATA_SUFFIX, OFFSETS_SUFFIX, FileFormat, VectorLayout
+from elmo.disk.own_file import open_own, own_file_hash, read_own, sync_file, sync_folder
+from elmo.embed.storage.layout import FileFormat, VectorLayout, files_of
 from elmo.embed.storage.readers import StoredVectors, read_vectors
-from elmo.errors import MissingExtraError
+from elmo.errors import MissingExtraError, OutputError
 
 __all__ = ["WRITERS", "Hdf5Writer", "NpyWriter", "ParquetWriter", "StoredVectors", "VectorWriter", "read_vectors"]
 
@@ -35,7 +39,10 @@ SENTENCE_INDEX = "sentence_to_index"
 
 _DATA_FILE = "vectors"
 _POSITIONS_FILE = "positions.npy"
+_OFFSETS_FILE = "offsets.npy"
+_METADATA_FILE = "metadata.json"
 _GROUPS_FOLDER = "row_groups"
+_BLOCK = 1 << 20
 
 # Bytes a line costs in HDF5 beside its numbers, about: object header, link, heap.
 _HDF5_BYTES_PER_LINE = 400
@@ -44,10 +51,11 @@ _HDF5_BYTES_PER_LINE = 400
 class VectorWriter(ABC):
     """Writes one file inside a folder of work; `finish` puts it in its place."""
 
+    format: FileFormat
     work_files: tuple[str, ...] = (_DATA_FILE,)
     """What it may leave in the folder."""
     copies = 1
-    """How often the numbers are on the disk before the end."""
+    """How many copies of the vectors are on the disk before the end."""
 
     def __init__(self, folder: Path, layout: VectorLayout, metadata: Metadata) -> None:
         self.folder = folder
@@ -57,24 +65,48 @@ class VectorWriter(ABC):
         self._file: BinaryIO | None = None
 
     @abstractmethod
-    def create(self, sentence_index: SentenceIndex) -> None:
-        """Everything but the numbers. `sentence_index`: each sentence's line, for HDF5; None: it is left out."""
+    def create(self, sentence_index: SentenceIndex) -> dict[str, Any]:
+        """Everything but the vectors; gives facts for `what_changed`, plain values for JSON.
+
+        `sentence_index`: each sentence's line, for HDF5; None: it is left out.
+        """
 
     @abstractmethod
-    def write(self, first: int, sentences: Sequence[Sequence[str]], arrays: Sequence[np.ndarray]) -> None:
-        """Writes the arrays of the lines from `first` on, and syncs them."""
+    def write(self, first: int, sentences: Sequence[Sequence[str]], arrays: Sequence[np.ndarray]) -> str:
+        """Writes the arrays of the lines from `first` on, and syncs them; the window's checksum."""
 
-    def finish(self, output: Path) -> None:
-        """Puts the finished file at `output`. Can be called again if it was killed."""
+    @abstractmethod
+    def window_checksum(self, first: int, stop: int) -> str:
+        """The checksum of what lies on the disk for these lines. Raises OSError if it can't be read."""
+
+    def what_changed(self, facts: Mapping[str, Any]) -> str | None:
+        """What is no longer as `create` left it, apart from the windows; None: nothing. Raises OSError."""
+        return None
+
+    def finish(self, output: Path, *, force: bool = False) -> None:
+        """Puts the finished file at `output`. Can be called again if it was killed.
+
+        OutputError if another file has appeared there meanwhile, which only `force` replaces.
+        """
         self.close()
-        self.data.replace(output)
+        self._put_in_place({files_of(output, self.format)[-1]: self.data}, force)
 
-    def is_finished(self, output: Path, lines: int) -> bool:
-        """Whether `finish` was killed after its last step. `lines`: how many are written and synced."""
-        return lines == len(self.layout.lengths) and output.is_file() and not self.data.exists()
+    def _put_in_place(self, files: Mapping[Path, Path], force: bool) -> None:
+        """Renames the values to the keys, in this order."""
+        for target, finished in files.items():
+            if os.path.lexists(target) and not force and not _is_copy(target, finished):
+                raise OutputError(
+                    f"{target}: has appeared while the vectors were computed, and is not replaced. They are kept "
+                    f"in {self.folder}: move that file away, then go on with --resume, or replace it with --resume "
+                    "--force."
+                )
+        for target, finished in files.items():
+            finished.replace(target)
+        for folder in {target.parent for target in files}:
+            sync_folder(folder)
 
     def overhead_bytes(self, sentence_index: SentenceIndex) -> int:
-        """Bytes of the file beside the numbers, about."""
+        """Approximate bytes of the file beside the vectors."""
         return 0
 
     def close(self) -> None:
@@ -87,44 +119,105 @@ class VectorWriter(ABC):
     def file(self) -> BinaryIO:
         """The data file, open for changes."""
         if self._file is None:
-            self._file = self.data.open("r+b")
+            self._file = open_own(self.data, change=True)
         return self._file
 
 
 class PlacedWriter(VectorWriter):
-    """For formats in which every line's numbers have their place from the beginning."""
+    """For formats in which every line's vectors have their place from the beginning."""
 
     work_files = (_DATA_FILE, _POSITIONS_FILE)
 
     def __init__(self, folder: Path, layout: VectorLayout, metadata: Metadata) -> None:
         super().__init__(folder, layout, metadata)
-        self._positions: np.ndarray | None = None
+        self._known_positions: np.ndarray | None = None
 
-    def write(self, first: int, sentences: Sequence[Sequence[str]], arrays: Sequence[np.ndarray]) -> None:
+    def write(self, first: int, sentences: Sequence[Sequence[str]], arrays: Sequence[np.ndarray]) -> str:
         """See `VectorWriter`."""
-        if self._positions is None:
-            self._positions = np.load(self.folder / _POSITIONS_FILE)
+        checksum = hashlib.sha256()
         for line, array in enumerate(arrays, start=first):
             if array.size:
+                content = self.arranged(self.layout.stored(array, line))
+                checksum.update(content)
                 self.file.seek(int(self._positions[line]))
-                self.file.write(self.arranged(self.layout.stored(array, line)))
+                self.file.write(content)
         self.file.flush()
         os.fsync(self.file.fileno())
+        return checksum.hexdigest()
+
+    def window_checksum(self, first: int, stop: int) -> str:
+        """See `VectorWriter`."""
+        checksum = hashlib.sha256()
+        for line in range(first, stop):
+            if size := self._num_bytes(line):
+                self.file.seek(int(self._positions[line]))
+                checksum.update(self.file.read(size))
+        return checksum.hexdigest()
+
+    def what_changed(self, facts: Mapping[str, Any]) -> str | None:
+        """See `VectorWriter`."""
+        limit = 8 * len(self.layout.lengths) + _BLOCK  # beside the positions there is a header
+        if hashlib.sha256(read_own(self.folder / _POSITIONS_FILE, limit)).hexdigest() != facts.get("positions_sha256"):
+            return f"{_POSITIONS_FILE} was changed (its checksum is another)"
+        if os.fstat(self.file.fileno()).st_size != facts.get("data_bytes"):
+            return f"{_DATA_FILE} has another size"
+        if self._structure_hash() != facts.get("structure_sha256"):
+            return f"{_DATA_FILE} was changed outside of the vectors"
+        return None
 
     def arranged(self, array: np.ndarray) -> bytes:
         """A line's bytes in the order of the file."""
         return array.tobytes()
 
-    def _save_positions(self, positions: np.ndarray) -> None:
+    def _created(self, positions: np.ndarray) -> dict[str, Any]:
+        """Saves the positions; what `create` gives."""
         np.save(self.folder / _POSITIONS_FILE, positions)
-        for name in self.work_files:
-            sync_path(self.folder / name)
+        for path in (self.data, self.folder / _POSITIONS_FILE):
+            sync_file(path)
+        facts = {
+            "positions_sha256": own_file_hash(self.folder / _POSITIONS_FILE),
+            "data_bytes": self.data.stat().st_size,
+            "structure_sha256": self._structure_hash(),
+        }
+        self.close()
+        return facts
+
+    @property
+    def _positions(self) -> np.ndarray:
+        if self._known_positions is None:
+            with open_own(self.folder / _POSITIONS_FILE) as file:
+                self._known_positions = np.load(file, allow_pickle=False)
+        return self._known_positions
+
+    def _num_bytes(self, line: int) -> int:
+        return int(self.layout.lengths[line]) * self.layout.bytes_per_token
+
+    def _structure_hash(self) -> str:
+        """Of all bytes of the data file that are no vectors."""
+        checksum = hashlib.sha256()
+        for start, stop in self._gaps():
+            self.file.seek(start)
+            for at in range(start, stop, _BLOCK):
+                checksum.update(self.file.read(min(_BLOCK, stop - at)))
+        return checksum.hexdigest()
+
+    def _gaps(self) -> Iterator[tuple[int, int]]:
+        end = 0
+        for line in np.argsort(self._positions, kind="stable"):
+            if size := self._num_bytes(line):
+                start = int(self._positions[line])
+                if start > end:
+                    yield end, start
+                end = start + size
+        yield end, os.fstat(self.file.fileno()).st_size
 
 
 class Hdf5Writer(PlacedWriter):
     """AllenNLP's layout. Source: AllenNLP 0.9 `allennlp/commands/elmo.py` (specification, 4.5)."""
 
-    def create(self, sentence_index: SentenceIndex) -> None:
+    format = "hdf5"
+
+    def create(self, sentence_index: SentenceIndex) -> dict[str, Any]:
         """See `VectorWriter`."""
         lines = len(self.layout.lengths)
         positions = np.zeros(lines, dtype=np.int64)
@@ -138,7 +231,7 @@ class Hdf5Writer(PlacedWriter):
                 space = h5py.h5s.create_simple(self.layout.shape(line))
                 dataset = h5py.h5d.create(file.id, str(line).encode(), kind, space, settings)
                 positions[line] = dataset.get_offset() or 0
-        self._save_positions(positions)
+        return self._created(positions)
 
     def overhead_bytes(self, sentence_index: SentenceIndex) -> int:
         """See `VectorWriter`."""
@@ -159,7 +252,10 @@ def _place_now() -> Any:
 class NpyWriter(PlacedWriter):
     """One array that numpy can map into memory, and the offsets of the lines in it."""
 
-    def create(self, sentence_index: SentenceIndex) -> None:
+    format = "npy"
+    work_files = (_DATA_FILE, _POSITIONS_FILE, _OFFSETS_FILE, _METADATA_FILE)
+
+    def create(self, sentence_index: SentenceIndex) -> dict[str, Any]:
         """See `VectorWriter`."""
         layout = self.layout
         layers = () if layout.num_layers is None else (layout.num_layers,)
@@ -172,21 +268,24 @@ class NpyWriter(PlacedWriter):
             np.lib.format.write_array_header_1_0(file, header)
             start = file.tell()
             file.truncate(start + layout.num_bytes)
-        self._save_positions(start + self._offsets()[:-1] * layout.bytes_per_token)
+        return self._created(start + self._offsets()[:-1] * layout.bytes_per_token)
 
     def arranged(self, array: np.ndarray) -> bytes:
         """Tokens first: (layers, tokens, dim) -> (tokens, layers, dim)."""
         return (array if self.layout.num_layers is None else array.swapaxes(0, 1)).tobytes()
 
-    def finish(self, output: Path) -> None:
+    def finish(self, output: Path, *, force: bool = False) -> None:
         """See `VectorWriter`; the array itself comes last."""
-        positions = self.folder / _POSITIONS_FILE
-        np.save(positions, self._offsets())
-        sync_path(positions)
-        positions.replace(output.with_name(output.name + OFFSETS_SUFFIX))
-        text = json.dumps(self.metadata, indent=2) + "\n"
-        output.with_name(output.name + METADATA_SUFFIX).write_text(text, encoding="utf-8")
-        super().finish(output)
+        self.close()
+        offsets, metadata = self.folder / _OFFSETS_FILE, self.folder / _METADATA_FILE
+        for path in (offsets, metadata):
+            path.unlink(missing_ok=True)
+        np.save(offsets, self._offsets())
+        metadata.write_text(json.dumps(self.metadata, indent=2) + "\n", encoding="utf-8")
+        for path in (offsets, metadata):
+            sync_file(path)
+        targets = files_of(output, self.format)
+        self._put_in_place(dict(zip(targets, (offsets, metadata, self.data), strict=True)), force)
 
     def _offsets(self) -> np.ndarray:
         return np.concatenate([[0], np.cumsum(self.layout.lengths, dtype=np.int64)])
@@ -198,6 +297,7 @@ class ParquetWriter(VectorWriter):
     The file grows beside the row groups' own files and is thrown away if the run ends early: it can't be continued.
     """
 
+    format = "parquet"
     work_files = (_DATA_FILE, _GROUPS_FOLDER)
     copies = 2
 
@@ -218,22 +318,34 @@ class ParquetWriter(VectorWriter):
         self._lines = 0
         """How many are in the growing file."""
 
-    def create(self, sentence_index: SentenceIndex) -> None:
+    def create(self, sentence_index: SentenceIndex) -> dict[str, Any]:
         """See `VectorWriter`."""
         self.groups.mkdir()
-        self.data.touch()  # its absence is what `is_finished` goes by
+        return {}
 
-    def write(self, first: int, sentences: Sequence[Sequence[str]], arrays: Sequence[np.ndarray]) -> None:
+    def write(self, first: int, sentences: Sequence[Sequence[str]], arrays: Sequence[np.ndarray]) -> str:
         """See `VectorWriter`."""
         table = self._table(first, sentences, arrays)
         group = self._group(first)
+        group.unlink(missing_ok=True)  # of a window that was not finished
         with self._arrow.OSFile(str(group), "wb") as sink, self._arrow.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
-        sync_path(group)
+        sync_file(group)
+        checksum = own_file_hash(group)
         if first == self._lines:
             self._grow(table)
+        return checksum
 
-    def finish(self, output: Path) -> None:
+    def window_checksum(self, first: int, stop: int) -> str:
+        """See `VectorWriter`."""
+        return own_file_hash(self._group(first))
+
+    def what_changed(self, facts: Mapping[str, Any]) -> str | None:
+        """See `VectorWriter`. What has grown is not looked at: it is begun anew."""
+        is_plain = self.groups.is_dir() and not self.groups.is_symlink()
+        return None if is_plain else f"{_GROUPS_FOLDER} is missing or a link"
+
+    def finish(self, output: Path, *, force: bool = False) -> None:
         """See `VectorWriter`."""
         if self._growing is None:
             self._lines = 0
@@ -243,8 +355,8 @@ class ParquetWriter(VectorWriter):
                 self._grow(table)
                 del table  # it lies in the mapped file
         self._end_growing()
-        sync_path(self.data)
-        super().finish(output)
+        sync_file(self.data)
+        super().finish(output, force=force)
 
     def close(self) -> None:
         """See `VectorWriter`. What has grown stays unless it is whole: `finish` would begin it anew."""
@@ -255,6 +367,7 @@ class ParquetWriter(VectorWriter):
     def _grow(self, table: Any) -> None:
         options = {"compression": "none", "use_dictionary": False, "write_statistics": False}
         if self._growing is None:
+            self.data.unlink(missing_ok=True)  # what an ended run left, which can't be continued
             self._growing = self._parquet.ParquetWriter(str(self.data), table.schema, **options)
         self._growing.write_table(table, row_group_size=len(table))
         self._lines += len(table)
@@ -294,7 +407,6 @@ def _utf8(token: str) -> str:
     return token.encode("utf-8", "replace").decode("utf-8")
 
 
-def sync_path(path: Path) -> None:
-    """Brings a file to the disk."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+def _is_copy(one: Path, other: Path) -> bool:
+    """Whether the first is a plain file with the second's content: what a killed `finish` had put in place already."""
+    return one.is_file() and not one.is_symlink() and filecmp.cmp(one, other, shallow=False)

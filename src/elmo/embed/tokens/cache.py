@@ -2,18 +2,23 @@
 
 A token's vector depends on its characters alone, and the words of a text repeat: most of a call's words were in an
 earlier one. All vectors lie in one matrix; a word is remembered as a row of it.
+
+Any number of threads may use one cache. Finding words and copying their vectors is one step under a lock, so no row
+can be given to another word in between; a word enters the dictionary only after its vector is in place.
 """
 
 from collections import OrderedDict
 from collections.abc import Sequence
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
+
+from elmo.process.thread_lock import ThreadLock
 
 DEFAULT_BYTES = 64 << 20
 
-# What a word costs beside its vector, about: the string, its entry, the row's number.
+# Approximate cost of a word apart from its vector: the string, its entry, the row's number.
 _BYTES_PER_ENTRY = 256
 # Longer words are not remembered: they hardly ever come back, and a word can be a megabyte.
 _MAX_CHARACTERS = 64
@@ -29,40 +34,56 @@ class TokenCache:
         self.misses = 0
         """Tokens not found since the cache was made."""
         self._rows: OrderedDict[str, int] = OrderedDict()
-        self._vectors = torch.empty(self.capacity, dim, device=device)
+        self._vectors = torch.empty(self.capacity, dim, dtype=torch.float32, device=device)
+        # Rows from this one on were never given to a word.
+        self._next_row = 0
+        self._lock = ThreadLock()
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def find(self, tokens: Sequence[str]) -> list[int | None]:
-        """The row of each token, None if it is not here."""
-        rows = [self._rows.get(token) for token in tokens]
-        for token, row in zip(tokens, rows, strict=True):
-            if row is not None:
-                self._rows.move_to_end(token)
-        found = sum(row is not None for row in rows)
-        self.hits += found
-        self.misses += len(rows) - found
-        return rows
-
-    def vectors(self, rows: Int[Tensor, " tokens"]) -> Float[Tensor, "tokens dim"]:
-        """A copy of the vectors in these rows."""
-        return self._vectors[rows]
+    def fill(self, tokens: Sequence[str], table: Float[Tensor, "tokens dim"]) -> list[int]:
+        """Copies the vectors of known tokens into their places in `table`; gives the places of the others."""
+        with self._lock:
+            rows = [self._rows.get(token) for token in tokens]
+            known = [place for place, row in enumerate(rows) if row is not None]
+            for place in known:
+                self._rows.move_to_end(tokens[place])
+            self.hits += len(known)
+            self.misses += len(rows) - len(known)
+            if known:
+                found = self._index([row for row in rows if row is not None])
+                table[self._index(known)] = self._vectors[found]
+        return [place for place, row in enumerate(rows) if row is None]
 
     def add(self, tokens: Sequence[str], vectors: Float[Tensor, "tokens dim"]) -> None:
-        """Remember tokens that are not here yet; of more than fit, the last ones."""
-        kept = [place for place, token in enumerate(tokens) if len(token) <= _MAX_CHARACTERS]
-        kept = kept[max(0, len(kept) - self.capacity) :]
-        if not kept:
-            return
-        rows = []
-        for place in kept:
-            row = len(self._rows) if len(self._rows) < self.capacity else self._rows.popitem(last=False)[1]
-            self._rows[tokens[place]] = row
-            rows.append(row)
-        device = self._vectors.device
-        self._vectors[torch.tensor(rows, device=device)] = vectors[torch.tensor(kept, device=device)]
+        """Remembers distinct tokens, those that another thread added meanwhile left out; of too many, the last ones."""
+        with self._lock:
+            new = [place for place, token in enumerate(tokens) if self._is_new(token)]
+            rows = self._room_for(len(new))
+            new = new[len(new) - len(rows) :]
+            if not rows:
+                return
+            self._vectors[self._index(rows)] = vectors[self._index(new)]
+            self._rows.update((tokens[place], row) for place, row in zip(new, rows, strict=True))
 
     def clear(self) -> None:
-        """Forget every word."""
-        self._rows.clear()
+        """Forgets every word."""
+        with self._lock:
+            self._rows.clear()
+            self._next_row = 0
+
+    def _is_new(self, token: str) -> bool:
+        return len(token) <= _MAX_CHARACTERS and token not in self._rows
+
+    def _room_for(self, count: int) -> list[int]:
+        """Up to `count` rows that no word has: unused ones, then those of the least recently used words."""
+        unused = min(count, self.capacity - self._next_row)
+        rows = list(range(self._next_row, self._next_row + unused))
+        self._next_row += unused
+        while len(rows) < count and self._rows:
+            rows.append(self._rows.popitem(last=False)[1])
+        return rows
+
+    def _index(self, places: list[int]) -> Tensor:
+        return torch.tensor(places, device=self._vectors.device)

@@ -16,6 +16,7 @@ from torch import Tensor
 from elmo.embed.tokens.cache import TokenCache
 from elmo.model.bilm import BiLM
 from elmo.ops.product import ComputeType
+from elmo.process.thread_lock import ThreadLock
 
 # Words in a product, with one that fills the rest: few enough for a single sentence, enough for the processor.
 _ROWS = {"cpu": 16}
@@ -33,32 +34,30 @@ class TokenTable:
         self.bilm = bilm
         self.dtype = dtype
         self._cache_bytes = cache_bytes
+        self._lock = ThreadLock()
         self._made_for = self._weights_now()
         self.cache = self._new_cache()
 
     def vectors(self, tokens: Sequence[str]) -> Float[Tensor, "tokens projection"]:
-        """One vector for each of some distinct tokens."""
-        self._follow_the_weights()
-        rows = self.cache.find(tokens)
-        known = [place for place, row in enumerate(rows) if row is not None]
-        new = [place for place, row in enumerate(rows) if row is None]
+        """One vector for each of some distinct tokens. Any number of threads may call it at once."""
+        weights = self._weights_now()
+        cache = self._cache_for(weights)
         device = self.bilm.device
-        table = torch.empty(len(tokens), self.bilm.config.projection_size, device=device)
-        if known:
-            found = self.cache.vectors(torch.tensor([rows[place] for place in known], device=device))
-            table[torch.tensor(known, device=device)] = found
+        table = self._empty(len(tokens))
+        new = cache.fill(tokens, table)
         if new:
             new_tokens = [tokens[place] for place in new]
             computed = self._computed(new_tokens)
             table[torch.tensor(new, device=device)] = computed
-            self.cache.add(new_tokens, computed)
+            if self._weights_now() == weights:
+                cache.add(new_tokens, computed)
         return table
 
     def _computed(self, tokens: list[str]) -> Tensor:
         ids = self.bilm.token_map.ids(tokens)
         if self.bilm.token_encoder.stands_alone(self.dtype):
             return self._computed_alone(ids.characters, ids.words, len(tokens))
-        result = torch.empty(len(tokens), self.bilm.config.projection_size, device=self.bilm.device)
+        result = self._empty(len(tokens))
         widths = np.zeros(len(tokens), np.int64) if ids.characters is None else self._widths(ids.characters)
         rows = _ROWS.get(self.bilm.device.type, _ROWS_ELSEWHERE)
         for width in np.unique(widths):
@@ -75,14 +74,18 @@ class TokenTable:
         return result
 
     def _computed_alone(self, characters: np.ndarray | None, words: np.ndarray | None, count: int) -> Tensor:
-        """The same, where no row feels the rows beside it."""
+        """The same, where a row's result does not depend on the other rows."""
         order = np.arange(count) if characters is None else np.argsort(_columns_used(characters), kind="stable")
-        result = torch.empty(count, self.bilm.config.projection_size)
+        result = self._empty(count)
         for start in range(0, count, _ROWS_ALONE):
             chosen = order[start : start + _ROWS_ALONE]
             parts = (self._tensor(None if part is None else part[chosen]) for part in (characters, words))
             result[torch.from_numpy(chosen)] = self.bilm.token_vectors(*parts, self.dtype)
         return result
+
+    def _empty(self, count: int) -> Tensor:
+        # With its type and device, because a program may have changed torch's defaults.
+        return torch.empty(count, self.bilm.config.projection_size, dtype=torch.float32, device=self.bilm.device)
 
     def _widths(self, characters: np.ndarray) -> np.ndarray:
         """For each row the columns kept for words like it."""
@@ -103,12 +106,12 @@ class TokenTable:
     def _tensor(self, ids: np.ndarray | None) -> Tensor | None:
         return None if ids is None else torch.from_numpy(ids).to(self.bilm.device)
 
-    def _follow_the_weights(self) -> None:
-        """Forgets everything if the token encoder was trained, loaded anew or moved."""
-        now = self._weights_now()
-        if now != self._made_for:
-            self._made_for = now
-            self.cache = self._new_cache()
+    def _cache_for(self, weights: list[tuple[int, int]]) -> TokenCache:
+        """The cache; a new one if the token encoder was trained, loaded anew or moved."""
+        with self._lock:
+            if weights != self._made_for:
+                self._made_for, self.cache = weights, self._new_cache()
+            return self.cache
 
     def _new_cache(self) -> TokenCache:
         return TokenCache(self._cache_bytes, self.bilm.config.projection_size, self.bilm.device)

@@ -56,7 +56,7 @@ class NativeProduct:
         """inputs @ weight.T + bias"""
         inputs = inputs.float().contiguous()
         padded = PANEL * self._matrix.panels
-        out = torch.empty(len(inputs), padded)
+        out = torch.empty(len(inputs), padded, dtype=torch.float32, device="cpu")
         if bias is not None:
             bias = functional.pad(bias.detach(), (0, padded - self.outer)).contiguous()
         size = len(inputs) * padded * self.inner
@@ -69,7 +69,7 @@ class NativeProduct:
         library, matrix = cast(Any, native.library()), ctypes.byref(self._matrix)
 
         def run() -> None:
-            work = torch.empty(library.elmo_product_work_bytes(matrix), dtype=torch.uint8)
+            work = torch.empty(library.elmo_product_work_bytes(matrix), dtype=torch.uint8, device="cpu")
             pointers = (None if bias is None else bias.data_ptr(), inputs.data_ptr())
             sizes = (*inputs.shape, first, last)
             library.elmo_product(self._kind, matrix, *pointers, *sizes, work.data_ptr(), out.data_ptr())

@@ -7,6 +7,8 @@ has the very same vectors alone and in any batch. oneDNN itself takes another pa
 Where neither is at hand the plain product runs, on rounded factors if bfloat16 or int8 was asked for.
 """
 
+from typing import get_args
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -17,6 +19,7 @@ from elmo.ops.product.native_product import NativeProduct, native_types
 from elmo.ops.product.quantized import quantize_rows, quantize_weight
 from elmo.ops.product.reference import product_reference
 from elmo.ops.product.version import weight_version
+from elmo.process.thread_lock import ThreadLock
 
 _TWO = 2
 
@@ -76,20 +79,27 @@ def _has_onednn(dtype: torch.dtype) -> bool:
     return usable and (dtype == torch.float32 or has_bfloat16_products())
 
 
-_known: dict[ComputeType, WeakTensorKeyDictionary] = {}
+_known: dict[ComputeType, WeakTensorKeyDictionary] = {
+    dtype: WeakTensorKeyDictionary() for dtype in get_args(ComputeType)
+}
+_lock = ThreadLock()
 
 
 def prepack(weight: Float[Tensor, "outer ..."], dtype: ComputeType = "float32") -> Prepacked:
     """The weight's `Prepacked`, made at its first use and made anew when the weight was changed or trained.
 
     The weight of a convolution (outer, dim, width) is taken for windows of `width` neighbors of `dim` numbers.
+    Several threads may ask at once: one of them lays the weight out, the others wait for it.
     """
     version = (weight_version(weight), native_types())
-    known = _known.setdefault(dtype, WeakTensorKeyDictionary())
-    found = known.get(weight)
-    if found is None or found[0] != version:
-        found = (version, Prepacked(_flat(weight.detach()), dtype))
-        known[weight] = found
+    found = _known[dtype].get(weight)
+    if found is not None and found[0] == version:
+        return found[1]
+    with _lock:
+        found = _known[dtype].get(weight)
+        if found is None or found[0] != version:
+            found = (version, Prepacked(_flat(weight.detach()), dtype))
+            _known[dtype][weight] = found
     return found[1]
 
 

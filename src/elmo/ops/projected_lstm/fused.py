@@ -19,6 +19,7 @@ from elmo.ops.product.native_product import KINDS, PackedMatrix, native_types
 from elmo.ops.product.panels import lay_out
 from elmo.ops.product.version import weight_version
 from elmo.ops.projected_lstm.cell import LayerWeights, LSTMSettings
+from elmo.process.thread_lock import ThreadLock
 
 _LANES = 16
 _CACHE_LINE = 16  # in numbers of 32 bits
@@ -73,7 +74,7 @@ class Shared(NamedTuple):
     @classmethod
     def of(cls, team: int, reading: Reading) -> "Shared":
         """For `team` threads."""
-        return cls(torch.empty_like(reading.cell), torch.zeros(team, _CACHE_LINE, dtype=torch.int32))
+        return cls(torch.empty_like(reading.cell), torch.zeros(team, _CACHE_LINE, dtype=torch.int32, device="cpu"))
 
 
 class FusedLayer:
@@ -125,7 +126,7 @@ class FusedLayer:
             len(shared.arrivals),
         )
         size = library.elmo_fused_lstm_work_bytes(ctypes.byref(self._layer), ctypes.byref(run))
-        work = torch.empty(size, dtype=torch.uint8)
+        work = torch.empty(size, dtype=torch.uint8, device="cpu")
         run.work = work.data_ptr()
         library.elmo_fused_lstm(self.kind, ctypes.byref(self._layer), ctypes.byref(run))
 
@@ -139,6 +140,7 @@ def _gate_panels(rows: Float[Tensor, "gates inner"]) -> Float[Tensor, "padded in
 
 
 _known: dict[tuple[ComputeType, LSTMSettings], WeakTensorKeyDictionary] = {}
+_lock = ThreadLock()
 
 
 def can_fuse(weights: LayerWeights, dtype: ComputeType) -> bool:
@@ -148,11 +150,18 @@ def can_fuse(weights: LayerWeights, dtype: ComputeType) -> bool:
 
 
 def fused_layer(weights: LayerWeights, settings: LSTMSettings, dtype: ComputeType) -> FusedLayer:
-    """The layer's `FusedLayer`, made at its first use and made anew when a weight was changed or trained."""
+    """The layer's `FusedLayer`, made at its first use and made anew when a weight was changed or trained.
+
+    Several threads may ask at once: one of them lays the weights out, the others wait for it.
+    """
     version = [weight_version(tensor) for tensor in weights if tensor is not None]
     known = _known.setdefault((dtype, settings), WeakTensorKeyDictionary())
     found = known.get(weights.recurrent_weight)
-    if found is None or found[0] != version:
-        found = (version, FusedLayer(weights, settings, dtype))
-        known[weights.recurrent_weight] = found
+    if found is not None and found[0] == version:
+        return found[1]
+    with _lock:
+        found = known.get(weights.recurrent_weight)
+        if found is None or found[0] != version:
+            found = (version, FusedLayer(weights, settings, dtype))
+            known[weights.recurrent_weight] = found
     return found[1]

@@ -119,7 +119,7 @@ def _columns(state: Tensor, place: int, places: int) -> Tensor:
 
 def _positions(rows: Tensor, lengths: Tensor, tokens: int, *, backward: bool) -> tuple[Tensor, Tensor]:
     """How many rows (longest first) have a token at each step, and where those tokens lie in the padded batch."""
-    steps = torch.arange(int(lengths[0]) if len(lengths) else 0)
+    steps = torch.arange(int(lengths[0]) if len(lengths) else 0, device="cpu")
     there = lengths[None, :] > steps[:, None]
     within = lengths[None, :] - 1 - steps[:, None] if backward else steps[:, None]
     return there.sum(dim=1), (rows[None, :] * tokens + within)[there]

@@ -1,0 +1,64 @@
+"""Where a file of vectors comes from and goes to: all that can be checked before a model is loaded.
+
+Nothing that is there is replaced without leave, the text is never replaced at all, and every name that will be needed
+is one that the file system can hold.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from elmo.embed.corpus.partial_folder import PartialFolder
+from elmo.embed.storage.layout import FileFormat, files_of, format_of, require_libraries
+from elmo.errors import OutputError
+from elmo.text.text_file import check_is_text_file, require_other_file
+
+# What is put around the name of the output while it is written: OUT.partial, OUT.npy.metadata.json.
+_LONGEST_ENDING = ".metadata.json"
+
+
+def check_places(text: Path | str, output: Path, format: str | None, *, resume: bool, force: bool) -> FileFormat:
+    """The format of the file that would be made.
+
+    Raises TextError (no such text), ConfigError (no such format; text and output are one file), OutputError (something
+    is in the way), MissingExtraError (a library for the format is not installed).
+    """
+    file_format = format_of(output, format)
+    check_is_text_file(text)
+    require_libraries(file_format)
+    _require_possible_name(output)
+    partial = PartialFolder(output)
+    targets = files_of(output, file_format)
+    for target in (*targets, partial.path):
+        require_other_file(text, target)
+    if output.is_dir():
+        raise OutputError(f"{output}: is a folder. Name a file in it, such as {output / 'vectors.h5'}.")
+    if resume:  # what is there may be this run's own: that takes a look at the text
+        return file_format
+    if not force:
+        require_free(targets)
+        partial.require_absent()
+    return file_format
+
+
+def require_free(targets: Sequence[Path]) -> None:
+    """OutputError if one of these files is there, be it a link that leads nowhere."""
+    for target in reversed(targets):  # the file that was named comes first
+        if os.path.lexists(target):
+            raise OutputError(
+                f"{target}: exists already. Choose another name, or use --force (force=True) to replace it."
+            )
+
+
+def _require_possible_name(output: Path) -> None:
+    try:
+        output.with_name(output.name + _LONGEST_ENDING).lstat()
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name, or no name at all
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        shown = str(output) if len(str(output)) <= 200 else f"{str(output)[:200]}..."
+        raise OutputError(
+            f"{shown!r}: can't be the name of an output: {why}. While it is written, files with longer names lie "
+            "beside it. Choose a shorter path in a folder that you may use."
+        ) from None

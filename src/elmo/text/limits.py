@@ -1,0 +1,73 @@
+"""Limits on what is read from a text: a line's bytes, and how far a packed file may grow.
+
+Most of the text is never in memory, but one line is. A device, a damaged file or a decompression bomb can have a line
+without an end, or a few kilobytes that unpack to billions of empty lines. Two environment variables raise the limits;
+on the command line `--no-limits` lifts them all.
+"""
+
+import os
+from collections.abc import Iterator
+from functools import partial
+from typing import BinaryIO
+
+from elmo.errors import TextError
+
+LINE_VARIABLE = "ELMO_MAX_LINE_BYTES"
+"""Environment variable: bytes of the longest line that is read (default 16 MiB)."""
+RATIO_VARIABLE = "ELMO_MAX_UNPACK_RATIO"
+"""Environment variable: how many times its size on the disk a packed file may have unpacked (default 200)."""
+
+_LINE_BYTES = 16 << 20
+_RATIO = 200
+# A small file of equal lines packs far better than text does; so much may come of any file.
+_UNPACKED_FREELY = 2 << 20
+_LINES_BETWEEN_CHECKS = 4096
+
+
+def max_line_bytes() -> int:
+    """The limit that holds now."""
+    return _variable(LINE_VARIABLE, _LINE_BYTES)
+
+
+def limited_lines(content: BinaryIO, name: str, packed: BinaryIO | None = None) -> Iterator[bytes]:
+    """The lines of `content`, their ends included. TextError for one that is too long, naming it.
+
+    `packed`: the file as it lies on the disk, if `content` unpacks it; TextError if it unpacks to too much.
+    """
+    limit, unpacked = max_line_bytes(), 0
+    number = 0
+    for number, line in enumerate(iter(partial(content.readline, limit + 1), b""), start=1):
+        if len(line) > limit and not line.endswith(b"\n"):
+            raise line_too_long(name, number)
+        unpacked += len(line)
+        if packed is not None and (number % _LINES_BETWEEN_CHECKS == 0 or len(line) > _UNPACKED_FREELY):
+            require_plausible_size(name, packed, unpacked)
+        yield line
+    if packed is not None:
+        require_plausible_size(name, packed, unpacked)
+
+
+def line_too_long(name: str, number: int) -> TextError:
+    """What to raise for a line of more bytes than `max_line_bytes`."""
+    return TextError(
+        f"{name}:{number}: the line has more than {max_line_bytes():,} bytes, the limit for a line. If that is how the "
+        f"text is meant, add --no-limits (or set {LINE_VARIABLE}); otherwise put each sentence on a line of its own."
+    )
+
+
+def require_plausible_size(name: str, packed: BinaryIO, unpacked: int) -> None:
+    """TextError if so many bytes came from what was read of `packed` that it can't be text."""
+    ratio = _variable(RATIO_VARIABLE, _RATIO)
+    if unpacked <= _UNPACKED_FREELY or not packed.seekable() or unpacked <= ratio * packed.tell():
+        return
+    raise TextError(
+        f"{name}: unpacks to more than {ratio} times its size ({packed.tell():,} bytes gave {unpacked:,} so far), as "
+        f"no text does. If it is meant so, add --no-limits (or set {RATIO_VARIABLE}), or unpack it first."
+    )
+
+
+def _variable(name: str, default: int) -> int:
+    """Its value if that is a whole number above 0, else `default`."""
+    text = os.environ.get(name, "").strip()
+    # With 18 digits it is still a number of bytes that a file can be asked for.
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 and int(text) else default

@@ -1,0 +1,133 @@
+"""What counts as a sentence, for everything that takes sentences from Python; anything else is named with its place.
+
+A sentence is a list of tokens, or a string that is split on whitespace. One mistake can't be seen from a single
+sentence: ["The", "river", "bank"] may be one tokenized sentence, passed without the list around it, or three sentences
+of one word. Nobody can know, so it is an error that names both ways to write it.
+"""
+
+import operator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+from elmo.errors import ConfigError
+
+# Sentences of a stream that are looked at before the first one is given on.
+_LOOKED_AT = 512
+_WORDS_SHOWN = 3
+_LONGEST_SHOWN = 60
+
+
+def checked_sentences(sentences: Any) -> list[Sequence[str]]:
+    """All sentences as lists of tokens.
+
+    Raises ConfigError for a plain string, for a sentence or token of another type, and for a flat list of words: two or
+    more strings, none of which has whitespace. A sentence of one word is written as a list: `[["yes"], ["no"]]`.
+    """
+    found = list(_items(sentences))
+    _refuse_flat_list(found)
+    return [checked_sentence(sentence, place) for place, sentence in enumerate(found)]
+
+
+def checked_stream(sentences: Any, window: int = _LOOKED_AT) -> Iterator[Sequence[str]]:
+    """As `checked_sentences`, one by one. A flat list of words is noticed in the first `window` sentences (at least 2).
+
+    What is no iterable at all is refused here and now, everything else when its turn comes.
+    """
+    return _checked(_items(sentences), max(2, window))
+
+
+def checked_sentence(sentence: Any, place: int) -> Sequence[str]:
+    """One sentence as a list of tokens; a string is split on whitespace. `place` counts from 0."""
+    if isinstance(sentence, str):
+        return sentence.split()
+    tokens = None if isinstance(sentence, bytes) else _iterated(sentence)
+    if tokens is None:
+        raise ConfigError(
+            f"sentences[{place}] is {_short(sentence)}, but a sentence is a list of tokens or a string. "
+            "Decode bytes first; pass an empty list where there is no sentence."
+        )
+    listed = list(tokens)
+    for position, token in enumerate(listed):
+        if not isinstance(token, str):
+            raise ConfigError(
+                f"sentences[{place}][{position}] is {_short(token)}, but a token is a string. Convert it to one; an "
+                "empty string is a token too."
+            )
+    return listed
+
+
+def checked_count(value: Any, name: str, what: str) -> int:
+    """`value` as an int of at least 1, else ConfigError; `what` the argument `name` counts, for the message."""
+    try:
+        count = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        count = None
+    if count is None or count < 1:
+        raise ConfigError(
+            f"{name} is {_short(value)}, but must be an integer of at least 1: it is a number of {what}. Leave it out "
+            "for the default."
+        )
+    return count
+
+
+def _checked(items: Iterator[Any], window: int) -> Iterator[Sequence[str]]:
+    seen: list[Any] = []
+    while len(seen) < window and all(map(_has_no_space, seen[-1:])):
+        try:
+            seen.append(next(items))
+        except StopIteration:
+            break
+    _refuse_flat_list(seen)
+    for place, sentence in enumerate(chain(seen, items)):
+        yield checked_sentence(sentence, place)
+
+
+def _items(sentences: Any) -> Iterator[Any]:
+    if isinstance(sentences, str | bytes):
+        raise ConfigError(
+            f"sentences is the plain string {_short(sentences)}, but a list of sentences is needed, for instance "
+            "[['A', 'first', 'sentence'], 'A second one']. Put it into a list: [text]."
+        )
+    found = _iterated(sentences)
+    if found is None:
+        raise ConfigError(
+            f"sentences is {_short(sentences)}, but a list of sentences is needed, each a list of tokens or a string."
+        )
+    return found
+
+
+def _iterated(value: Any) -> Iterator[Any] | None:
+    """None for what can't be iterated over, such as an array or a tensor without axes."""
+    try:
+        return iter(value) if isinstance(value, Iterable) else None
+    except TypeError:
+        return None
+
+
+def _has_no_space(sentence: Any) -> bool:
+    return isinstance(sentence, str) and not any(character.isspace() for character in sentence)
+
+
+def _refuse_flat_list(sentences: Sequence[Any]) -> None:
+    if len(sentences) < 2 or not all(map(_has_no_space, sentences)):
+        return
+    words = [str(word) for word in sentences if word]
+    if len(words) < 2:
+        return
+    shown, more = words[:_WORDS_SHOWN], ", ..." if len(words) > _WORDS_SHOWN else ""
+    flat = _cut(", ".join(map(repr, shown)) + more)
+    nested = _cut(", ".join(f"[{word!r}]" for word in shown) + more)
+    raise ConfigError(
+        f"sentences is a flat list of words ({flat}): it may be one tokenized sentence or {len(words)} sentences of "
+        f"one word. Pass one tokenized sentence as [[{flat}]], sentences of one word as [{nested}]. Text that has no "
+        "spaces between its words must be tokenized first."
+    )
+
+
+def _short(value: object) -> str:
+    return f"{_cut(repr(value))} ({type(value).__name__})"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."

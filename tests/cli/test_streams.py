@@ -1,0 +1,111 @@
+"""Standard streams that are closed, full or read by nobody: a message or nothing, never a traceback."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import elmo
+from elmo.cli import main as command_line
+from elmo.cli import models
+from elmo.cli.main import main
+
+SOURCE = Path(elmo.__file__).parents[1]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"}
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+
+
+def shell(command: str, **settings) -> subprocess.CompletedProcess[str]:
+    """`command` with "elmo" for the program."""
+    program = f"{sys.executable} -m elmo"
+    return subprocess.run(
+        command.replace("elmo", program, 1), shell=True, capture_output=True, text=True, env=ENVIRONMENT, **settings
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "message"),
+    [
+        ("elmo --version >&-", 2, "standard output: can't be written: it is closed"),
+        ("elmo --version > /dev/full", 2, "standard output: can't be written: No space left"),
+        ("elmo nonsense 2>&-", 2, ""),
+        ("elmo nonsense 2> /dev/full", 2, ""),
+        ("elmo --version <&- 2>&-", 0, ""),
+        ("elmo embed - <&-", 2, "standard input is closed"),
+        ("elmo embed - -o x.h5 <&-", 2, "standard input is closed"),
+        ("elmo perplexity small-en - <&-", 2, "standard input is closed"),
+    ],
+)
+def test_closed_and_full_streams_end_with_a_message(command, code, message, tmp_path):
+    found = shell(command, cwd=tmp_path)
+    assert found.returncode == code, found.stderr
+    assert message in found.stderr
+    assert "Traceback" not in found.stderr
+    assert "bug" not in found.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_vectors_are_made_with_every_stream_closed(tiny_bilm, tmp_path):
+    tiny_bilm.save_pretrained(tmp_path / "model")
+    (tmp_path / "t.txt").write_text("a b\n\nc\n")
+    assert shell("elmo embed t.txt -o one.npy -m model", cwd=tmp_path).returncode == 0
+    found = shell("elmo embed t.txt -o two.npy -m model <&- 2>&- >&-", cwd=tmp_path)
+    assert found.returncode == 2  # the report could not be printed
+    assert (tmp_path / "two.npy").read_bytes() == (tmp_path / "one.npy").read_bytes()
+
+
+def test_a_standard_input_that_outgrows_the_disk_is_named(tiny_bilm, tmp_path, monkeypatch, capsys):
+    tiny_bilm.save_pretrained(tmp_path / "model")
+
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("elmo.embed.corpus.partial_folder.os.fsync", full)
+    monkeypatch.setattr("sys.stdin", open(os.devnull))  # noqa: SIM115, PTH123 - closed by pytest
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("elmo.text.limits.limited_lines", lambda *_: iter([b"a\n"]))
+        assert main(["embed", "-", "-o", str(tmp_path / "x.h5"), "-m", str(tmp_path / "model")]) == 2
+    sys.stdin.close()
+    assert "x.h5.partial/input.txt.unfinished: can't be written: No space left" in capsys.readouterr().err
+    assert not (tmp_path / "x.h5.partial").exists()
+
+
+def test_no_limits_lifts_them_for_the_command_alone(monkeypatch):
+    seen = {}
+
+    def action(argv):
+        seen.update({name: os.environ.get(name) for name in command_line._LIMITS}, argv=argv)
+        return 0
+
+    monkeypatch.setattr(models, "main", action)
+    monkeypatch.setenv("ELMO_MAX_LINE_BYTES", "7")
+    assert main(["models", "--no-limits", "x"]) == 0
+    assert seen == {**dict.fromkeys(command_line._LIMITS, str(1 << 40)), "argv": ["x"]}
+    assert os.environ["ELMO_MAX_LINE_BYTES"] == "7"
+    assert "ELMO_MAX_FILE_BYTES" not in os.environ
+
+
+def test_memory_that_torch_can_not_have_is_no_bug(monkeypatch, capsys):
+    def action(argv):
+        raise RuntimeError("[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory: you tried")
+
+    monkeypatch.setattr(models, "main", action)
+    assert main(["models"]) == 2
+    assert capsys.readouterr().err.startswith("Not enough memory")
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(36, "File name too long", "y" * 3000), OSError(9, "Bad file descriptor"), OSError(28, "Full")]
+)
+def test_errors_of_files_name_the_place_shortly(monkeypatch, capsys, error):
+    def action(argv):
+        raise error
+
+    monkeypatch.setattr(models, "main", action)
+    assert main(["models"]) == 2
+    told = capsys.readouterr().err
+    assert "bug" not in told
+    assert len(told) < 500

@@ -1,0 +1,112 @@
+"""The Embedder in wrong hands: every mistake is a ConfigError, and torch's defaults change nothing."""
+
+import inspect
+
+import numpy as np
+import pytest
+import torch
+
+from elmo.embed.embedder import Embedder
+from elmo.errors import ConfigError
+from elmo.model.bilm import BiLM
+from elmo.model.elmo import ELMo, _check
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *({"max_tokens": value} for value in ("a", 1.5, float("nan"), True, -1)),
+        *({"cache_bytes": value} for value in ("a", -1, 1.5, None)),
+    ],
+    ids=str,
+)
+def test_settings_of_a_wrong_kind_are_refused(tiny_bilm, settings):
+    with pytest.raises(ConfigError, match=next(iter(settings))):
+        Embedder(tiny_bilm, **settings)
+
+
+def test_arguments_of_a_wrong_kind_are_refused(embedder):
+    for call, message in (
+        (lambda: embedder.embed(torch.zeros(3)), r"sentences\[0\]"),
+        (lambda: embedder.embed(["The", "bank"]), "flat list of words"),
+        (lambda: embedder.embed_iter(None), "sentences is None"),
+        (lambda: embedder.embed_iter([["a"]], window="a"), "window is 'a'"),
+        (lambda: embedder.embed([["a"]], layers=b"all"), "layers is b'all'"),
+        (lambda: embedder.warm_up(["The", "bank"]), "flat list of words"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            call()
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16])
+def test_weights_of_another_type_are_refused(tiny_bilm, dtype):
+    embedder = Embedder(tiny_bilm)
+    tiny_bilm.to(dtype)
+    for call in (lambda: embedder.embed([["a"]]), lambda: Embedder(tiny_bilm)):
+        with pytest.raises(ConfigError, match=r"weights are torch.float.*bilm\.float\(\)"):
+            call()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_state_that_is_not_finite_is_refused(tiny_bilm, value):
+    embedder = Embedder(tiny_bilm, state="carry")
+    before = embedder.embed(["a b"])
+    state = embedder.state_dict()
+    state["cell"][1, 0, 2] = value
+    with pytest.raises(ConfigError, match="'cell' of the state is not finite"):
+        embedder.load_state_dict(state)
+    embedder.reset()
+    np.testing.assert_array_equal(embedder.embed(["a b"])[0], before[0])
+
+
+@pytest.mark.parametrize("native", ["1", "0"])
+def test_torchs_defaults_change_nothing(tiny_bilm, tiny_corpus, tmp_path, monkeypatch, native):
+    tiny_bilm.save_pretrained(tmp_path / "model")
+    expected = Embedder(tiny_bilm).embed(tiny_corpus)
+    monkeypatch.setenv("ELMO_NATIVE", native)
+    try:
+        torch.set_default_dtype(torch.float64)
+        torch.set_default_device("meta")
+        for embedder in (Embedder(tiny_bilm), Embedder.from_pretrained(tmp_path / "model", device="cpu")):
+            for found, array in zip(embedder.embed(tiny_corpus), expected, strict=True):
+                np.testing.assert_array_equal(found, array)
+    finally:
+        torch.set_default_dtype(torch.float32)
+        torch.set_default_device(None)
+
+
+def test_the_model_hash_is_computed_once_and_again_after_a_change(tiny_bilm, monkeypatch):
+    embedder, calls = Embedder(tiny_bilm), []
+    real = BiLM.to_checkpoint
+    monkeypatch.setattr(BiLM, "to_checkpoint", lambda self: calls.append(1) or real(self))
+    first = embedder.model_hash
+    assert embedder.model_hash == embedder.describe()["model_hash"] == first
+    assert len(calls) == 1
+    with torch.no_grad():
+        tiny_bilm.token_encoder.projection.bias += 1
+    assert embedder.model_hash != first
+
+
+def test_elmo_refuses_the_same_mistakes(tiny_bilm):
+    layer = ELMo(tiny_bilm)
+
+    def elmo(sentences):
+        """`forward` without the check of shapes that tests add to it."""
+        return inspect.unwrap(ELMo.forward)(layer, sentences)
+
+    for call, message in (
+        (lambda: elmo(["The", "bank"]), "flat list of words"),
+        (lambda: layer.character_ids(["The", "bank"]), "flat list of words"),
+        (lambda: elmo("The bank"), "plain string"),
+        (lambda: elmo(None), "sentences is None"),
+        (lambda: elmo([[1, 2]]), r"sentences\[0\]\[0\] is 1 \(int\)"),
+        (lambda: elmo(np.zeros((1, 2, 50), np.int64)), r"sentences\[0\]\[0\] is array"),
+        (lambda: elmo(torch.zeros(1, 2, 50)), "ids are integers"),
+        (lambda: elmo(torch.zeros(1, 2, 50, dtype=torch.bool)), "ids are integers"),
+        (lambda: ELMo(tiny_bilm, num_mixes=10**6), "num_mixes is 1000000"),
+        (lambda: inspect.unwrap(_check)(1.5, 0.5, False, None, False), "num_mixes is 1.5"),
+        (lambda: inspect.unwrap(_check)(1, "a", False, None, False), "dropout is 'a'"),
+        (lambda: inspect.unwrap(_check)(1, 0.5, "x", None, False), "trainable is 'x'"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            call()

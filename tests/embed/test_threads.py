@@ -1,0 +1,132 @@
+"""One Embedder in many threads: the vectors of one thread, bit for bit."""
+
+import copy
+import pickle
+import sys
+import threading
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from elmo.embed.embedder import Embedder
+from elmo.errors import ConfigError
+from elmo.model.bilm import BiLM
+
+THREADS = 16
+CALLS = 12
+
+
+@pytest.fixture
+def tiny_switches(one_thread) -> Iterator[None]:
+    """Threads take turns every few microseconds."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def sentences_of(call: int) -> list[list[str]]:
+    """Two sentences of words that neighboring calls share in part."""
+    return [[f"w{(call * 7 + place) % 90}" for place in range(length)] for length in (3, 6)]
+
+
+def run_at_once(work: Callable[[int], None], count: int) -> None:
+    """Runs `work(0)` ... `work(count - 1)` at the same time; raises what one of them raised."""
+    problems: list[BaseException] = []
+    barrier = threading.Barrier(count)
+
+    def run(number: int) -> None:
+        barrier.wait()
+        try:
+            work(number)
+        except BaseException as error:
+            problems.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if problems:
+        raise problems[0]
+
+
+@pytest.mark.parametrize("is_warm", [False, True], ids=["fresh", "warm"])
+@pytest.mark.parametrize("cache_bytes", [0, 6_000, 1 << 20])
+def test_many_threads_give_the_bits_of_one(tiny_config, tiny_switches, cache_bytes, is_warm):
+    bilm = BiLM(tiny_config).requires_grad_(False)  # new weights, which nobody has laid out
+    alone = Embedder(copy.deepcopy(bilm), cache_bytes=0)
+    expected = [[array.tobytes() for array in alone.embed(sentences_of(call))] for call in range(CALLS)]
+    embedder = Embedder(bilm, cache_bytes=cache_bytes)
+
+    def check(call: int) -> None:
+        assert [array.tobytes() for array in embedder.embed(sentences_of(call))] == expected[call]
+
+    def work(number: int) -> None:
+        for step in range(4):
+            check((number + 5 * step) % CALLS)
+
+    for call in range(CALLS if is_warm else 0):
+        check(call)
+    run_at_once(work, THREADS)
+    for call in range(CALLS):  # nothing wrong is left behind
+        check(call)
+
+
+def test_streams_and_descriptions_in_many_threads(tiny_bilm, tiny_switches):
+    sentences = [sentence for call in range(CALLS) for sentence in sentences_of(call)]
+    expected = [array.tobytes() for array in Embedder(tiny_bilm).embed_iter(sentences, "average", window=3)]
+    embedder = Embedder(tiny_bilm, cache_bytes=6_000)
+    model_hash = Embedder(tiny_bilm).model_hash
+
+    def work(number: int) -> None:
+        if number % 2:
+            assert [array.tobytes() for array in embedder.embed_iter(sentences, "average", window=3)] == expected
+        else:
+            assert embedder.describe()["model_hash"] == model_hash
+            embedder.forget_words()
+
+    run_at_once(work, 6)
+
+
+def test_carry_refuses_a_call_while_another_is_running(tiny_bilm, monkeypatch):
+    embedder, alone = Embedder(tiny_bilm, state="carry"), Embedder(tiny_bilm, state="carry")
+    embedder.embed(["a b"])
+    alone.embed(["a b"])
+    expected = alone.embed(["c d"])[0]
+    is_reading, may_end = threading.Event(), threading.Event()
+    real = Embedder._read
+
+    def slow(self, *arguments):
+        is_reading.set()
+        may_end.wait()
+        return real(self, *arguments)
+
+    monkeypatch.setattr(Embedder, "_read", slow)
+    found: list[np.ndarray] = []
+    thread = threading.Thread(target=lambda: found.extend(embedder.embed(["c d"])))
+    thread.start()
+    is_reading.wait()
+    calls = (
+        lambda: embedder.embed(["x y"]),
+        embedder.reset,
+        embedder.state_dict,
+        lambda: embedder.load_state_dict({}),
+    )
+    try:
+        for call in calls:
+            with pytest.raises(ConfigError, match="another thread's call is still running.*Embedder for each thread"):
+                call()
+    finally:
+        may_end.set()
+        thread.join()
+    np.testing.assert_array_equal(found[0], expected)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(embedder.embed(["e f"])[0], alone.embed(["e f"])[0])
+
+
+def test_an_embedder_can_be_pickled_and_copied(embedder, tiny_corpus):
+    expected = [array.tobytes() for array in embedder.embed(tiny_corpus)]
+    for other in (copy.deepcopy(embedder), pickle.loads(pickle.dumps(embedder))):
+        assert [array.tobytes() for array in other.embed(tiny_corpus)] == expected

@@ -1,0 +1,121 @@
+"""Limits: bounded memory for whatever has no end, and a message that says how to lift them."""
+
+import gzip
+import io
+import lzma
+import os
+import sys
+import threading
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from elmo.corpus.blocks import read_blocks
+from elmo.errors import TextError
+from elmo.text.limits import LINE_VARIABLE, RATIO_VARIABLE
+from elmo.text.sentences import read_sentences
+from elmo.text.text_file import check_is_text_file, is_stream
+
+READERS = {
+    "sentences": lambda path: list(read_sentences(path)),
+    "blocks": lambda path: list(read_blocks(path, "line", size=64)),
+}
+readers = pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+
+
+@readers
+def test_a_line_that_is_too_long_is_named_and_the_limit_can_be_raised(tmp_path, monkeypatch, read):
+    monkeypatch.setenv(LINE_VARIABLE, "100")
+    path = tmp_path / "text.txt"
+    path.write_bytes(b"a b\n" + b"c " * 500 + b"\n")
+    with pytest.raises(TextError, match=rf"text.txt:2: the line has more than 100 bytes.*--no-limits.*{LINE_VARIABLE}"):
+        read(path)
+    monkeypatch.setenv(LINE_VARIABLE, "1001")
+    assert read(path)
+
+
+def test_a_line_of_exactly_the_limit_is_read(tmp_path, monkeypatch):
+    monkeypatch.setenv(LINE_VARIABLE, "4")
+    path = tmp_path / "text.txt"
+    path.write_bytes(b"a bc\na bc\na bc")
+    assert list(read_sentences(path)) == [["a", "bc"]] * 3
+
+
+def test_a_line_without_an_end_takes_bounded_memory(tmp_path, monkeypatch):
+    monkeypatch.setenv(LINE_VARIABLE, str(1 << 20))
+    path = tmp_path / "text.txt.xz"
+    path.write_bytes(lzma.compress(bytes(32 << 20), preset=0))
+    tracemalloc.start()
+    try:
+        with pytest.raises(TextError, match="text.txt.xz:1: the line has more than 1,048,576 bytes"):
+            list(read_sentences(path))
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_a_packed_file_that_grows_as_no_text_does_is_refused(tmp_path, monkeypatch, pack):
+    monkeypatch.setattr("elmo.text.limits._UNPACKED_FREELY", 1 << 16)
+    path = tmp_path / ("text.gz" if pack is gzip.compress else "text.xz")
+    path.write_bytes(pack(b"\n" * (1 << 20)))
+    for read in READERS.values():
+        with pytest.raises(TextError, match=rf"to more than 200 times.*--no-limits.*{RATIO_VARIABLE}.*unpack it"):
+            read(path)
+    monkeypatch.setenv(RATIO_VARIABLE, "100000")
+    assert len(list(read_sentences(path))) == 1 << 20
+
+
+def test_packed_text_is_no_bomb(tmp_path, monkeypatch):
+    monkeypatch.setattr("elmo.text.limits._UNPACKED_FREELY", 1 << 10)
+    path = tmp_path / "text.xz"
+    path.write_bytes(lzma.compress("".join(f"line {number} of a text\n" for number in range(5000)).encode()))
+    assert len(list(read_sentences(path))) == 5000
+
+
+@pytest.mark.parametrize("value", ["", "no", "-1", "0", "1.5", "9" * 30])
+def test_a_limit_that_is_no_number_changes_nothing(tmp_path, monkeypatch, value):
+    monkeypatch.setenv(LINE_VARIABLE, value)
+    path = tmp_path / "text.txt"
+    path.write_bytes(b"a b\n")
+    assert list(read_sentences(path)) == [["a", "b"]]
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs devices")
+def test_devices_are_refused_and_the_null_device_is_an_empty_text():
+    for check in (check_is_text_file, read_sentences):
+        with pytest.raises(TextError, match=r"/dev/zero is a device.*cat /dev/zero \| elmo"):
+            check("/dev/zero")
+    with pytest.raises(TextError, match="/dev/null is empty"):
+        list(read_sentences("/dev/null", require_content=True))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+def test_a_pipe_is_read_once_like_standard_input(tmp_path):
+    fifo = tmp_path / "pipe"
+    os.mkfifo(fifo)
+    writer = threading.Thread(target=lambda: fifo.write_bytes(b"a b\n" * 5000))
+    writer.start()
+    told: list[int] = []
+    assert is_stream(fifo)
+    assert len(list(read_sentences(fifo, on_progress=told.append))) == 5000
+    writer.join()
+    assert told == []
+
+
+@pytest.mark.parametrize("path", ["word " * 80, "a" * 5000, "a\0b"])
+def test_a_text_in_the_place_of_a_path_is_told(path):
+    with pytest.raises(TextError, match="too long for the name of a file|null|no such file") as told:
+        check_is_text_file(path)
+    assert len(str(told.value)) < 500
+    assert not is_stream(path)
+
+
+@pytest.mark.parametrize("stream", [None, io.TextIOWrapper(io.BytesIO())])
+def test_closed_standard_input_is_told(monkeypatch, stream):
+    if stream is not None:
+        stream.close()
+    monkeypatch.setattr(sys, "stdin", stream)
+    with pytest.raises(TextError, match="standard input is closed"):
+        list(read_sentences("-"))

@@ -1,0 +1,87 @@
+"""Sentences from Python: what is one, and what is refused with its place."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from elmo.errors import ConfigError
+from elmo.text.sentence_checks import checked_count, checked_sentences, checked_stream
+
+BOTH = [checked_sentences, lambda sentences: list(checked_stream(sentences))]
+
+
+@pytest.mark.parametrize("checked", BOTH)
+@pytest.mark.parametrize(
+    "words",
+    [["The", "river", "bank"], ("yes", "no"), ["bank", "", "river"], np.array(["a", "b"]), ["我爱你", "他去了银行"]],
+)
+def test_a_flat_list_of_words_is_refused_with_both_ways_to_write_it(checked, words):
+    with pytest.raises(ConfigError) as told:
+        checked(words)
+    first, second = [str(word) for word in words if word][:2]
+    message = str(told.value)
+    assert f"one tokenized sentence as [[{first!r}, {second!r}" in message
+    assert f"sentences of one word as [[{first!r}], [{second!r}]" in message
+
+
+@pytest.mark.parametrize("checked", BOTH)
+@pytest.mark.parametrize(
+    ("sentences", "expected"),
+    [
+        ([["The", "river", "bank"]], [["The", "river", "bank"]]),
+        ([["yes"], ["no"]], [["yes"], ["no"]]),
+        (["yes"], [["yes"]]),
+        (["yes", "it is"], [["yes"], ["it", "is"]]),
+        (["yes", ["no"]], [["yes"], ["no"]]),
+        (["yes\n", "no\n"], [["yes"], ["no"]]),
+        (["yes", ""], [["yes"], []]),
+        (["", ""], [[], []]),
+        ([], []),
+        ((["a"], "b c"), [["a"], ["b", "c"]]),
+        ([("a", "")], [["a", ""]]),
+    ],
+)
+def test_what_is_no_flat_list_is_taken_as_written(checked, sentences, expected):
+    assert checked(sentences) == expected
+
+
+def test_a_stream_is_looked_at_no_further_than_needed():
+    taken = []
+
+    def lines(words):
+        for word in words:
+            taken.append(word)
+            yield word
+
+    next(checked_stream(lines(["a b", "c", "d"])))
+    assert taken == ["a b"]
+    taken.clear()
+    with pytest.raises(ConfigError, match="flat list of words"):
+        next(checked_stream(lines(["a"] * 10), window=1))
+    assert taken == ["a", "a"]
+
+
+@pytest.mark.parametrize("checked", [checked_sentences, checked_stream])
+@pytest.mark.parametrize("sentences", [None, 7, torch.zeros(()), np.zeros(())])
+def test_what_is_no_list_is_refused_at_once(checked, sentences):
+    with pytest.raises(ConfigError, match="a list of sentences is needed"):
+        checked(sentences)
+
+
+@pytest.mark.parametrize("checked", BOTH)
+@pytest.mark.parametrize(
+    ("sentences", "place"),
+    [(torch.zeros(3), r"sentences\[0\] is tensor"), (np.zeros((1, 2)), r"sentences\[0\]\[0\] is"), ([["a"], [1]], "1")],
+)
+def test_arrays_of_numbers_are_no_sentences(checked, sentences, place):
+    with pytest.raises(ConfigError, match=place):
+        checked(sentences)
+
+
+@pytest.mark.parametrize("value", ["a", 1.5, float("nan"), None, True, 0, -1])
+def test_a_count_is_an_integer_of_at_least_1(value):
+    with pytest.raises(ConfigError, match=re.escape(f"window is {value!r}")):
+        checked_count(value, "window", "sentences")
+    assert checked_count(np.int64(3), "window", "sentences") == 3
