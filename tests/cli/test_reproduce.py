@@ -62,8 +62,14 @@ def test_table2_from_files_to_a_page_beside_the_paper(arguments, tmp_path, data,
     assert (found["seeds"], found["metric"], found["task"]) == ([1, 2], "f1", "ner")
     for system in found["systems"]:
         run = json.loads((tmp_path / "out" / system["run"] / "scores.json").read_text())
-        assert (system["dev"], system["test"]) == (run["dev"], run["test"])
+        for part in ("dev", "test"):
+            assert run[part].items() <= system[part].items()
+            assert [seed[part] for seed in system["per_seed"]] == [seed[part] for seed in run["per_seed"]]
         assert f"{run['test']['mean']:.2f} ± {run['test']['standard_deviation']:.2f}" in page
+    assert found["bootstrap"]["units"] == {"dev": 40, "test": 40}
+    assert [rule["rule"] for rule in found["rules"]] == ["training-names"]
+    assert found["name"] == tmp_path.name
+    assert {claim["varies"] for claim in found["claims"]} == {"seeds and examples"}
     pictures = {"table2.png", "table2.svg"} if find_spec("matplotlib") else set()  # told of above if it is missing
     assert {path.name for path in (tmp_path / "out").iterdir()} == pictures | {
         "table2.run.json", "table2.json", "table2.md", "runs", "cache",

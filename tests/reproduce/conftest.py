@@ -1,45 +1,56 @@
 """Outcomes of trainings that never were: what comes out of them can be computed by hand."""
 
-import json
-import statistics
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from elmo.reproduce.outcomes import Outcome
+from elmo.reproduce.record import Record, recorded
 from elmo.reproduce.systems import systems_of
 from elmo.tasks.ner.settings import Settings
 
 Scores = Sequence[float]
 
 
-def summary(scores: Scores) -> dict:
-    spread = statistics.stdev(scores) if len(scores) > 1 else None
-    return {"mean": statistics.fmean(scores), "standard_deviation": spread, "scores": list(scores)}
-
-
 @pytest.fixture
-def outcomes_of(tmp_path: Path) -> Callable[..., list[Outcome]]:
-    """Outcomes of an experiment, whose `scores[k]` are the dev scores of its system k, a score a seed."""
+def outcomes_of() -> Callable[..., list[Outcome]]:
+    """Outcomes of an experiment, whose `scores[k]` are the dev scores of its system k, a score for each seed."""
 
     def make(experiment, scores, *, shares=(), test=None, mixes=None, epochs=None) -> list[Outcome]:
         found = []
         for place, system in enumerate(systems_of(experiment, Settings(), shares)):
-            seeds = range(1, 1 + len(scores[place]))
-            per_seed = [
-                {"seed": seed, "best_epoch": 1, "mix_weights": mixes[place][seed - 1] if mixes else []}
-                for seed in seeds
-            ]
-            result = {"task": "ner", "metric": "f1", "seeds": list(seeds), "per_seed": per_seed}
-            result |= {"dev": summary(scores[place])} | ({"test": summary(test[place])} if test else {})
-            run = tmp_path / "runs" / system.folder
-            for seed in seeds:
-                (run / f"seed-{seed}").mkdir(parents=True)
-                curve = epochs[place][seed - 1] if epochs else [scores[place][seed - 1]]
-                lines = [json.dumps({"epoch": epoch, "dev": {"f1": f1}}) for epoch, f1 in enumerate(curve, start=1)]
-                (run / f"seed-{seed}" / "metrics.jsonl").write_text("\n".join(lines) + "\n")
-            found.append(Outcome(system, run, result))
+            per_seed = []
+            for seed, score in enumerate(scores[place]):
+                outcome = {"best_epoch": 1, "dev": {"f1": score, "per_label": {"PER": {"f1": score}}}}
+                outcome |= {"test": {"f1": test[place][seed]}} if test else {}
+                per_seed.append(outcome | {"mix_weights": mixes[place][seed] if mixes else []})
+            seeds = list(range(1, 1 + len(per_seed)))
+            curves = epochs[place] if epochs else [[score] for score in scores[place]]
+            names = (system.name, system.label, system.share, f"runs/{system.folder}")
+            found.append(Outcome(*names, "f1", seeds, per_seed, curves))
         return found
 
     return make
+
+
+@pytest.fixture
+def record_of(outcomes_of) -> Callable[..., Record]:
+    """The record of such outcomes. `units`: with resamples that vary like scores of so many test examples."""
+
+    def make(experiment, scores, *, task="ner", rules=(), name="tweets", units=0, **more) -> Record:
+        outcomes = outcomes_of(experiment, scores, **more)
+        if units:
+            outcomes = [_resampled(outcome, units) for outcome in outcomes]
+        asked = {"experiment": experiment, "task": task, "name": name, "seeds": list(outcomes[0].seeds)}
+        return recorded(asked, outcomes, rules)
+
+    return make
+
+
+def _resampled(outcome: Outcome, units: int) -> Outcome:
+    noise = np.random.default_rng(0).normal(scale=50 / units**0.5, size=(500, 1))
+    data = [name for name in ("dev", "test") if name in outcome.per_seed[0]]
+    resampled = {name: outcome.scored(name).scores + noise for name in data}
+    return replace(outcome, resampled=resampled, num_units=dict.fromkeys(data, units))

@@ -16,38 +16,42 @@ from elmo.tasks.settings import S
 
 @dataclass(frozen=True)
 class Arguments(Generic[S]):
-    """Train every system of the table or figure with every seed, and compare them as the paper does: a page with mean,
-    spread and the paper's numbers, JSON, and a picture are in the folder. What the experiment tries out is set by
-    it; all else is the task's settings. Ctrl-C and SIGTERM save everything; --resume goes on from there."""
+    """Train every system of the table or figure with every seed, and compare them as the paper does. The folder gets a
+    page with means, spreads, intervals and the paper's figures, a JSON record, and a picture. The experiment sets what
+    it compares; everything else is the task's settings. Ctrl-C and SIGTERM save everything; --resume continues."""
 
     train: Path
     """Labelled training data; .gz, .xz and .bz2 are unpacked."""
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
-    """Folder of the results and trainings. Several experiments may share one, one after the other, and with it the
-    biLM's layers and the trainings that are equal."""
+    """Folder of the results and trainings. Several experiments may use the same one, one after the other; they then
+    share the biLM's layers and all equal trainings."""
     settings: Annotated[S, tyro.conf.arg(name="")]
     config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
-    """TOML file of the task's settings; flags beside it win."""
+    """TOML file of the task's settings; flags override it."""
     dev: Path | None = None
     """Labelled data that decides which epoch is the best (default: a tenth of the training data, held out)."""
     test: Path | None = None
     """Labelled data that is scored once, at the end of each training."""
     seeds: tuple[int, ...] | None = None
-    """A training of each system for each; with one there is no spread (default: 1 2 3, or the resumed ones)."""
+    """Random seeds: each system is trained once with each. With a single seed, no claim is decided (default: 1 2 3, or
+    the resumed ones)."""
     shares: tuple[float, ...] | None = None
-    """figure1: percent of the training data (default: those of 0.1 1 5 10 20 50 100 that leave an example or more,
+    """figure1: percentages of the training data (default: those of 0.1 1 5 10 20 50 100 that are at least one example,
     or the resumed ones)."""
     cache: Path | None = None
     """Folder for the biLM's layers, computed once for all trainings (default: in the output folder)."""
     cache_dtype: Literal["float32", "float16"] = "float32"
-    """How they are stored."""
+    """How the layers are stored."""
     keep_models: tyro.conf.FlagCreatePairsOff[bool] = False
     """Save every trained model too."""
+    name: str | None = None
+    """Name of the data set, for the page and the picture (default: the name of the training file's folder, or the
+    resumed one)."""
     workers: int = 1
-    """Systems that are trained at a time, each in a process with its part of the threads."""
+    """Number of systems to train at the same time, each in its own process with its part of the threads."""
     resume: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Go on in the output folder, with its own settings unless a file of settings is given; what is trained isn't
-    trained again."""
+    """Continue in the output folder, with its own settings unless a settings file is given; nothing is trained
+    twice."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the results as JSON."""
     quiet: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -74,8 +78,8 @@ def _help() -> str:
             f"usage: elmo reproduce {{{','.join(EXPERIMENTS)}}} TASK [CONFIG.toml] --train FILE [--dev FILE]",
             "                      [--test FILE] [--seeds 1 2 3] -o FOLDER ...",
             "",
-            "The paper's ablations, one command each, on your own files: trained with several seeds, compared by mean",
-            "and spread beside the paper's numbers, each claim of the paper judged.",
+            "The paper's comparisons on your own files, one command each: every system is trained with several seeds;",
+            "differences have intervals, and each claim of the paper agrees, does not agree, or is not decided.",
             "",
             *(f"  {name:{width}}  {line}" for name, line in EXPERIMENTS.items()),
             "",
@@ -105,7 +109,9 @@ def _reproduce(experiment: str, argv: list[str]) -> int:
     )
     files = Files(arguments.train, arguments.dev, arguments.test)
     job = Job(task, arguments.settings, files, arguments.output, options)
-    found = reproduce(experiment, job, seeds=arguments.seeds, shares=arguments.shares, workers=arguments.workers)
+    found = reproduce(
+        experiment, job, seeds=arguments.seeds, shares=arguments.shares, name=arguments.name, workers=arguments.workers
+    )
     if arguments.json:
         print(json.dumps(found.results, indent=2, ensure_ascii=False))
     elif not arguments.quiet:

@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from elmo.errors import ConfigError, Interrupted
 from elmo.process.stop_flag import stop_flag
-from elmo.reproduce.outcomes import Outcome
+from elmo.reproduce.runs import Trained
 from elmo.reproduce.side_by_side import continued, train_side_by_side
 from elmo.reproduce.systems import System
 from elmo.tasks.registry import AnyTask
@@ -84,7 +84,7 @@ def require_fitting(task: AnyTask, system: System) -> None:
         raise ConfigError(f"the system {system.label!r} can't be trained: {error}") from None
 
 
-def run_grid(job: AnyJob, systems: Sequence[System], *, workers: int = 1) -> list[Outcome]:
+def run_grid(job: AnyJob, systems: Sequence[System], *, workers: int = 1) -> list[Trained]:
     """Trains what isn't trained yet, `workers` systems at a time; the outcome of each. Raises as `train` does.
 
     `job`: what the systems have in common; its `run` is the folder of the experiment.
@@ -99,7 +99,7 @@ def run_grid(job: AnyJob, systems: Sequence[System], *, workers: int = 1) -> lis
         largest = max(systems, key=lambda system: (system.settings.tokens.encoder != "none", system.share))
         remember_layers(replace(job, settings=largest.settings))
         summaries = _side_by_side(jobs, workers, options.quiet)
-    return [Outcome(system, one.run, summary) for system, one, summary in zip(systems, jobs, summaries, strict=True)]
+    return [Trained(system, one.run, summary) for system, one, summary in zip(systems, jobs, summaries, strict=True)]
 
 
 def _one_by_one(systems: Sequence[System], jobs: Sequence[AnyJob], progress: _Progress) -> list[dict[str, Any]]:

@@ -1,33 +1,58 @@
-"""What came out of one system, over its seeds, plain for JSON."""
+"""Outcome: what one system scored with each of its seeds."""
 
-import json
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from elmo.reproduce.systems import System
+import numpy as np
+from jaxtyping import Float
+
+from elmo.reproduce.verdicts.difference import Scored, contrast
 from elmo.tasks.train.seeds import summarize
 
 DATA = ("dev", "test")
 
+Summary = dict[str, Any]
+"""Of a figure over seeds: "mean", "standard_deviation" (None for one seed) and "scores"."""
+
 
 @dataclass(frozen=True)
 class Outcome:
-    """A system and its scores."""
+    """A system's scores, layer weights and learning curves."""
 
-    system: System
-    run: Path
-    """Folder of its trainings, as `elmo task train` leaves them."""
-    summary: dict[str, Any]
-    """What `train` gave: mean, standard deviation and scores for "dev" and "test", and "per_seed"."""
+    name: str
+    """The system's name, without blanks; figure 1 has it once for each share."""
+    label: str
+    """The name for people."""
+    share: float
+    """Percent of the training data."""
+    run: str
+    """The folder of its trainings, as `elmo task train` leaves it, relative to that of the experiment."""
+    metric: str
+    """The key of the score that is compared."""
+    seeds: Sequence[int]
+    per_seed: Sequence[Mapping[str, Any]]
+    """For each seed what `train` gave: "dev" and "test" (the task's scores), "best_epoch" and "mix_weights"."""
+    curves: Sequence[Sequence[float]] = ()
+    """For each seed the dev score after each epoch; empty where the epochs had no dev score."""
+    resampled: Mapping[str, Float[np.ndarray, "draws seeds"]] = field(default_factory=dict)
+    """By data, the scores on resamples of its examples (`verdicts.bootstrap`)."""
+    num_units: Mapping[str, int] = field(default_factory=dict)
+    """By data, from how many units (sentences, documents) the resamples were drawn."""
 
-    def score(self, data: str) -> dict[str, Any]:
-        """Mean, standard deviation and single scores on "dev" or "test"."""
-        return self.summary[data]
+    def scored(self, data: str) -> Scored:
+        """The scores on "dev" or "test", for comparisons."""
+        scores = np.array([seed[data][self.metric] for seed in self.per_seed], dtype=np.float64)
+        return Scored(scores, self.resampled.get(data), self.num_units.get(data, 0))
+
+    def summary(self, data: str) -> Summary:
+        """Mean, spread and single scores on "dev" or "test", with the confidence interval of the mean."""
+        scored = self.scored(data)
+        return {**summarize(scored.scores.tolist()), "interval": contrast([(1, scored)]).interval}
 
     def mixes(self) -> list[dict[str, Any]]:
         """For each placement its "weights", a summary for each layer, and its "gamma", a summary."""
-        per_seed = [outcome["mix_weights"] for outcome in self.summary["per_seed"]]
+        per_seed = [seed.get("mix_weights", []) for seed in self.per_seed]
         return [
             {
                 "placement": mixes[0]["placement"],
@@ -37,25 +62,29 @@ class Outcome:
             for mixes in zip(*per_seed, strict=True)
         ]
 
-    def epochs(self) -> list[list[dict[str, Any]]]:
-        """For each seed its epochs, as metrics.jsonl has them."""
-        files = [self.run / f"seed-{seed}" / "metrics.jsonl" for seed in self.summary["seeds"]]
-        return [[json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] for path in files]
-
-    def table(self, root: Path) -> dict[str, Any]:
-        """For the JSON file; the run's folder relative to `root`."""
-        per_seed = self.summary["per_seed"]
+    def table(self) -> dict[str, Any]:
+        """For the record: the summaries, and all scores of each seed, per label too."""
         return {
-            "system": self.system.name,
-            "label": self.system.label,
-            "share": self.system.share,
-            "run": str(self.run.relative_to(root)),
-            **{data: self.summary[data] for data in DATA if data in self.summary},
-            "best_epochs": [outcome["best_epoch"] for outcome in per_seed],
+            "system": self.name,
+            "label": self.label,
+            "share": self.share,
+            "run": self.run,
+            **{data: self.summary(data) for data in data_of([self])},
+            "best_epochs": [seed.get("best_epoch") for seed in self.per_seed],
             "mixes": self.mixes(),
+            "curves": [list(curve) for curve in self.curves],
+            "per_seed": [
+                {"seed": number, **{data: seed[data] for data in data_of([self])}}
+                for number, seed in zip(self.seeds, self.per_seed, strict=True)
+            ],
         }
 
 
-def data_of(outcomes: list[Outcome]) -> list[str]:
+def data_of(outcomes: Sequence[Outcome]) -> list[str]:
     """Which of "dev" and "test" all systems have scores on."""
-    return [data for data in DATA if all(data in outcome.summary for outcome in outcomes)]
+    return [data for data in DATA if all(seed.get(data) for one in outcomes for seed in one.per_seed)]
+
+
+def decisive(outcomes: Sequence[Outcome]) -> str:
+    """The data on which claims are decided: test, because dev has chosen the epochs; dev where there is no test."""
+    return data_of(outcomes)[-1]

@@ -11,6 +11,7 @@ from elmo.errors import ConfigError
 from elmo.tasks.settings import TaskSettings, TokenSettings, to_table
 
 EXPERIMENTS = {
+    "table1": "what ELMo adds: without and with it, and the relative error reduction",
     "table2": "which layers: no ELMo, the top layer, all layers averaged (lambda 1), all layers mixed (lambda 0.001)",
     "table3": "where ELMo is put: at the input of the task's RNN, at its output, at both",
     "figure1": "how much data: without and with ELMo, on shares of the training data",
@@ -116,6 +117,8 @@ def systems_of(experiment: str, settings: TaskSettings, shares: Sequence[float] 
             _system("lambda-1", "all layers, lambda 1", settings, layers="mix", mix_penalty=1.0),
             _system("lambda-0.001", "all layers, lambda 0.001", settings, layers="mix", mix_penalty=0.001),
         ]
+    if experiment == "table1":
+        return [_baseline(settings), _system("elmo", "+ ELMo", settings)]
     if experiment == "figure1":
         return [system for share in shares for system in _with_and_without(settings, share)]
     return [

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 from elmo.errors import ConfigError
+from elmo.tasks.rule import Rule
 from elmo.tasks.settings import TaskSettings
 
 if TYPE_CHECKING:
@@ -144,6 +145,10 @@ class Task(ABC, Generic[S, E, P]):
         denominator)}.
         """
         raise NotImplementedError
+
+    def rules(self, examples: list[E]) -> list[Rule[E, P]]:
+        """Rules without learning made from all training examples: the lowest lines of a table."""
+        return []
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: S) -> Scores:
         """The official figures of a file of predictions, as `write` or another system made it. Raises TextError."""

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
 from elmo.tasks.ner.data import TaggedSentence, read_columns, write_columns
+from elmo.tasks.ner.rules import rules_of
 from elmo.tasks.ner.score import entity_counts, entity_scores
 from elmo.tasks.ner.settings import NO_INPUT, Settings
 from elmo.tasks.ner.tags import Span, tags_of
+from elmo.tasks.rule import Rule
 from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
 from elmo.tasks.unlabelled import text_lines
 
@@ -82,6 +84,9 @@ class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
 
     def counts(self, example: TaggedSentence, prediction: list[Span]) -> Counts:
         return entity_counts(example.spans, prediction)
+
+    def rules(self, examples: list[TaggedSentence]) -> list[Rule[TaggedSentence, list[Span]]]:
+        return rules_of(examples)
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
         tagger = settings.tagger

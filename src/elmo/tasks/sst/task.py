@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
 from elmo.tasks.labelled_lines import labelled_lines
+from elmo.tasks.rule import Rule
 from elmo.tasks.sst.data import LabelledSentence, phrases_of, read_labelled
+from elmo.tasks.sst.rules import rules_of
 from elmo.tasks.sst.score import Prediction, classification_counts, classification_scores, in_order
 from elmo.tasks.sst.settings import NO_INPUT, Settings
 from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
@@ -76,6 +78,9 @@ class Sentiment(Task[Settings, LabelledSentence, Prediction]):
 
     def counts(self, example: LabelledSentence, prediction: Prediction) -> Counts:
         return classification_counts(example.label, prediction)
+
+    def rules(self, examples: list[LabelledSentence]) -> list[Rule[LabelledSentence, Prediction]]:
+        return rules_of(examples)
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
         right = self.read(gold, settings)

@@ -35,7 +35,7 @@ from elmo.tasks.train.fit_folder import FitFolder
 from elmo.tasks.train.job import AnyJob, Job
 from elmo.tasks.train.run_facts import require_same_run, write_json_file
 from elmo.tasks.train.seeds import Outcome, over_seeds, require_seeds
-from elmo.tasks.train.task_data import TaskData, all_examples, read_data, sentences_of
+from elmo.tasks.train.task_data import TaskData, read_data, sentences_of
 from elmo.version import __version__
 
 
@@ -132,11 +132,6 @@ def remember_layers(job: AnyJob) -> None:
 def outcome_file(run: Path, seed: int) -> Path:
     """Where a run's outcome of a seed is, once that is trained."""
     return run / f"seed-{seed}" / "scores.json"
-
-
-def count_examples(job: AnyJob) -> int:
-    """How many examples `train` trains on with a share of 1; raises for the files as `train` does."""
-    return len(all_examples(job.task, job.settings, job.files).train)
 
 
 def _scored(job: Job[S, E, P], model: TaskModel[E, P], examples: Sequence[E], path: Path) -> dict[str, Any]:

@@ -1,0 +1,41 @@
+"""What an experiment needs to know about its data apart from any training: sizes, units, and what rules score."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from elmo.tasks.task import E, P, S, Task
+from elmo.tasks.train.job import Job
+from elmo.tasks.train.task_data import all_examples
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """Facts about the examples of a job."""
+
+    num_training: int
+    """How many examples a share of 1 trains on."""
+    units: Mapping[str, Sequence[Hashable]]
+    """By data, the unit of each example: what belongs together (a document's sentences) is resampled together."""
+    rules: Sequence[Mapping[str, Any]]
+    """The task's rules without learning: "rule", "label", the metric by data, and all "scores"."""
+
+
+def data_facts(job: Job[S, E, P]) -> DataFacts:
+    """Reads all files. Raises TextError for errors in them."""
+    data = all_examples(job.task, job.settings, job.files)
+    scored = data.scored()
+    units = {
+        name: [job.task.group(example, place) for place, example in enumerate(examples)]
+        for name, examples in scored.items()
+    }
+    return DataFacts(len(data.train), units, _rules(job.task, data.train, scored))
+
+
+def _rules(task: Task[S, E, P], train: list[E], scored: Mapping[str, list[E]]) -> list[dict[str, Any]]:
+    found = []
+    for rule in task.rules(train):
+        scores = {name: task.score(examples, rule.predict(examples)) for name, examples in scored.items()}
+        metric = {name: own[task.metric] for name, own in scores.items()}
+        found.append({"rule": rule.name, "label": rule.label, **metric, "scores": scores})
+    return found

@@ -1,0 +1,137 @@
+"""Difference: of mean scores, with its standard error over seeds and test examples, an interval and a p-value.
+
+A score is one draw from two populations: trainings (seeds) and test examples. The variance of a difference D of means
+over seeds is estimated as
+
+    V = V_examples + sum over systems j of max(0, s_j^2 - I_j) / K_j
+
+- V_examples: variance of D over bootstrap resamples of the test examples (`bootstrap`), all seeds kept.
+- s_j^2: sample variance of system j's scores over its K_j seeds.
+- I_j: the part of s_j^2 that comes from the limited test data (two seeds err on different examples): the variance of
+  a seed's score around the mean of its seeds over the resamples. V_examples already contains it, so it is subtracted.
+
+(D - threshold) / sqrt(V) is compared with Student's t distribution; its degrees of freedom are those of Welch and
+Satterthwaite, because a variance from three seeds is uncertain. Resampling three seeds with replacement instead would
+understate their variance by a third and ignore that uncertainty: `benchmarks/verdicts.py` shows how often each rule
+finds a difference between equal systems.
+
+Sources: Welch 1947; Satterthwaite 1946; for seeds and test examples as two random factors, Bouthillier et al. 2021,
+Accounting for Variance in Machine Learning Benchmarks.
+"""
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from elmo.reproduce.verdicts.student_t import two_sided_p, two_sided_quantile
+
+LEVEL = 0.95
+"""Of the intervals; a corrected p-value of at most 1 - LEVEL decides a claim."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One system's scores on one data set."""
+
+    scores: Float[np.ndarray, " seeds"]
+    """In percent."""
+    resampled: Float[np.ndarray, "draws seeds"] | None = None
+    """The same on resamples of the test examples, the same ones for all systems; None if the counts of single examples
+    aren't known."""
+    num_units: int = 0
+    """From how many units the resamples were drawn."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A mean difference and what chance alone does to it."""
+
+    mean: float
+    standard_error: float | None
+    """None if there is nothing to estimate it from: one seed, or seeds whose values are all equal."""
+    degrees_of_freedom: float = math.inf
+    threshold: float = 0.0
+    """The claim is that the difference is larger than this."""
+    over_examples: bool = False
+    """Whether the standard error covers the choice of the test examples too, or the seeds alone."""
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The `LEVEL` confidence interval of this difference by itself, without correction for other claims."""
+        if self.standard_error is None:
+            return None
+        reach = self.standard_error * two_sided_quantile(LEVEL, self.degrees_of_freedom)
+        return self.mean - reach, self.mean + reach
+
+    @property
+    def p_value(self) -> float | None:
+        """Two-sided, of the difference being equal to the threshold; without correction."""
+        if self.standard_error is None:
+            return None
+        return two_sided_p((self.mean - self.threshold) / self.standard_error, self.degrees_of_freedom)
+
+
+def contrast(terms: Sequence[tuple[int, Scored]], threshold: float = 0.0) -> Difference:
+    """The sum of systems' mean scores, each times its sign; each system may occur once.
+
+    Seeds of different systems are independent: the same number starts different networks.
+    """
+    mean = math.fsum(sign * float(scored.scores.mean()) for sign, scored in terms)
+    if any(len(scored.scores) < 2 for _, scored in terms):
+        return Difference(mean, None, threshold=threshold)
+    resampled = all(scored.resampled is not None for _, scored in terms)
+    over_examples = _variance_over_examples(terms) if resampled else 0.0
+    over_seeds = math.fsum(_variance_over_seeds(scored, resampled) for _, scored in terms)
+    variance = over_examples + over_seeds
+    if variance <= 0:
+        return Difference(mean, None, threshold=threshold, over_examples=resampled)
+    degrees = _degrees_of_freedom(variance, over_examples, terms)
+    return Difference(mean, math.sqrt(variance), degrees, threshold, resampled)
+
+
+def over_seeds(values: Sequence[float], threshold: float = 0.0) -> Difference:
+    """Of a figure that each seed gives by itself, such as the weight of a layer: Student's t over the seeds."""
+    mean = statistics.fmean(values)
+    error = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
+    return Difference(mean, error or None, len(values) - 1, threshold)
+
+
+def error_reduction(baseline: float, better: float) -> float | None:
+    """Relative, in percent of the baseline's errors (what is missing to 100); None if it makes none."""
+    return None if baseline >= 100 else 100 * (better - baseline) / (100 - baseline)
+
+
+def _variance_over_examples(terms: Sequence[tuple[int, Scored]]) -> float:
+    differences = sum(sign * scored.resampled.mean(axis=1) for sign, scored in terms if scored.resampled is not None)
+    return float(np.var(differences, ddof=1)) * _unbiased(terms[0][1].num_units)
+
+
+def _variance_over_seeds(scored: Scored, resampled: bool) -> float:
+    """Of the mean over seeds, without the part that comes from the limited test data if that is known."""
+    variance, seeds = float(np.var(scored.scores, ddof=1)), len(scored.scores)
+    if resampled and scored.resampled is not None:
+        around_mean = scored.resampled - scored.resampled.mean(axis=1, keepdims=True)
+        of_examples = float(np.var(around_mean, axis=0, ddof=1).mean()) * seeds / (seeds - 1)
+        variance = max(0.0, variance - of_examples * _unbiased(scored.num_units))
+    return variance / seeds
+
+
+def _degrees_of_freedom(variance: float, over_examples: float, terms: Sequence[tuple[int, Scored]]) -> float:
+    """Satterthwaite's, at least those of the system with the fewest seeds."""
+    uncertainty = 0.0
+    for _, scored in terms:
+        seeds = len(scored.scores)
+        uncertainty += (float(np.var(scored.scores, ddof=1)) / seeds) ** 2 / (seeds - 1)
+    if over_examples:
+        uncertainty += over_examples**2 / max(1, terms[0][1].num_units - 1)
+    fewest = min(len(scored.scores) for _, scored in terms) - 1
+    return max(float(fewest), variance**2 / uncertainty) if uncertainty else math.inf
+
+
+def _unbiased(num_units: int) -> float:
+    """The variance of a resample's mean is that of a sample's mean times (n - 1) / n."""
+    return num_units / (num_units - 1) if num_units > 1 else 1.0
