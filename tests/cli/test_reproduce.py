@@ -77,6 +77,23 @@ def test_table2_from_files_to_a_page_beside_the_paper(arguments, tmp_path, data,
     assert not list((tmp_path / "out" / "runs").rglob("model"))
 
 
+def test_table1_has_the_gain_a_rule_and_the_papers_line(arguments, tmp_path):
+    assert main(arguments("table1", "out", "--seeds", "1", "2", "--name", "towns", "--quiet")) == 0
+    page = (tmp_path / "out" / "table1.md").read_text(encoding="utf-8")
+    assert page.startswith("# What ELMo adds (table 1 of the paper): towns (named entities)\n")
+    for words in (
+        "| here, dev: rule: names of the training data ",
+        "| paper, test (CoNLL-2003, F1) ",
+        "bootstrap over 40",
+    ):
+        assert words in page
+    found = results(tmp_path / "out", "table1")
+    assert [system["system"] for system in found["systems"]] == ["baseline", "elmo"]
+    assert found["rules"][0]["dev"] > 90  # the dev data are the training data
+    assert main(arguments("table1", "out", "--resume", "--quiet")) == 0
+    assert results(tmp_path / "out", "table1")["name"] == "towns"
+
+
 def test_experiments_share_a_folder_its_layers_and_its_trainings(arguments, tmp_path, capsys):
     assert main(arguments("table3", "out", "--seeds", "1", "--quiet")) == 0
     cache = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "cache").rglob("*")}

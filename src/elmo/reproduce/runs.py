@@ -15,6 +15,8 @@ from elmo.reproduce.systems import System
 from elmo.reproduce.verdicts.bootstrap import resampled_scores, summed_by_unit
 from elmo.reproduce.verdicts.counts import metric_of, tabulated
 
+_LARGEST = 1 << 30
+
 Units = Mapping[str, Sequence[Hashable]]
 """By data, the unit (sentence, document) of each example; one without units has each example as its own."""
 
@@ -91,4 +93,8 @@ def _kind(trained: Trained, data: str) -> str:
 def _examples(trained: Trained, seed: int, data: str) -> dict[str, Any]:
     """What a seed's file of counts holds; empty if there is none."""
     path = trained.run / f"seed-{seed}" / f"{data}.examples.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if not path.is_file():
+        return {}
+    if path.stat().st_size > _LARGEST:
+        raise CountsDontFit(f"{path}: has more than {_LARGEST:,} bytes, so it isn't a file of counts. Remove it.")
+    return json.loads(path.read_text(encoding="utf-8"))

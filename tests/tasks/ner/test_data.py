@@ -6,6 +6,7 @@ import pytest
 
 from elmo.errors import ConfigError, TextError
 from elmo.tasks.ner.data import TaggedSentence, read_columns, write_columns
+from elmo.tasks.ner.task import TASK
 
 CONLL = """-DOCSTART- -X- -X- O
 
@@ -37,6 +38,16 @@ def test_sentences_have_tokens_entities_columns_and_lines(read, tmp_path):
     assert list(first.lines) == [3, 4, 5]
     assert (second.tokens, second.spans, list(second.lines)) == (["Rome"], [(0, 1, "LOC")], [8])
     assert second.source == str(tmp_path / "train.conll")
+
+
+def test_sentences_of_a_document_are_a_group_where_a_file_has_several(read):
+    (one,) = [TASK.group(sentence, place) for place, sentence in enumerate(read("Anna B-PER\n\n"))]
+    assert one == 0
+    assert [sentence.document for sentence in read(CONLL)] == [None, None]
+    found = read(CONLL + "\n-DOCSTART- -X- -X- O\n\nOslo NNP B-NP B-LOC\n")
+    assert [sentence.document for sentence in found] == [1, 1, 2]
+    groups = [TASK.group(sentence, place) for place, sentence in enumerate(found)]
+    assert groups[0] == groups[1] != groups[2]
 
 
 @pytest.mark.parametrize(

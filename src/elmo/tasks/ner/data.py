@@ -1,12 +1,12 @@
 """CoNLL columns: one token per line, a blank line between sentences -> tagged sentences, and back.
 
-Any number of columns, all lines with as many as the first; `-DOCSTART-` lines are skipped. Columns are separated by
-tabs if the first line that doesn't begin with "#" has one (tokens may then have spaces, and lines without a tab that
-begin with "#" are comments), else by white space.
+Any number of columns, all lines with as many as the first; a `-DOCSTART-` line begins a document. Columns are
+separated by tabs if the first line that doesn't begin with "#" has one (tokens may then have spaces, and lines without
+a tab that begin with "#" are comments), else by white space.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -35,6 +35,8 @@ class TaggedSentence:
     """The line of each token in it, from 1."""
     offsets: Sequence[tuple[int, int]] = ()
     """Beginning and end of each token in a line of raw text; () if there was none."""
+    document: int | None = None
+    """The number of its document in the file; None if the file isn't divided into documents."""
 
 
 def read_columns(
@@ -58,6 +60,8 @@ def read_columns(
     if found != "any":
         for sentence in sentences:
             _check_sequence(sentence, found, scheme == "auto")
+    if len({sentence.document for sentence in sentences}) == 1:  # a single -DOCSTART- at the top divides nothing
+        return [replace(sentence, document=None) for sentence in sentences]
     return sentences
 
 
@@ -78,19 +82,20 @@ def _read(path: Path | str, token_column: int, tag_column: int, encoding: str) -
     name = str(path)
     rows: list[list[str]] = []
     numbers: list[int] = []
-    num_columns, places = 0, (0, 0)
+    num_columns, places, document = 0, (0, 0), 0
     lines = list(labelled_lines(path, encoding))
     separator = "\t" if "\t" in next((line for line in lines if line.strip() and line[0] != "#"), "") else None
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             if rows:
-                yield _sentence(name, rows, numbers, places)
+                yield _sentence(name, rows, numbers, places, document)
             rows, numbers = [], []
             continue
         if separator and separator not in line and line.startswith("#"):
             continue
         row = line.split(separator)
         if row[0] == _DOCUMENT:
+            document += 1
             continue
         if not num_columns:
             num_columns = len(row)
@@ -99,7 +104,7 @@ def _read(path: Path | str, token_column: int, tag_column: int, encoding: str) -
         rows.append(row)
         numbers.append(number)
     if rows:
-        yield _sentence(name, rows, numbers, places)
+        yield _sentence(name, rows, numbers, places, document)
 
 
 def _places(token_column: int, tag_column: int, num_columns: int, where: str) -> tuple[int, int]:
@@ -143,10 +148,14 @@ def _check_row(row: list[str], num_columns: int, places: tuple[int, int], where:
         )
 
 
-def _sentence(name: str, rows: list[list[str]], lines: list[int], places: tuple[int, int]) -> TaggedSentence:
+def _sentence(
+    name: str, rows: list[list[str]], lines: list[int], places: tuple[int, int], document: int
+) -> TaggedSentence:
     tags = [row[places[1]] for row in rows]
     others = [[column for place, column in enumerate(row) if place != places[1]] for row in rows]
-    return TaggedSentence([row[places[0]] for row in rows], spans_of(tags), others, tags, name, lines)
+    return TaggedSentence(
+        [row[places[0]] for row in rows], spans_of(tags), others, tags, name, lines, document=document
+    )
 
 
 def _check_sequence(sentence: TaggedSentence, scheme: SchemeFound, guessed: bool) -> None:

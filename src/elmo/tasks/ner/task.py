@@ -1,6 +1,6 @@
 """Named entity recognition as a task."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,9 @@ class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
 
     def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[TaggedSentence]:
         return (TaggedSentence(line.tokens, offsets=line.offsets) for line in text_lines(path, reading))
+
+    def group(self, example: TaggedSentence, place: int) -> Hashable:
+        return place if example.document is None else ("document", example.document)
 
     def sentences(self, example: TaggedSentence) -> list[list[str]]:
         return [example.tokens]
