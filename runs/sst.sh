@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# SST-5 with ELMo and without, and the paper's ablations of it: what docs/reproduction.md tells of SST-5. biLM and static
-# vectors have read the same text, the task's own training sentences among it (paper, section 3.4).
-#   [WORKERS=2] runs/sst.sh LM_TEXT DATA_FOLDER WORK_FOLDER
-# LM_TEXT is what small-en was trained on; DATA_FOLDER holds train.txt.xz, dev.txt and test.txt, a tree a line. Killed at
-# any moment, run it again: it goes on where it was. About 4 hours of one core.
+# SST-5 with and without ELMo, and the paper's ablations: tables 1 to 3 and figures 1 and 2. The biLM and the static
+# vectors are trained on the same text, which includes the task's own training sentences (section 3.4 of the paper).
+#   [WORKERS=2] [SEEDS="1 2 3 4 5"] runs/sst.sh LM_TEXT DATA_FOLDER WORK_FOLDER
+# LM_TEXT is what small-en was trained on. DATA_FOLDER has train.txt.xz, dev.txt and test.txt, one tree per line. If it is
+# killed, run it again: it continues. About 4 hours of one core with 3 seeds.
 set -euo pipefail
 lm_text=$1 data=$2 work=$3
+read -ra seeds <<<"${SEEDS:-1 2 3}"
 here=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$work"
 
@@ -20,12 +21,16 @@ resume=$([ -f "$work/biLM/config.json" ] && echo --resume || true)
 
 # Tables on the sentences alone, in one folder for what they share; the shares of the data with their phrases.
 reproduce() {
-    local experiment=$1 folder=$work/$2
-    shift 2
+    local experiment=$1 folder=$work/$2 name=$3
+    shift 3
     [ -f "$folder/$experiment.run.json" ] && set -- "$@" --resume
     elmo reproduce "$experiment" sst "$here/configs/tasks/sst.toml" --train "$data/train.txt.xz" --dev "$data/dev.txt" \
         --test "$data/test.txt" --static "$work/word2vec.txt" --model "$work/biLM/model" --cache-dtype float16 \
-        --cache "$work/cache" --workers "${WORKERS:-1}" -o "$folder" "$@"
+        --cache "$work/cache" --workers "${WORKERS:-1}" -o "$folder" \
+        --seeds "${seeds[@]}" --name "$name" "$@"
 }
-for experiment in table2 table3 figure2; do reproduce "$experiment" sentences --phrases none --epochs 20; done
-reproduce figure1 phrases --shares 1 10 100
+for experiment in table1 table2 table3 figure2; do
+    reproduce "$experiment" sentences "SST-5, trained on sentences" --phrases none --epochs 20
+done
+reproduce table1 phrases "SST-5, trained on phrases too"
+reproduce figure1 phrases "SST-5, trained on phrases too" --shares 1 10 100
