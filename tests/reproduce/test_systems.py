@@ -34,6 +34,16 @@ def test_table3_and_figure2_try_out_the_places(experiment):
     assert all(system.settings.tokens.layers == "mix" for system in systems)
 
 
+def test_table1_and_gamma_compare_what_they_say():
+    assert [system.name for system in systems_of("table1", SETTINGS)] == ["baseline", "elmo"]
+    found = {system.name: system.settings.tokens for system in systems_of("gamma", SETTINGS)}
+    assert list(found) == ["baseline", "top", "top-fixed", "mix", "mix-fixed"]
+    assert [(one.layers, one.train_gamma) for one in found.values()][1:] == [
+        ("top", True), ("top", False), ("mix", True), ("mix", False),
+    ]  # fmt: skip
+    assert len({system.folder for system in systems_of("gamma", SETTINGS)}) == 5
+
+
 def test_figure1_has_two_systems_for_each_share():
     found = [(system.name, system.share) for system in systems_of("figure1", SETTINGS, [0.1, 7, 100])]
     assert found == [(name, share) for share in (0.1, 7, 100) for name in ("baseline", "elmo")]
@@ -86,7 +96,7 @@ def test_what_the_experiment_tries_out_is_not_to_be_set():
 
 
 def test_an_unknown_experiment_is_told_with_those_there_are():
-    with pytest.raises(ConfigError, match="table2, table3, figure1, figure2"):
+    with pytest.raises(ConfigError, match="table1, table2, table3, figure1, figure2, gamma"):
         require_experiment("table4")
     for name in EXPERIMENTS:
         require_experiment(name)

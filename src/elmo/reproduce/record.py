@@ -42,7 +42,7 @@ def recorded(asked: Mapping[str, Any], outcomes: Sequence[Outcome], rules: Seque
         "paper": {
             "source": paper.SOURCE,
             "table": paper.TABLES.get(experiment),
-            "says": paper.PICTURES.get(experiment),
+            "says": paper.SAYS.get(experiment),
             "table1": None if known is None else asdict(known),
         },
     }

@@ -16,6 +16,7 @@ EXPERIMENTS = {
     "table3": "where ELMo is put: at the input of the task's RNN, at its output, at both",
     "figure1": "how much data: without and with ELMo, on shares of the training data",
     "figure2": "which layers the mixes have learned to use, at the input and at the output",
+    "gamma": "whether ELMo is scaled: the top layer and all layers, with gamma learned and with gamma fixed at 1",
 }
 
 SHARES = (0.1, 1.0, 5.0, 10.0, 20.0, 50.0, 100.0)
@@ -119,6 +120,14 @@ def systems_of(experiment: str, settings: TaskSettings, shares: Sequence[float] 
         ]
     if experiment == "table1":
         return [_baseline(settings), _system("elmo", "+ ELMo", settings)]
+    if experiment == "gamma":
+        return [
+            _baseline(settings),
+            _system("top", "top layer only", settings, layers="top", train_gamma=True),
+            _system("top-fixed", "top layer only, gamma 1", settings, layers="top", train_gamma=False),
+            _system("mix", "all layers", settings, layers="mix", train_gamma=True),
+            _system("mix-fixed", "all layers, gamma 1", settings, layers="mix", train_gamma=False),
+        ]
     if experiment == "figure1":
         return [system for share in shares for system in _with_and_without(settings, share)]
     return [

@@ -57,6 +57,14 @@ def test_dev_data_are_shown_without_a_verdict_where_test_data_decide(record_of):
     assert "; dev -11.00 [" in line
 
 
+def test_gamma_has_what_the_paper_says_and_no_columns_of_it(record_of):
+    page = markdown(record_of("gamma", [[40.0, 42.0]] * 5), [])
+    assert page.startswith("# Whether ELMo is scaled by gamma (supplement A.2 of the paper): tweets")
+    assert rows(page)[0] == ["layers", "dev F1", "gain on dev [95 % interval]"]
+    assert rows(page)[3][0] == "top layer only, gamma 1"
+    assert "did worse than the baseline on SNLI" in page
+
+
 def test_table3_has_no_baseline_and_so_no_gain(record_of):
     page = markdown(record_of("table3", [[40.0], [50.0], [51.0]]), [])
     assert rows(page)[2][:2] == ["input & output", "50.00"]

@@ -20,6 +20,11 @@ def test_table1_asks_whether_elmo_beats_the_baseline(outcomes_of):
     assert (found.verdict, found.difference.mean) == ("agrees", pytest.approx(4))
 
 
+def test_gamma_asks_what_it_brings_and_whether_elmo_hurts_without_it(outcomes_of):
+    found = findings("gamma", outcomes_of("gamma", [around(80), around(84), around(79), around(84), around(84.1)]))
+    assert verdicts(found) == ["agrees", "not decided", "agrees"]
+
+
 def test_table2_where_all_is_as_in_the_paper(outcomes_of):
     found = findings("table2", outcomes_of("table2", [around(80), around(84), around(86), around(89)]))
     assert verdicts(found) == ["agrees"] * 5

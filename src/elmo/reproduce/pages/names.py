@@ -1,15 +1,20 @@
 """What things are called on pages and pictures."""
 
+from typing import Any
+
 TITLES = {
     "table1": "What ELMo adds",
     "table2": "Which layers ELMo is made of",
     "table3": "Where ELMo is put",
     "figure1": "How much training data",
     "figure2": "Which layers the mixes use",
+    "gamma": "Whether ELMo is scaled by gamma",
 }
 """By experiment."""
 
-_IN_PAPER = {name: name.replace("table", "table ").replace("figure", "figure ") for name in TITLES}
+_IN_PAPER = {name: name.replace("table", "table ").replace("figure", "figure ") for name in TITLES} | {
+    "gamma": "supplement A.2"
+}
 _METRICS = {
     "f1": "F1",
     "micro_f1": "micro F1",
@@ -33,9 +38,9 @@ def title(experiment: str) -> str:
     return f"{TITLES[experiment]} ({_IN_PAPER[experiment]} of the paper)"
 
 
-def data_name(record: dict) -> str:
+def data_name(record: dict[str, Any]) -> str:
     """ "Broad Twitter Corpus (named entities)"; the task alone if the data set has no name."""
-    task = _TASKS.get(record["task"], record["task"])
+    task = _TASKS[record["task"]] if record["task"] in _TASKS else record["task"]
     return f"{record['name']} ({task})" if record.get("name") else task
 
 

@@ -50,9 +50,9 @@ def summed_by_unit(
 ) -> Float[np.ndarray, "seeds units counts"]:
     """The counts of the examples of each unit added up; `units[i]` names the unit of example i."""
     places = {unit: place for place, unit in enumerate(dict.fromkeys(units))}
-    summed = np.zeros((len(counts), len(places), counts.shape[2]))
-    np.add.at(summed, (slice(None), [places[unit] for unit in units]), counts)
-    return summed
+    summed = np.zeros((len(places), len(counts), counts.shape[2]))
+    np.add.at(summed, np.array([places[unit] for unit in units]), counts.transpose(1, 0, 2))
+    return summed.transpose(1, 0, 2)
 
 
 def _times_drawn(random: np.random.Generator, draws: int, num_units: int) -> Float[np.ndarray, "draws units"]:

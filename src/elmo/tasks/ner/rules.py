@@ -17,17 +17,17 @@ def rules_of(examples: Sequence[TaggedSentence]) -> list[Rule[TaggedSentence, li
     """The names of the training data; where "@" is tagged as a person there, also all handles as persons."""
     names = names_in(examples)
     longest = max(map(len, names), default=0)
-    found = [
-        Rule(
-            "training-names",
-            "rule: names of the training data",
-            lambda sentences: [longest_matches(sentence.tokens, names, longest) for sentence in sentences],
-        )
-    ]
+
+    def find_names(sentences: Sequence[TaggedSentence]) -> list[list[Span]]:
+        return [longest_matches(sentence.tokens, names, longest) for sentence in sentences]
+
+    def find_handles(sentences: Sequence[TaggedSentence]) -> list[list[Span]]:
+        return [handles(sentence.tokens) for sentence in sentences]
+
+    found = [Rule("training-names", "rule: names of the training data", find_names)]
     tagged = {(*example.tokens[start:end], label) for example in examples for start, end, label in example.spans}
     if (_HANDLE, _PERSON) in tagged:
-        label = 'rule: "@" and the token after it are persons'
-        found.append(Rule("handles", label, lambda sentences: [handles(sentence.tokens) for sentence in sentences]))
+        found.append(Rule("handles", 'rule: "@" and the token after it are persons', find_handles))
     return found
 
 
