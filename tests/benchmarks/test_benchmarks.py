@@ -69,6 +69,12 @@ def test_training_memory_prepares_and_trains(tmp_path: Path, text: Path) -> None
     assert "elmo prepare --workers 1 | " in record and "elmo pretrain, 2 steps | " in record
 
 
+def test_verdicts_has_a_line_for_every_kind_of_equal_systems(tmp_path: Path) -> None:
+    record = run(BENCHMARKS / "verdicts.py", tmp_path / "results", "--tables", "2", "--draws", "20", codes=(0, 1))
+    assert record.count("\n| accuracy, ") == 8 and record.count("\n| F1, ") == 2
+    assert "Tables in which 'ELMo beats the baseline' agrees" in record
+
+
 def test_exactness_holds_for_a_few_shapes(tmp_path: Path) -> None:
     flags = ["--shapes", "4", "--draws", "60", "--words", "100", "--largest", "32"]
     record = run(BENCHMARKS / "exactness.py", tmp_path / "results", *flags)

@@ -1,5 +1,6 @@
 """The paper's tables and figures about ELMo in a model, on any task of `elmo task`: `elmo reproduce`.
 
-A table is a list of systems (`systems`); `grid` trains each with every seed, `claims` compares the outcomes with what
-the paper says, `report` and `drawing` show them. Read `experiment` first.
+A table is a list of systems (`systems`). `grid` trains each with every seed, `runs` reads what came out, `verdicts`
+decides the paper's claims from it, `record` collects everything, and `pages` shows the record as a page and a picture.
+Read `experiment` first.
 """
