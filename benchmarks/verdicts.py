@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from record import Record, Table, parser
 
-from elmo.reproduce.verdicts.bootstrap import Metric, resampled_scores
+from elmo.reproduce.verdicts.bootstrap import Metric, effective_units, resampled_scores
 from elmo.reproduce.verdicts.decision import AGREES, UNDECIDED, decide
 from elmo.reproduce.verdicts.difference import Difference, Scored, contrast
 
@@ -107,7 +107,8 @@ def decisions(world: World, random: np.random.Generator, draws: int) -> dict[str
     counts = simulated(world, random)
     resampled = resampled_scores(counts, metric, draws=draws, seed=int(random.integers(2**31)))
     systems = [
-        Scored(metric(own.sum(axis=1)), drawn, world.units) for own, drawn in zip(counts, resampled, strict=True)
+        Scored(metric(own.sum(axis=1)), drawn, effective_units(own))
+        for own, drawn in zip(counts, resampled, strict=True)
     ]
     differences = [contrast([(1, systems[better]), (-1, systems[worse])]) for better, worse in CLAIMS]
     over_seeds = [_without_units(systems, better, worse) for better, worse in CLAIMS]

@@ -53,4 +53,5 @@ def _resampled(outcome: Outcome, units: int) -> Outcome:
     noise = np.random.default_rng(0).normal(scale=50 / units**0.5, size=(500, 1))
     data = [name for name in ("dev", "test") if name in outcome.per_seed[0]]
     resampled = {name: outcome.scored(name).scores + noise for name in data}
-    return replace(outcome, resampled=resampled, num_units=dict.fromkeys(data, units))
+    every = dict.fromkeys(data, units)
+    return replace(outcome, resampled=resampled, num_units=every, effective_units=every)

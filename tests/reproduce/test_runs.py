@@ -44,6 +44,8 @@ def test_scores_curves_and_resamples_are_those_of_the_run(trained, tmp_path):
 def test_examples_of_a_unit_are_drawn_together(trained, tmp_path):
     found = outcome_of(trained, tmp_path, {"dev": ["a", "a", "b"]})
     assert found.num_units == {"dev": 2}
+    # Sizes of 3 and of 1 + 2 seeds' counts, and a 1 for each example.
+    assert found.effective_units["dev"] == pytest.approx((6 + 5) ** 2 / (6**2 + 5**2))
     assert set(found.resampled["dev"][:, 0]) == {0.0, 50.0, 100.0}
 
 

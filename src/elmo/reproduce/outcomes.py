@@ -39,11 +39,13 @@ class Outcome:
     """By data, the scores on resamples of its examples (`verdicts.bootstrap`)."""
     num_units: Mapping[str, int] = field(default_factory=dict)
     """By data, from how many units (sentences, documents) the resamples were drawn."""
+    effective_units: Mapping[str, float] = field(default_factory=dict)
+    """The same, as a number of units of equal size (`verdicts.bootstrap.effective_units`)."""
 
     def scored(self, data: str) -> Scored:
         """The scores on "dev" or "test", for comparisons."""
         scores = np.array([seed[data][self.metric] for seed in self.per_seed], dtype=np.float64)
-        return Scored(scores, self.resampled.get(data), self.num_units.get(data, 0))
+        return Scored(scores, self.resampled.get(data), self.effective_units.get(data, 0))
 
     def summary(self, data: str) -> Summary:
         """Mean, spread and single scores on "dev" or "test", with the confidence interval of the mean."""

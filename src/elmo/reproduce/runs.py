@@ -12,7 +12,7 @@ from jaxtyping import Float
 from elmo.errors import ElmoError
 from elmo.reproduce.outcomes import DATA, Outcome
 from elmo.reproduce.systems import System
-from elmo.reproduce.verdicts.bootstrap import resampled_scores, summed_by_unit
+from elmo.reproduce.verdicts.bootstrap import effective_units, resampled_scores, summed_by_unit
 from elmo.reproduce.verdicts.counts import metric_of, tabulated
 
 _LARGEST = 1 << 30
@@ -42,14 +42,14 @@ def outcome_of(trained: Trained, folder: Path, units: Units) -> Outcome:
     Raises CountsDontFit if the counts of single examples give other scores than the run has.
     """
     system, summary = trained.system, trained.summary
-    resampled, num_units = {}, {}
+    resampled, num_units, effective = {}, {}, {}
     for data in DATA:
         counts = _counts(trained, data)
         if counts is None:
             continue
         by_unit = summed_by_unit(counts, units[data]) if data in units else counts
         (resampled[data],) = resampled_scores([by_unit], metric_of(_kind(trained, data)))
-        num_units[data] = by_unit.shape[1]
+        num_units[data], effective[data] = by_unit.shape[1], effective_units(by_unit)
     return Outcome(
         system.name,
         system.label,
@@ -61,6 +61,7 @@ def outcome_of(trained: Trained, folder: Path, units: Units) -> Outcome:
         [_curve(trained, seed) for seed in summary["seeds"]],
         resampled,
         num_units,
+        effective,
     )
 
 

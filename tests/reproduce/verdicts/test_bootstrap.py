@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from elmo.reproduce.verdicts.bootstrap import resampled_scores, summed_by_unit
+from elmo.reproduce.verdicts.bootstrap import effective_units, resampled_scores, summed_by_unit
 
 
 def accuracy(counts):
@@ -54,3 +54,10 @@ def test_examples_of_a_document_are_drawn_together():
     np.testing.assert_array_equal(counts[0, :2], [[0, 40], [40, 40]])
     (found,) = resampled_scores([counts], accuracy, draws=3000)
     assert found.std() == pytest.approx(50 / np.sqrt(10), rel=0.05)
+
+
+def test_units_of_different_sizes_say_less_than_as_many_equal_ones():
+    equal = np.ones((3, 20, 2))
+    assert effective_units(equal) == pytest.approx(20)
+    equal[:, 0] *= 1000
+    assert 1 < effective_units(equal) < 1.1

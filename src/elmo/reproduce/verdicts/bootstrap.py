@@ -55,6 +55,15 @@ def summed_by_unit(
     return summed.transpose(1, 0, 2)
 
 
+def effective_units(counts: Float[np.ndarray, "seeds units counts"]) -> float:
+    """How many units of equal size say as much as these: (sum of sizes)^2 / sum of squared sizes (Kish 1965).
+
+    A unit's size is the sum of its counts. A few long documents among short ones decide a score almost alone.
+    """
+    sizes = counts.sum(axis=(0, 2))
+    return float(sizes.sum() ** 2 / (sizes**2).sum())
+
+
 def _times_drawn(random: np.random.Generator, draws: int, num_units: int) -> Float[np.ndarray, "draws units"]:
     """How often each unit is in each resample."""
     drawn = random.integers(0, num_units, (draws, num_units)) + num_units * np.arange(draws)[:, None]

@@ -42,8 +42,8 @@ class Scored:
     resampled: Float[np.ndarray, "draws seeds"] | None = None
     """The same on resamples of the test examples, the same ones for all systems; None if the counts of single examples
     aren't known."""
-    num_units: int = 0
-    """From how many units the resamples were drawn."""
+    num_units: float = 0
+    """From how many units the resamples were drawn; the effective number where they differ in size."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,6 @@ def _degrees_of_freedom(variance: float, over_examples: float, terms: Sequence[t
     return max(float(fewest), variance**2 / uncertainty) if uncertainty else math.inf
 
 
-def _unbiased(num_units: int) -> float:
-    """The variance of a resample's mean is that of a sample's mean times (n - 1) / n."""
+def _unbiased(num_units: float) -> float:
+    """The variance of a resample's mean is that of a sample's mean times (n - 1) / n, of n units."""
     return num_units / (num_units - 1) if num_units > 1 else 1.0
