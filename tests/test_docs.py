@@ -56,7 +56,9 @@ def allennlp_state() -> dict[str, torch.Tensor]:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one_thread: None) -> Path:
     """Where all runs: a folder like a clone's, with files of the user's own."""
     place = tmp_path
-    (place / "configs").symlink_to(ROOT / "configs")
+    for name in ("configs", "examples"):
+        (place / name).symlink_to(ROOT / name)
+    (place / "questions.txt").write_text("yes who ?\nno he .\n" * 10, encoding="utf-8")
     for seed, name in enumerate(("train", "test")):
         (place / f"{name}.conll").write_text(conll(TAGGED, seed), encoding="utf-8")
     for seed, name in enumerate(("train", "dev", "test")):
@@ -74,7 +76,7 @@ def run_line(line: str) -> int:
     given = shlex.split(said)[1] if said else ""
     words = shlex.split(command)
     assert words.pop(0) == "elmo"
-    words += QUICK[words[2]] if words[1] == "train" or words[0] == "reproduce" else []
+    words += QUICK.get(words[2], []) if words[1] == "train" or words[0] == "reproduce" else []
     words += ["--shares", "50", "100"] if "figure1" in words else []
     before, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(f"{given}\n".encode()), encoding="utf-8")
     try:
@@ -115,6 +117,12 @@ def test_every_command_of_tag_your_own_text_runs_in_the_order_of_the_page(capsys
     capsys.readouterr()
     exec(compile(block, "tag-your-own-text.md", "exec"), {})
     assert capsys.readouterr().out.startswith("[")
+
+
+def test_every_command_of_your_own_task_runs_in_the_order_of_the_page() -> None:
+    lines = [line for block in blocks("your-own-task.md", "sh") for line in block.splitlines()]
+    assert len(lines) == 3
+    assert [run_line(line) for line in lines] == [0, 0, 0]
 
 
 def test_links_lead_somewhere() -> None:

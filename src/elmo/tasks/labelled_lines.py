@@ -1,4 +1,4 @@
-"""Labelled files as lines: every one of them is read or told, since a label that goes missing is a wrong score."""
+"""Labelled files as lines: each one is read or reported, since a label that is skipped silently makes a wrong score."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from elmo.text.sentences import read_sentences
 
 _ADVICE = (
-    "No line of labelled data may be left out, so mend it, or say what the file is written in, for instance with "
+    "No line of labelled data may be left out, so fix it, or give the file's encoding, for instance with "
     "--encoding latin-1."
 )
 

@@ -15,6 +15,10 @@ from torch import Tensor, nn
 class CRF(nn.Module):
     """Scores of tag sequences. Rows of every batch have their tokens first; a row may be empty."""
 
+    allowed: Tensor
+    begins: Tensor
+    ends: Tensor
+
     def __init__(
         self,
         allowed: Bool[Tensor, "tags tags"],

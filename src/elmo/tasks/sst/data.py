@@ -13,7 +13,7 @@ from elmo.text.tokenizer import tokenizer
 
 @dataclass(frozen=True)
 class LabelledSentence:
-    """A sentence, or a phrase of one, and what it was told to be."""
+    """A sentence, or a phrase of one, and its label."""
 
     tokens: list[str]
     label: str = ""
@@ -77,13 +77,13 @@ def _rows(lines: Sequence[tuple[int, str]], name: str, settings: ClassifierSetti
         if len(columns) < needed:
             raise TextError(
                 f"{name}:{number}: the line has {len(columns)} columns between tabs, but column {needed} is asked for. "
-                "Mend the line, or say which columns hold what with --label-column and --text-column."
+                "Fix the line, or say which columns hold what with --label-column and --text-column."
             )
         label, tokens = columns[settings.label_column - 1].strip(), tokenize(columns[settings.text_column - 1])
         if not label or not tokens:
             column = settings.text_column if label else settings.label_column
             raise TextError(
                 f"{name}:{number}: column {column} is empty, but a {'sentence' if label else 'label'} belongs there. "
-                "Mend the line or remove it."
+                "Fix the line or remove it."
             )
         yield LabelledSentence(tokens, label, (), name, number)

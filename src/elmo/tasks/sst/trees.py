@@ -72,6 +72,6 @@ def _unescaped(token: str) -> str:
 
 def _wrong(where: str, what: str) -> TextError:
     return TextError(
-        f"{where}: {what}. Each line must be a tree like (3 (2 It) (4 works)); mend the line, or read other files with "
+        f"{where}: {what}. Each line must be a tree like (3 (2 It) (4 works)); fix the line, or read other files with "
         "--layout tsv."
     )

@@ -22,6 +22,10 @@ class TaskData(Generic[E]):
     test: list[E]
     vocabulary: Vocabulary
 
+    def parts(self) -> tuple[list[E], ...]:
+        """All of them: train, dev, test."""
+        return self.train, self.dev, self.test
+
     def scored(self) -> dict[str, list[E]]:
         """The examples that are scored: "dev" and "test", where there are any."""
         return {name: examples for name, examples in (("dev", self.dev), ("test", self.test)) if examples}
@@ -35,7 +39,7 @@ def read_data(task: Task[S, E, P], settings: S, files: Files, *, quiet: bool = F
               file=sys.stderr)  # fmt: skip
     groups = [task.group(example, place) for place, example in enumerate(data.train)]
     train = [data.train[place] for place in share_of(groups, settings.fit.train_share)]
-    train = _short_enough(task, task.training(train, settings), settings)
+    train = _short_enough(task, task.training(train, settings), settings.fit.max_length)
     if not train:
         raise ConfigError(f"{files.train}: there is nothing to train on. Check the file and its settings.")
     return replace(data, train=train)
@@ -67,8 +71,7 @@ def _held_out(task: Task[S, E, P], examples: list[E]) -> tuple[list[E], list[E]]
     return kept, [examples[place] for place in sorted(held)]
 
 
-def _short_enough(task: Task[S, E, P], examples: list[E], settings: S) -> list[E]:
-    longest = settings.fit.max_length
+def _short_enough(task: Task[S, E, P], examples: list[E], longest: int) -> list[E]:
     if not longest:
         return examples
     return [example for example in examples if max(map(len, task.sentences(example)), default=0) <= longest]

@@ -10,7 +10,7 @@ model/               the model of the seed with the best dev score
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic
@@ -23,8 +23,10 @@ from elmo.errors import ConfigError, Interrupted, OutputError
 from elmo.process.device import chosen_device
 from elmo.process.environment import environment
 from elmo.process.stop_flag import StopFlag, stop_flag
+from elmo.static.vectors import StaticVectors
 from elmo.tasks.saved_model import SavedTaskModel, save
-from elmo.tasks.task import E, P, S, Vocabulary
+from elmo.tasks.settings import TokenSettings
+from elmo.tasks.task import E, P, S, Task, Vocabulary
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.encoder import NONE, find_encoder
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
@@ -32,7 +34,7 @@ from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 from elmo.tasks.train.example_counts import example_counts
 from elmo.tasks.train.fit import figure, fit, predict_all
 from elmo.tasks.train.fit_folder import FitFolder
-from elmo.tasks.train.job import AnyJob, Job
+from elmo.tasks.train.job import AnyJob, Job, RunOptions
 from elmo.tasks.train.run_facts import require_same_run, write_json_file
 from elmo.tasks.train.seeds import Outcome, over_seeds, require_seeds
 from elmo.tasks.train.task_data import TaskData, read_data, sentences_of
@@ -52,11 +54,14 @@ def train(job: AnyJob, *, on_seed: Callable[[int], None] | None = None) -> dict[
     with stop_flag() as flag:
         data = read_data(job.task, job.settings, job.files, quiet=options.quiet)
         _require_free(job.run, options.resume)
-        sources = TokenSources(_frozen(job), *_static(job, data))
+        tokens = job.settings.tokens
+        sources = TokenSources(
+            _frozen(tokens, job.settings.fit.device, options, job.run), *_static(tokens, job.task, data)
+        )
         job.run.mkdir(parents=True, exist_ok=True)
         with locked(job.run, "'elmo task train' or 'elmo reproduce'"):
             _note(job, sources.frozen)
-            _remember(job, sources.frozen, data, flag)
+            _remember(sources.frozen, sentences_of(job.task, *data.parts()), flag, quiet=options.quiet)
             training = _Training(job, data, sources, flag, on_seed)
             metric = job.settings.fit.best_by or job.task.metric
             summary = {"task": job.task.name, **over_seeds(options.seeds, training.one_seed, job.task.metric, metric)}
@@ -124,9 +129,10 @@ def new_model(job: Job[S, E, P], vocabulary: Vocabulary, sources: TokenSources) 
 def remember_layers(job: AnyJob) -> None:
     """Computes and stores what `train` would compute of the encoder's layers before it trains. Raises as `train`."""
     with stop_flag() as flag:
-        frozen = _frozen(job)
+        frozen = _frozen(job.settings.tokens, job.settings.fit.device, job.options, job.run)
         if frozen is not None:
-            _remember(job, frozen, read_data(job.task, job.settings, job.files, quiet=job.options.quiet), flag)
+            data = read_data(job.task, job.settings, job.files, quiet=job.options.quiet)
+            _remember(frozen, sentences_of(job.task, *data.parts()), flag, quiet=job.options.quiet)
 
 
 def outcome_file(run: Path, seed: int) -> Path:
@@ -158,13 +164,12 @@ def _require_free(run: Path, resume: bool) -> None:
         )
 
 
-def _frozen(job: AnyJob) -> FrozenLayers | None:
-    tokens = job.settings.tokens
+def _frozen(tokens: TokenSettings, device: str, options: RunOptions, run: Path) -> FrozenLayers | None:
     if tokens.encoder == NONE:
         return None
-    encoder = find_encoder(tokens.encoder, tokens.model, device=job.settings.fit.device)
-    cache = job.options.cache or job.run / "cache"
-    return FrozenLayers(encoder, cache=None if tokens.train_bilm else cache, dtype=job.options.cache_dtype)
+    encoder = find_encoder(tokens.encoder, tokens.model, device=device)
+    cache = options.cache or run / "cache"
+    return FrozenLayers(encoder, cache=None if tokens.train_bilm else cache, dtype=options.cache_dtype)
 
 
 def _note(job: AnyJob, frozen: FrozenLayers | None) -> None:
@@ -179,24 +184,27 @@ def _note(job: AnyJob, frozen: FrozenLayers | None) -> None:
     write_json_file(job.run / "env.json", {"elmo": __version__, **environment()})
 
 
-def _static(job: Job[S, E, P], data: TaskData[E]) -> tuple[dict[str, Any] | None, list[str]]:
+def _static(
+    tokens: TokenSettings, task: Task[S, E, P], data: TaskData[E]
+) -> tuple[dict[str, StaticVectors] | None, list[str]]:
     """The static vectors that all seeds share, and the words that may be trained."""
-    tokens = job.settings.tokens
     if not tokens.static:
         return None, []
     # Here, because few runs need it.
     from elmo.static.for_words import vectors_for_words
 
-    words = {word for sentence in sentences_of(job.task, data.train, data.dev, data.test) for word in sentence}
+    words = {word for sentence in sentences_of(task, *data.parts()) for word in sentence}
     found = {
         name: vectors_for_words(file, limit=tokens.static_words, wanted=words)
         for name, file in tokens.static_files.items()
     }
-    return found, sorted({word for sentence in sentences_of(job.task, data.train) for word in sentence})
+    return found, sorted({word for sentence in sentences_of(task, data.train) for word in sentence})
 
 
-def _remember(job: Job[S, E, P], frozen: FrozenLayers | None, data: TaskData[E], flag: StopFlag) -> None:
-    """All layers of the data go to the store, if there is one: a biLM that is trained has none."""
+def _remember(
+    frozen: FrozenLayers | None, sentences: Iterable[list[str]], flag: StopFlag, *, quiet: bool = False
+) -> None:
+    """The layers of all sentences go to the store, if there is one: a biLM that is trained has none."""
 
     def look() -> None:
         if flag.signal is not None:
@@ -206,5 +214,4 @@ def _remember(job: Job[S, E, P], frozen: FrozenLayers | None, data: TaskData[E],
             )
 
     if frozen is not None:
-        sentences = sentences_of(job.task, data.train, data.dev, data.test)
-        frozen.remember(sentences, quiet=job.options.quiet, poll=look)
+        frozen.remember(sentences, quiet=quiet, poll=look)

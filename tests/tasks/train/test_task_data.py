@@ -1,0 +1,53 @@
+"""What is trained on: parts of the training data that don't share groups, and no example that is too long."""
+
+from dataclasses import replace
+
+import pytest
+
+from elmo.errors import ConfigError
+from elmo.tasks.ner.settings import Settings
+from elmo.tasks.ner.task import NamedEntities
+from elmo.tasks.settings import FitSettings
+from elmo.tasks.train.job import Files
+from elmo.tasks.train.task_data import read_data
+
+
+class InPairs(NamedEntities):
+    """Two sentences after each other belong together."""
+
+    def group(self, example, place):
+        return place // 2
+
+
+@pytest.fixture
+def files(tmp_path) -> Files:
+    """Sentence k has k + 1 tokens."""
+    (tmp_path / "train.conll").write_text("\n\n".join("\n".join(["x B-A"] * (k + 1)) for k in range(40)) + "\n")
+    return Files(tmp_path / "train.conll")
+
+
+def lengths(examples) -> list[int]:
+    return [len(example.tokens) for example in examples]
+
+
+def test_held_out_data_share_no_group_with_training(files):
+    data = read_data(InPairs(), Settings(), files, quiet=True)
+    assert len(data.dev) == 4
+    assert {length // 2 for length in (n - 1 for n in lengths(data.dev))}.isdisjoint(
+        {(n - 1) // 2 for n in lengths(data.train)}
+    )
+    half = replace(Settings(), fit=FitSettings(train_share=0.5))
+    kept = lengths(read_data(InPairs(), half, files, quiet=True).train)
+    assert len(kept) == 18
+    assert len({(n - 1) // 2 for n in kept}) == 9
+
+
+def test_long_training_examples_are_left_out_and_dev_examples_never(files):
+    short = replace(Settings(), fit=FitSettings(max_length=10))
+    data = read_data(NamedEntities(), short, Files(files.train, files.train), quiet=True)
+    assert lengths(data.train) == list(range(1, 11))
+    assert lengths(data.dev) == list(range(1, 41))
+    (files.train.parent / "long.conll").write_text("x B-A\nx O\n")
+    with pytest.raises(ConfigError, match="there is nothing to train on"):
+        read_data(NamedEntities(), replace(short, fit=FitSettings(max_length=1)),
+                  Files(files.train.parent / "long.conll", files.train), quiet=True)  # fmt: skip
