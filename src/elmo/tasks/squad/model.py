@@ -1,0 +1,110 @@
+"""Reader: questions about passages -> answers cut from the passages. Source: Clark and Gardner 2018; Peters et al. 2018.
+
+tokens -> [char CNN ; static vectors ; ELMo] -> BiDAF++ (network.py), ELMo beside its encoder's output
+       -> start and end logits -> best span of at most `max_answer_tokens` tokens -> the passage from its first
+          token's start to its last token's end
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo.errors import ConfigError
+from elmo.tasks.layers.char_windows import CharacterWindows
+from elmo.tasks.squad.data import Question
+from elmo.tasks.squad.network import BiDAF, Text
+from elmo.tasks.squad.settings import ReaderSettings
+from elmo.tasks.squad.spans import best_spans
+from elmo.tasks.squad.tokens import TokenizedText, TokenSpan
+from elmo.tasks.task import TaskModel
+from elmo.tasks.token_representation import TokenRepresentation
+
+
+@dataclass(frozen=True)
+class PredictedAnswer:
+    """What a question is answered with."""
+
+    text: str
+    """Cut from the passage."""
+    start: int
+    """Its first code point in the passage."""
+    end: int
+    """The code point after its last one."""
+    probability: float
+    """The product of the probabilities of its first and its last token."""
+
+
+class Reader(nn.Module, TaskModel):
+    """Questions -> answers."""
+
+    def __init__(self, settings: ReaderSettings, vocabulary: dict[str, Any], tokens: TokenRepresentation) -> None:
+        """`vocabulary`: "characters" of the training data."""
+        super().__init__()
+        self.settings = settings
+        self.tokens = tokens
+        self.characters = None
+        if settings.character_filters:
+            self.characters = CharacterWindows(
+                vocabulary["characters"],
+                dim=settings.character_vector,
+                filters=settings.character_filters,
+                widths=[settings.character_width],
+                max_characters=settings.max_characters,
+                dropout=settings.dropout,
+            )
+        dim = tokens.input_dim + settings.character_filters
+        if dim == 0:
+            raise ConfigError(
+                "the reader would read nothing: there are no static vectors, no ELMo at the input and no char CNN. "
+                "Give it one of them, for instance --character-filters 100."
+            )
+        self.network = BiDAF(dim, tokens.output_dim, size=settings.hidden_size, dropout=settings.dropout)
+
+    def loss(self, examples: Sequence[Question]) -> Float[Tensor, ""]:
+        """Cross-entropy of the target's first token plus that of its last one, a question on average."""
+        start, end = self._log_probabilities(examples)
+        gold = torch.tensor([self._target(example) for example in examples], device=start.device)
+        return functional.nll_loss(start, gold[:, 0]) + functional.nll_loss(end, gold[:, 1])
+
+    def predict(self, examples: Sequence[Question]) -> list[PredictedAnswer]:
+        """The best answer to each question."""
+        start, end = self._log_probabilities(examples)
+        spans = best_spans(start, end, start > -torch.inf, self.settings.max_answer_tokens)
+        scores = start.gather(1, spans[:, :1]) + end.gather(1, spans[:, 1:])
+        rows = zip(examples, spans.tolist(), scores.exp().squeeze(1).tolist(), strict=True)
+        return [_answer(example.passage, (first, last), chance) for example, (first, last), chance in rows]
+
+    def _log_probabilities(
+        self, examples: Sequence[Question]
+    ) -> tuple[Float[Tensor, "batch tokens"], Float[Tensor, "batch tokens"]]:
+        """Of each token to be the answer's first and its last; minus infinity at padding."""
+        passage = self._read([example.passage.tokens for example in examples])
+        question = self._read([example.question.tokens for example in examples])
+        start, end = (logits.masked_fill(~passage.mask, -torch.inf) for logits in self.network(passage, question))
+        return start.log_softmax(dim=1), end.log_softmax(dim=1)
+
+    def _read(self, sentences: Sequence[Sequence[str]]) -> Text:
+        vectors = self.tokens(sentences)
+        parts = [vectors.input] if self.characters is None else [self.characters(sentences), vectors.input]
+        return Text(torch.cat(parts, dim=2), vectors.output, vectors.mask)
+
+    def _target(self, question: Question) -> TokenSpan:
+        """The gold answer that a step trains on."""
+        spans = [answer.span for answer in question.answers]
+        if self.settings.target == "majority":
+            return Counter(spans).most_common(1)[0][0]
+        if self.settings.target == "first" or len(spans) == 1:
+            return spans[0]
+        # The trainer seeds this generator in each step, so that a resumed training draws the same.
+        return spans[int(torch.randint(len(spans), ()))]
+
+
+def _answer(passage: TokenizedText, span: TokenSpan, probability: float) -> PredictedAnswer:
+    start, end = passage.offsets[span[0]][0], passage.offsets[span[1]][1]
+    return PredictedAnswer(passage.text[start:end], start, end, probability)
