@@ -1,6 +1,6 @@
 """CharacterWindows: a token's characters -> a vector, by filters of several widths.
 
-characters -> embedding, dropout -> filters of each width over every window that begins inside the token -> ReLU, maximum
+characters -> embedding, dropout -> filters of each width, over every window that begins inside the token -> ReLU, max
 
 Where a window reaches past the token's end it reads zeros, as many as it needs, so that a token's vector doesn't depend
 on the other tokens of its batch. The reading models of Clark and Gardner 2018 and Lee et al. 2017 do likewise, up to

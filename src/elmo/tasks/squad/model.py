@@ -1,4 +1,4 @@
-"""Reader: questions about passages -> answers cut from the passages. Source: Clark and Gardner 2018; Peters et al. 2018.
+"""Reader: questions about passages -> answers cut from the passages. Source: Clark and Gardner 2018.
 
 tokens -> [char CNN ; static vectors ; ELMo] -> BiDAF++ (network.py), ELMo beside its encoder's output
        -> start and end logits -> best span of at most `max_answer_tokens` tokens -> the passage from its first
@@ -23,7 +23,7 @@ from elmo.tasks.squad.settings import ReaderSettings
 from elmo.tasks.squad.spans import best_spans
 from elmo.tasks.squad.tokens import TokenizedText, TokenSpan
 from elmo.tasks.task import TaskModel
-from elmo.tasks.token_representation import TokenRepresentation
+from elmo.tasks.tokens.representation import TokenRepresentation
 
 
 @dataclass(frozen=True)
