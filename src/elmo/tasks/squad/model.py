@@ -5,14 +5,12 @@ tokens -> [char CNN ; static vectors ; ELMo] -> BiDAF++ (network.py), ELMo besid
           token's start to its last token's end
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from elmo.errors import ConfigError
@@ -22,7 +20,8 @@ from elmo.tasks.squad.network import BiDAF, Text
 from elmo.tasks.squad.settings import ReaderSettings
 from elmo.tasks.squad.spans import best_spans
 from elmo.tasks.squad.tokens import TokenizedText, TokenSpan
-from elmo.tasks.task import TaskModel
+from elmo.tasks.task import Vocabulary
+from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.representation import TokenRepresentation
 
 
@@ -40,10 +39,10 @@ class PredictedAnswer:
     """The product of the probabilities of its first and its last token."""
 
 
-class Reader(nn.Module, TaskModel):
+class Reader(TaskModel[Question, PredictedAnswer]):
     """Questions -> answers."""
 
-    def __init__(self, settings: ReaderSettings, vocabulary: dict[str, Any], tokens: TokenRepresentation) -> None:
+    def __init__(self, settings: ReaderSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
         """`vocabulary`: "characters" of the training data."""
         super().__init__()
         self.settings = settings
@@ -67,9 +66,10 @@ class Reader(nn.Module, TaskModel):
         self.network = BiDAF(dim, tokens.output_dim, size=settings.hidden_size, dropout=settings.dropout)
 
     def loss(self, examples: Sequence[Question]) -> Float[Tensor, ""]:
-        """Cross-entropy of the target's first token plus that of its last one, a question on average."""
+        """Cross-entropy of the answer's first token plus that of its last one, averaged over the questions."""
         start, end = self._log_probabilities(examples)
-        gold = torch.tensor([self._target(example) for example in examples], device=start.device)
+        # Of several answers a training step is given one, see `Task.drawn`; elsewhere the first one counts.
+        gold = torch.tensor([example.answers[0].span for example in examples], device=start.device)
         return functional.nll_loss(start, gold[:, 0]) + functional.nll_loss(end, gold[:, 1])
 
     def predict(self, examples: Sequence[Question]) -> list[PredictedAnswer]:
@@ -93,16 +93,6 @@ class Reader(nn.Module, TaskModel):
         vectors = self.tokens(sentences)
         parts = [vectors.input] if self.characters is None else [self.characters(sentences), vectors.input]
         return Text(torch.cat(parts, dim=2), vectors.output, vectors.mask)
-
-    def _target(self, question: Question) -> TokenSpan:
-        """The gold answer that a step trains on."""
-        spans = [answer.span for answer in question.answers]
-        if self.settings.target == "majority":
-            return Counter(spans).most_common(1)[0][0]
-        if self.settings.target == "first" or len(spans) == 1:
-            return spans[0]
-        # The trainer seeds this generator in each step, so that a resumed training draws the same.
-        return spans[int(torch.randint(len(spans), ()))]
 
 
 def _answer(passage: TokenizedText, span: TokenSpan, probability: float) -> PredictedAnswer:

@@ -1,0 +1,89 @@
+"""Settings of coreference; the defaults are those of the paper's model where a CPU allows them."""
+
+import re
+from dataclasses import dataclass, field
+
+from elmo.errors import ConfigError
+from elmo.tasks.settings import FitSettings, TokenSettings, require, require_choices
+
+
+@dataclass(frozen=True)
+class ResolverSettings:
+    """Data and network of the coreference model."""
+
+    encoding: str = "utf-8"
+    """Encoding of the files."""
+    genre_pattern: str = r"(?:GUM_)?([a-z]+)[/_]"
+    """Regular expression at the beginning of a document's name, whose first group is its genre ("nw/...", "GUM_news_");
+    names without a match share a genre. Empty: genres are no feature."""
+    speakers: bool = True
+    """Whether pairs of spans are told if their speakers are the same."""
+    max_width: int = 10
+    """The longest mention that can be found, in tokens."""
+    spans_per_token: float = 0.25
+    """How many candidate spans are kept, a token of the document."""
+    max_antecedents: int = 100
+    """How many kept spans before it a span may go back to."""
+    hidden_size: int = 100
+    """Hidden units of the LSTM in each direction."""
+    span_hidden_sizes: tuple[int, ...] = (100, 100)
+    """Hidden units of each layer of the networks that score spans and pairs."""
+    feature_size: int = 20
+    """Dimensions of the vectors of width, speaker, genre and distance."""
+    lexical_dropout: float = 0.5
+    """On what the LSTM and the span heads read."""
+    lstm_dropout: float = 0.2
+    """On the LSTM's previous state and on its output."""
+    span_dropout: float = 0.2
+    """On features and hidden layers of the scorers."""
+    character_filters: int = 30
+    """Filters of the char CNN of each width; 0: no char CNN."""
+    character_widths: tuple[int, ...] = (3, 4, 5)
+    """Characters that a filter sees."""
+    character_vector: int = 8
+    """Dimensions of a character's vector."""
+    normalize_static: bool = True
+    """Whether each static vector is divided by its length."""
+    window_sentences: int = 40
+    """At most so many consecutive sentences of a document are trained on at a time, others in each step; 0: all."""
+    window_tokens: int = 2000
+    """At most so many tokens of a document are trained on at a time, at least a sentence; 0: any number."""
+    mention_loss: float = 0.0
+    """Weight of a loss that teaches which candidate spans are mentions. Above 0, spans that look like mentions but are
+    linked to no other are written as clusters of one: for data such as LitBank, which annotates those."""
+
+    def __post_init__(self) -> None:
+        require_choices(self)
+        for name in ("max_width", "max_antecedents", "hidden_size", "feature_size", "character_vector"):
+            require(getattr(self, name) >= 1, name, getattr(self, name), "a whole number from 1 on")
+        for name in ("character_filters", "window_sentences", "window_tokens", "mention_loss"):
+            require(getattr(self, name) >= 0, name, getattr(self, name), "0 or more")
+        for name in ("lexical_dropout", "lstm_dropout", "span_dropout"):
+            require(0 <= getattr(self, name) < 1, name, getattr(self, name), "a probability: at least 0 and below 1")
+        for name in ("span_hidden_sizes", "character_widths"):
+            sizes = getattr(self, name)
+            require(len(sizes) > 0 and min(sizes) >= 1, name, sizes, "one or more whole numbers from 1 on")
+        require(self.spans_per_token > 0, "spans_per_token", self.spans_per_token, "above 0")
+        self.genre_of("")
+
+    def genre_of(self, name: str) -> str:
+        """The genre of a document of that name; "" if it has none."""
+        if not self.genre_pattern:
+            return ""
+        try:
+            match = re.match(self.genre_pattern, name)
+            return match[1] or "" if match else ""
+        except (re.error, IndexError) as error:
+            raise ConfigError(
+                f"genre_pattern is {self.genre_pattern!r}, which can't be used: {error}. Give a regular expression "
+                "with one group in round brackets, or leave it empty."
+            ) from None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings of a training."""
+
+    tokens: TokenSettings = field(default_factory=lambda: TokenSettings(mix_penalty=0.0, elmo_dropout=0.0))
+    resolver: ResolverSettings = field(default_factory=ResolverSettings)
+    fit: FitSettings = field(default_factory=lambda: FitSettings(epochs=15, patience=4, batch_size=1))
