@@ -34,6 +34,20 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class PredictedAnswer:
+    """What a question is answered with."""
+
+    text: str
+    """Cut from the passage."""
+    start: int
+    """Its first code point in the passage."""
+    end: int
+    """The code point after its last one."""
+    probability: float
+    """The product of the probabilities of its first and its last token."""
+
+
+@dataclass(frozen=True)
 class Question:
     """A question about a passage."""
 
@@ -56,10 +70,14 @@ def read_questions(path: Path | str, settings: ReaderSettings, *, labelled: bool
     and the question's id, for what isn't of this format, a repeated id, an empty question or passage, an answer that
     isn't in its passage, and questions of SQuAD 2.0 that can't be answered.
     """
-    tree = read_tree(path, settings.encoding)
+    return questions_of(read_tree(path, settings.encoding), settings, labelled=labelled)
+
+
+def questions_of(tree: Node, settings: ReaderSettings, *, labelled: bool) -> list[Question]:
+    """The questions of a file that was read. Raises as `read_questions`."""
     found = list(_questions(tree, settings, labelled))
     if not found:
-        raise TextError(f"{path}: there is no question in it. Check that it is a SQuAD 1.1 file of questions.")
+        raise TextError(f"{tree.source}: there is no question in it. Check that it is a SQuAD 1.1 file of questions.")
     _require_unique_ids(found)
     return found
 
@@ -98,13 +116,18 @@ def _questions(tree: Node, settings: ReaderSettings, labelled: bool) -> Iterator
                 yield Question(node["id"].text(), question, passage, answers, title, tree.source)
 
 
-def _tokens(node: Node, settings: ReaderSettings) -> TokenizedText:
-    found = tokenized(
-        node.text(),
+def tokens_of(text: str, settings: ReaderSettings) -> TokenizedText:
+    """A question or a passage in tokens; there may be none."""
+    return tokenized(
+        text,
         name=settings.question_tokenizer,
         split_hyphens=settings.split_hyphens,
         plain_quotes=settings.plain_quotes,
     )
+
+
+def _tokens(node: Node, settings: ReaderSettings) -> TokenizedText:
+    found = tokens_of(node.text(), settings)
     if not found.tokens:
         raise node.error("is empty or has no token", "Remove the question, or the whole paragraph")
     return found

@@ -1,7 +1,7 @@
 """Node: a JSON value that knows where it stands, so that every complaint names the file and the place in it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -78,24 +78,29 @@ class Node:
 
 def read_tree(path: Path | str, encoding: str = "utf-8") -> Node:
     """The JSON value of a file, which may be packed. TextError, with the line, for what is no JSON."""
+    return parse_tree(labelled_lines(path, encoding), str(path))
+
+
+def parse_tree(rows: Iterable[str], source: str) -> Node:
+    """The JSON value in the lines of a file called `source`. Raises TextError with the line."""
     lines, size = [], 0
-    for line in labelled_lines(path, encoding):
+    for line in rows:
         lines.append(line)
         size += len(line) + 1
         if size > _MAX_CHARACTERS:
             raise TextError(
-                f"{path}: has more than {_MAX_CHARACTERS:,} characters, but such a file is read as a whole. Split it "
+                f"{source}: has more than {_MAX_CHARACTERS:,} characters, but such a file is read as a whole. Split it "
                 "into several files."
             )
     try:
-        return Node(json.loads("\n".join(lines), object_pairs_hook=_unique), str(path), "")
+        return Node(json.loads("\n".join(lines), object_pairs_hook=_unique), source, "")
     except json.JSONDecodeError as error:
         raise TextError(
-            f"{path}:{error.lineno}: is not valid JSON ({error.msg} at column {error.colno}). Check that the file is "
+            f"{source}:{error.lineno}: is not valid JSON ({error.msg} at column {error.colno}). Check that the file is "
             "whole, and JSON as SQuAD's is."
         ) from None
     except (RecursionError, ValueError) as error:
-        raise TextError(f"{path}: is JSON that can't be used: {error}. Get the file again.") from None
+        raise TextError(f"{source}: is JSON that can't be used: {error}. Get the file again.") from None
 
 
 def _unique(members: list[tuple[str, object]]) -> dict[str, object]:

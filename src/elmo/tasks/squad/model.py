@@ -6,7 +6,6 @@ tokens -> [char CNN ; static vectors ; ELMo] -> BiDAF++ (network.py), ELMo besid
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
@@ -15,28 +14,14 @@ from torch.nn import functional
 
 from elmo.errors import ConfigError
 from elmo.tasks.layers.char_windows import CharacterWindows
-from elmo.tasks.squad.data import Question
+from elmo.tasks.squad.data import PredictedAnswer, Question
 from elmo.tasks.squad.network import BiDAF, Text
-from elmo.tasks.squad.settings import ReaderSettings
+from elmo.tasks.squad.settings import NO_INPUT, ReaderSettings
 from elmo.tasks.squad.spans import best_spans
 from elmo.tasks.squad.tokens import TokenizedText, TokenSpan
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.representation import TokenRepresentation
-
-
-@dataclass(frozen=True)
-class PredictedAnswer:
-    """What a question is answered with."""
-
-    text: str
-    """Cut from the passage."""
-    start: int
-    """Its first code point in the passage."""
-    end: int
-    """The code point after its last one."""
-    probability: float
-    """The product of the probabilities of its first and its last token."""
 
 
 class Reader(TaskModel[Question, PredictedAnswer]):
@@ -59,10 +44,7 @@ class Reader(TaskModel[Question, PredictedAnswer]):
             )
         dim = tokens.input_dim + settings.character_filters
         if dim == 0:
-            raise ConfigError(
-                "the reader would read nothing: there are no static vectors, no ELMo at the input and no char CNN. "
-                "Give it one of them, for instance --character-filters 100."
-            )
+            raise ConfigError(NO_INPUT)
         self.network = BiDAF(dim, tokens.output_dim, size=settings.hidden_size, dropout=settings.dropout)
 
     def loss(self, examples: Sequence[Question]) -> Float[Tensor, ""]:

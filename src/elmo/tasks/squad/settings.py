@@ -3,7 +3,15 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from elmo.tasks.settings import FitSettings, TokenSettings, require, require_choices
+from elmo.tasks.settings import (
+    FitSettings,
+    TaskSettings,
+    TokenSettings,
+    require,
+    require_chance,
+    require_choices,
+    require_size,
+)
 
 
 @dataclass(frozen=True)
@@ -23,8 +31,6 @@ class ReaderSettings:
     target: Literal["random", "first", "majority"] = "random"
     """Which gold answer is the target when a question has several: another one at random in each step, the first, or
     the one that most annotators gave."""
-    max_passage_tokens: int = 400
-    """Longer passages are left out of training (never of dev and test data); 0: none is."""
     max_answer_tokens: int = 17
     """The longest answer that is predicted, in tokens."""
     hidden_size: int = 90
@@ -45,19 +51,26 @@ class ReaderSettings:
 
     def __post_init__(self) -> None:
         require_choices(self)
-        for name in ("max_answer_tokens", "hidden_size", "character_width", "character_vector", "max_characters"):
-            require(getattr(self, name) >= 1, name, getattr(self, name), "a whole number from 1 on")
-        for name in ("max_passage_tokens", "character_filters", "min_character_count"):
-            require(getattr(self, name) >= 0, name, getattr(self, name), "0 or more")
-        require(0 <= self.dropout < 1, "dropout", self.dropout, "a probability: at least 0 and below 1")
+        require_size(self, "max_answer_tokens", "hidden_size", "character_width", "character_vector", "max_characters")
+        require_size(self, "character_filters", least=0)
+        require(self.min_character_count >= 0, "min_character_count", self.min_character_count, "0 or more")
+        require_chance(self, "dropout")
 
 
 @dataclass(frozen=True)
-class Settings:
-    """All settings of a training."""
+class Settings(TaskSettings):
+    """All settings of `elmo task train squad`."""
 
     tokens: TokenSettings = field(default_factory=lambda: TokenSettings(placement="both", mix_penalty=0.0))
-    reader: ReaderSettings = field(default_factory=ReaderSettings)
     fit: FitSettings = field(
-        default_factory=lambda: FitSettings(epochs=12, patience=3, batch_size=32, clip_norm=0.0, average_decay=0.99)
+        default_factory=lambda: FitSettings(
+            epochs=12, patience=3, batch_size=32, max_length=400, clip_norm=0.0, average_decay=0.99
+        )
     )
+    reader: ReaderSettings = field(default_factory=ReaderSettings)
+
+
+NO_INPUT = (
+    "the reader would read nothing: there are no static vectors, no ELMo at the input and no char CNN. Give it one of "
+    "them, for instance --character-filters 100."
+)
