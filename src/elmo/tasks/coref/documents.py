@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
+from typing import Literal
 
 from elmo.tasks.coref.brackets import Mention
 
 Cluster = tuple[Mention, ...]
 NO_SPEAKER = "-"
+Layout = Literal["conll", "jsonlines", "text"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class Document:
     """The file's name, and the line the document begins in."""
     conll: SourceLines | None = field(default=None, repr=False)
     """None: it was not read from CoNLL columns."""
+    layout: Layout = "conll"
+    """Of the file that it is from; predictions are written likewise."""
     limits: WindowLimits | None = None
     """How much of it a training step sees; None: all."""
 
@@ -76,6 +80,16 @@ class Document:
         clusters = tuple(cluster for cluster in inside if cluster)
         speakers, sentences = self.speakers[begin:end], self.sentences[first : first + count]
         return Document(self.key, sentences, speakers, clusters, source=self.source)
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """What was found in a document."""
+
+    clusters: list[list[Mention]]
+    """In the order of their first mentions."""
+    kept: list[Mention] = field(default_factory=list)
+    """The spans that could have been mentions; a gold mention that isn't among them was lost by the pruning."""
 
 
 def disjoint(clusters: Iterable[Sequence[Mention]]) -> list[list[Mention]]:

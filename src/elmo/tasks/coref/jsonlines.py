@@ -62,7 +62,7 @@ def _document(line: str, where: str) -> Document:
     clusters = _clusters(values.get("clusters", []), [len(sentence) for sentence in sentences], where)
     key, sentences = (values["doc_key"], ""), tuple(sentence for sentence in sentences if sentence)
     ids = tuple(map(str, range(len(clusters))))
-    return Document(key, sentences, tuple(chain.from_iterable(speakers)), clusters, ids, where)
+    return Document(key, sentences, tuple(chain.from_iterable(speakers)), clusters, ids, where, layout="jsonlines")
 
 
 def _words(value: object, where: str, name: str) -> tuple[tuple[str, ...], ...]:

@@ -6,7 +6,6 @@ tokens -> embedded = [static vectors ; char CNN], dropout ----------------------
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 
 import torch
@@ -17,9 +16,9 @@ from torch.nn import functional
 from elmo.errors import ConfigError
 from elmo.tasks.coref.antecedents import antecedent_loss, clusters_of, gold_table
 from elmo.tasks.coref.brackets import Mention
-from elmo.tasks.coref.documents import Document, disjoint
+from elmo.tasks.coref.documents import Document, Resolved, disjoint
 from elmo.tasks.coref.network import PairFacts, Ranked, SpanRanker, SpanSizes
-from elmo.tasks.coref.settings import ResolverSettings
+from elmo.tasks.coref.settings import NO_HEADS, ResolverSettings
 from elmo.tasks.coref.span_scores import TokenStates
 from elmo.tasks.layers.char_windows import CharacterWindows
 from elmo.tasks.layers.coupled_lstm import CoupledLSTM
@@ -29,16 +28,6 @@ from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.representation import TokenRepresentation
 
 _UNKNOWN_GENRE = 0
-
-
-@dataclass(frozen=True)
-class Resolved:
-    """What was found in a document."""
-
-    clusters: list[list[Mention]]
-    """In the order of their first mentions."""
-    kept: list[Mention] = field(default_factory=list)
-    """The spans that could have been mentions; a gold mention that isn't among them was lost by the pruning."""
 
 
 class Resolver(TaskModel[Document, Resolved]):
@@ -60,10 +49,7 @@ class Resolver(TaskModel[Document, Resolved]):
         character_dim = 0 if self.characters is None else self.characters.output_dim
         embedded_dim = sum(tokens.static_dims.values()) + character_dim
         if embedded_dim == 0:
-            raise ConfigError(
-                "the coreference model would have nothing to describe the heads of spans with: there are no static "
-                "vectors and no char CNN. Give it one of them, for instance --character-filters 30."
-            )
+            raise ConfigError(NO_HEADS)
         self._genres = {genre: number for number, genre in enumerate(vocabulary["genres"], start=_UNKNOWN_GENRE + 1)}
         self.lexical_dropout = nn.Dropout(settings.lexical_dropout)
         self.lstm = CoupledLSTM(tokens.input_dim + character_dim, settings.hidden_size, settings.lstm_dropout)

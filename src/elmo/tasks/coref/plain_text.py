@@ -26,7 +26,7 @@ def text_document(lines: Iterable[str], source: str, tokenize: Callable[[str], l
     found = tuple(tuple(tokens) for tokens in sentences if tokens)
     if not found:
         raise TextError(f"{source}: there is no word in it. Pass a text, or documents in CoNLL-2012 columns.")
-    return Document((Path(source).stem, ""), found, source=source)
+    return Document((Path(source).stem, ""), found, source=source, layout="text")
 
 
 def write_text(document: Document, clusters: Sequence[Sequence[Mention]]) -> Iterator[str]:

@@ -1,10 +1,20 @@
 """Settings of coreference; the defaults are those of the paper's model where a CPU allows them."""
 
+import math
 import re
 from dataclasses import dataclass, field
+from typing import Literal
 
 from elmo.errors import ConfigError
-from elmo.tasks.settings import FitSettings, TokenSettings, require, require_choices
+from elmo.tasks.settings import (
+    FitSettings,
+    TaskSettings,
+    TokenSettings,
+    require,
+    require_chance,
+    require_choices,
+    require_size,
+)
 
 
 @dataclass(frozen=True)
@@ -16,6 +26,8 @@ class ResolverSettings:
     genre_pattern: str = r"(?:GUM_)?([a-z]+)[/_]"
     """Regular expression at the beginning of a document's name, whose first group is its genre ("nw/...", "GUM_news_");
     names without a match share a genre. Empty: genres are no feature."""
+    text_tokenizer: Literal["unicode", "whitespace"] = "unicode"
+    """How raw text becomes tokens where the command line doesn't say so."""
     speakers: bool = True
     """Whether pairs of spans are told if their speakers are the same."""
     max_width: int = 10
@@ -54,16 +66,15 @@ class ResolverSettings:
 
     def __post_init__(self) -> None:
         require_choices(self)
-        for name in ("max_width", "max_antecedents", "hidden_size", "feature_size", "character_vector"):
-            require(getattr(self, name) >= 1, name, getattr(self, name), "a whole number from 1 on")
-        for name in ("character_filters", "window_sentences", "window_tokens", "mention_loss"):
-            require(getattr(self, name) >= 0, name, getattr(self, name), "0 or more")
-        for name in ("lexical_dropout", "lstm_dropout", "span_dropout"):
-            require(0 <= getattr(self, name) < 1, name, getattr(self, name), "a probability: at least 0 and below 1")
+        require_size(self, "max_width", "max_antecedents", "hidden_size", "feature_size", "character_vector")
+        require_size(self, "character_filters", least=0)
+        for name in ("window_sentences", "window_tokens", "mention_loss"):
+            require(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "finite, and 0 or more")
+        require_chance(self, "lexical_dropout", "lstm_dropout", "span_dropout")
         for name in ("span_hidden_sizes", "character_widths"):
             sizes = getattr(self, name)
             require(len(sizes) > 0 and min(sizes) >= 1, name, sizes, "one or more whole numbers from 1 on")
-        require(self.spans_per_token > 0, "spans_per_token", self.spans_per_token, "above 0")
+        require(0 < self.spans_per_token < math.inf, "spans_per_token", self.spans_per_token, "finite and above 0")
         self.genre_of("")
 
     def genre_of(self, name: str) -> str:
@@ -81,9 +92,15 @@ class ResolverSettings:
 
 
 @dataclass(frozen=True)
-class Settings:
-    """All settings of a training."""
+class Settings(TaskSettings):
+    """All settings of `elmo task train coref`."""
 
     tokens: TokenSettings = field(default_factory=lambda: TokenSettings(mix_penalty=0.0, elmo_dropout=0.0))
-    resolver: ResolverSettings = field(default_factory=ResolverSettings)
     fit: FitSettings = field(default_factory=lambda: FitSettings(epochs=15, patience=4, batch_size=1))
+    resolver: ResolverSettings = field(default_factory=ResolverSettings)
+
+
+NO_HEADS = (
+    "the coreference model would have nothing to describe the heads of spans with: there are no static vectors and no "
+    "char CNN. Give it one of them, for instance --character-filters 30."
+)
