@@ -32,7 +32,7 @@ def weigh(layer, case, prefix) -> None:
     layer.scores.row_weight.data = case[f"weight.{prefix}_input_w"]
     layer.scores.column_weight.data = case[f"weight.{prefix}_key_w"]
     layer.scores.product_weight.data = case[f"weight.{prefix}_dot_w"]
-    layer.scores.bias.data = case[f"weight.{prefix}_bias"]
+    layer.scores.bias.data = case[f"weight.{prefix}_bias"][None]
 
 
 @pytest.mark.parametrize(("dtype", "suffix", "tolerance"), [(torch.float32, "f32", 2e-5), (torch.float64, "f64", 1e-9)])
@@ -50,7 +50,7 @@ def test_self_attention_equals_the_originals(case, dtype, suffix, tolerance, max
     monkeypatch.setattr(self_attention, "_MAX_WEIGHTS", max_weights)
     layer = SelfAttention(case["passage"].shape[2])
     weigh(layer, case, "self")
-    layer.null_score.data = case["weight.null_logit"]
+    layer.null_score.data = case["weight.null_logit"][None]
     mask = mask_of(case, "passage")
     found = layer.to(dtype)(case["passage"].to(dtype), mask)
     torch.testing.assert_close(found[mask], case[f"self_merged_{suffix}"][mask], atol=tolerance, rtol=tolerance)

@@ -52,7 +52,7 @@ def original(case) -> BiDAF:
                 (scores.row_weight, scores.column_weight, scores.product_weight), weights, strict=True
             ):
                 parameter.copy_(weight)
-            scores.bias.copy_(case[f"weight.{theirs}._bias"][0])
+            scores.bias.copy_(case[f"weight.{theirs}._bias"])
     return network
 
 

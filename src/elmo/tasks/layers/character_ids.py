@@ -17,7 +17,7 @@ class CharacterIds:
     """The characters that have a vector of their own."""
 
     def __init__(self, characters: Sequence[str]) -> None:
-        self._ids = {character: number for number, character in enumerate(characters, start=UNKNOWN + 1)}
+        self._ids = {character: number for number, character in enumerate(dict.fromkeys(characters), start=UNKNOWN + 1)}
 
     def __len__(self) -> int:
         """How many vectors there are, those of padding and of unknown characters included."""

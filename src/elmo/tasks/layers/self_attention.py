@@ -27,7 +27,7 @@ class SelfAttention(nn.Module):
         """`null_slot`: whether a token may attend to nothing; without, only a lone token does."""
         super().__init__()
         self.scores = Trilinear(dim)
-        self.null_score = nn.Parameter(torch.tensor(_INITIAL_NULL)) if null_slot else None
+        self.null_score = nn.Parameter(torch.tensor([_INITIAL_NULL])) if null_slot else None
         self.output_dim = 3 * dim
 
     def forward(

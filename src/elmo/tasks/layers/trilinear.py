@@ -20,7 +20,7 @@ class Trilinear(nn.Module):
         self.row_weight = nn.Parameter(_uniform(dim))
         self.column_weight = nn.Parameter(_uniform(dim))
         self.product_weight = nn.Parameter(_uniform(dim))
-        self.bias = nn.Parameter(torch.zeros(()))
+        self.bias = nn.Parameter(torch.zeros(1))
 
     def forward(
         self, rows: Float[Tensor, "batch rows dim"], columns: Float[Tensor, "batch columns dim"]
