@@ -28,6 +28,11 @@ def document(number, chance):
 
 @pytest.fixture
 def files(tmp_path) -> Path:
+    return write_files(tmp_path)
+
+
+def write_files(tmp_path) -> Path:
+    """30 documents to train on, 6 others, and a small network's settings."""
     for name, count, seed in (("train", 30, 1), ("dev", 6, 2)):
         chance = random.Random(seed)
         found = [document(number, chance) for number in range(count)]
@@ -43,13 +48,19 @@ def files(tmp_path) -> Path:
 def train(files, *flags):
     dev = str(files / "dev.conll")
     data = ["--train", str(files / "train.conll"), "--dev", dev, "--test", dev]
-    return main(
-        ["task", "train", "coref", str(files / "small.toml"), *data, "-o", str(files / "run"), "--json", *flags]
-    )
+    return main(["task", "train", "coref", str(files / "small.toml"), *data, "-o", str(files / "run"), *flags])
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> str:
+    """A model of one epoch, for tests that only use it."""
+    folder = write_files(tmp_path_factory.mktemp("trained"))
+    assert train(folder, "--encoder", "none", "--epochs", "1", "--quiet") == 0
+    return str(folder / "run")
 
 
 def test_from_columns_to_clusters_without_elmo(files, capsys):
-    assert train(files, "--encoder", "none") == 0
+    assert train(files, "--encoder", "none", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["metric"] == "average_f1"
     assert found["test"]["mean"] > 60
@@ -65,25 +76,20 @@ def test_from_columns_to_clusters_without_elmo(files, capsys):
     assert [document.tokens for document in documents] == [document.tokens for document in gold]
 
 
-def test_raw_text_becomes_clusters_that_can_be_read(files, capsys):
-    assert train(files, "--encoder", "none") == 0
-    capsys.readouterr()
+def test_raw_text_becomes_clusters_that_can_be_read(files, run, capsys):
     (files / "text.txt").write_text("Anna smiled. Otto slept. She smiled.\nShe slept.\n")
-    assert main(["task", "predict", str(files / "run"), str(files / "text.txt")]) == 0
+    assert main(["task", "predict", run, str(files / "text.txt")]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.replace("[", "").split("]")[0].split()[0] for line in lines[:4]] == ["Anna", "Otto", "She", "She"]
     assert lines[4] == ""
     assert all(line[0].isdigit() and ": " in line for line in lines[5:])
-    assert main(["task", "predict", str(files / "run"), str(files / "text.txt"), "--json"]) == 0
+    assert main(["task", "predict", run, str(files / "text.txt"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["sentences"][0] == ["Anna", "smiled", "."]
     assert len(found["mentions"]) == len(found["prediction"])
 
 
-def test_predictions_keep_the_layout_of_their_input(files, capsys):
-    assert train(files, "--encoder", "none", "--epochs", "1") == 0
-    run = str(files / "run")
-    capsys.readouterr()
+def test_predictions_keep_the_layout_of_their_input(files, run, capsys):
     assert main(["task", "predict", run, str(files / "dev.conll")]) == 0
     assert capsys.readouterr().out.startswith("#begin document (nw/0); part 000\n")
     row = {"doc_key": "nw/7", "sentences": [["Anna", "smiled", "."], ["She", "slept"]]}
@@ -93,16 +99,14 @@ def test_predictions_keep_the_layout_of_their_input(files, capsys):
 
 
 @pytest.mark.parametrize("text", ["Anna\n", "#begin document (a); part 0\na 0 0 Anna -\n#end document\n"])
-def test_a_document_of_one_word_has_no_cluster(files, capsys, text):
-    assert train(files, "--encoder", "none", "--epochs", "1") == 0
-    capsys.readouterr()
+def test_a_document_of_one_word_has_no_cluster(files, run, capsys, text):
     (files / "one.txt").write_text(text)
-    assert main(["task", "predict", str(files / "run"), str(files / "one.txt"), "--json"]) == 0
+    assert main(["task", "predict", run, str(files / "one.txt"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["prediction"] == []
 
 
 def test_elmo_is_read_at_the_input(files, bilm_folder, capsys):
-    assert train(files, "--model", str(bilm_folder), "--epochs", "1") == 0
+    assert train(files, "--model", str(bilm_folder), "--epochs", "1", "--json") == 0
     mixes = json.loads(capsys.readouterr().out)["per_seed"][0]["mix_weights"]
     assert [mix["placement"] for mix in mixes] == ["input"]
     assert train(files, "--model", str(bilm_folder), "--placement", "both") == 2
@@ -110,7 +114,7 @@ def test_elmo_is_read_at_the_input(files, bilm_folder, capsys):
 
 
 def test_singletons_are_written_when_mentions_are_taught(files, capsys):
-    assert train(files, "--encoder", "none", "--mention-loss", "1") == 0
+    assert train(files, "--encoder", "none", "--mention-loss", "1", "--epochs", "2") == 0
     capsys.readouterr()
     (files / "text.txt").write_text("Anna smiled.\n")
     assert main(["task", "predict", str(files / "run"), str(files / "text.txt"), "--json"]) == 0

@@ -2,22 +2,65 @@
 
 import io
 import json
+import random
 import sys
+from pathlib import Path
 
 import pytest
 
 from elmo.cli.main import main
 
+CITIES = ["Rome", "Oslo", "Bern", "New York"]
+WORDS = ["she", "sleeps", "often", "he", "was", "seen"]
+
+
+def squad_json(count: int, seed: int) -> dict:
+    """`count` paragraphs with a question each, in articles of four."""
+    chance = random.Random(seed)
+    paragraphs = []
+    for number in range(count):
+        city = chance.choice(CITIES)
+        before = " ".join(chance.choices(WORDS, k=chance.randrange(5)))
+        context = f"{before} lives in {city} {chance.choice(WORDS)} .".strip()
+        answers = [{"text": city, "answer_start": context.index(city)}]
+        answers += [{"text": f"in {city}", "answer_start": context.index(f"in {city}")}] if number % 3 == 0 else []
+        qas = [{"id": f"{seed}-{number}", "question": "Where does she live?", "answers": answers}]
+        paragraphs.append({"context": context, "qas": qas})
+    data = [{"title": f"A{start}", "paragraphs": paragraphs[start : start + 4]} for start in range(0, count, 4)]
+    return {"version": "1.1", "data": data}
+
+
+def write_files(folder: Path) -> Path:
+    """train.json with 48 questions, dev.json with 16, and a small network's settings."""
+    for name, count, seed in (("train", 48, 1), ("dev", 16, 2)):
+        (folder / f"{name}.json").write_text(json.dumps(squad_json(count, seed)), encoding="utf-8")
+    (folder / "small.toml").write_text(
+        "hidden_size = 6\ncharacter_filters = 8\ncharacter_vector = 6\nepochs = 6\nbatch_size = 8\n"
+        "learning_rate = 0.02\ndropout = 0.0\nmin_character_count = 1\n"
+    )
+    return folder
+
+
+@pytest.fixture
+def squad_files(tmp_path) -> Path:
+    return write_files(tmp_path)
+
 
 def train(files, *flags):
     data = ["--train", str(files / "train.json"), "--dev", str(files / "dev.json"), "--test", str(files / "dev.json")]
-    return main(
-        ["task", "train", "squad", str(files / "small.toml"), *data, "-o", str(files / "run"), "--json", *flags]
-    )
+    return main(["task", "train", "squad", str(files / "small.toml"), *data, "-o", str(files / "run"), *flags])
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> str:
+    """A model of one epoch, for tests that only use it."""
+    folder = write_files(tmp_path_factory.mktemp("trained"))
+    assert train(folder, "--encoder", "none", "--epochs", "1", "--quiet") == 0
+    return str(folder / "run")
 
 
 def test_from_squads_json_to_answers_without_elmo(squad_files, capsys):
-    assert train(squad_files, "--encoder", "none") == 0
+    assert train(squad_files, "--encoder", "none", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["metric"] == "f1"
     assert found["test"]["mean"] > 80
@@ -32,9 +75,7 @@ def test_from_squads_json_to_answers_without_elmo(squad_files, capsys):
     assert (official["f1"], official["exact_match"]) == (scores["f1"], scores["exact_match"])
 
 
-def test_questions_without_answers_are_answered_from_every_layout(squad_files, capsys, monkeypatch):
-    assert train(squad_files, "--encoder", "none", "--epochs", "1") == 0
-    run = str(squad_files / "run")
+def test_questions_without_answers_are_answered_from_every_layout(squad_files, run, capsys, monkeypatch):
     unlabelled = json.loads((squad_files / "dev.json").read_text())
     for article in unlabelled["data"]:
         for paragraph in article["paragraphs"]:
@@ -60,7 +101,7 @@ def test_questions_without_answers_are_answered_from_every_layout(squad_files, c
 
 
 def test_elmo_is_read_at_both_places(squad_files, bilm_folder, capsys):
-    assert train(squad_files, "--model", str(bilm_folder), "--epochs", "1") == 0
+    assert train(squad_files, "--model", str(bilm_folder), "--epochs", "1", "--json") == 0
     mixes = json.loads(capsys.readouterr().out)["per_seed"][0]["mix_weights"]
     assert [mix["placement"] for mix in mixes] == ["input", "output"]
 
@@ -75,10 +116,9 @@ def test_elmo_is_read_at_both_places(squad_files, bilm_folder, capsys):
         ('{"data": [}\n', "new.txt:1: is not valid JSON"),
     ],
 )
-def test_input_that_does_not_fit_ends_with_2_and_its_line(squad_files, capsys, text, message):
-    assert train(squad_files, "--encoder", "none", "--epochs", "1") == 0
+def test_input_that_does_not_fit_ends_with_2_and_its_line(squad_files, run, capsys, text, message):
     (squad_files / "new.txt").write_text(text)
-    assert main(["task", "predict", str(squad_files / "run"), str(squad_files / "new.txt")]) == 2
+    assert main(["task", "predict", run, str(squad_files / "new.txt")]) == 2
     assert message in capsys.readouterr().err
 
 

@@ -75,20 +75,25 @@ class ResolverSettings:
             sizes = getattr(self, name)
             require(len(sizes) > 0 and min(sizes) >= 1, name, sizes, "one or more whole numbers from 1 on")
         require(0 < self.spans_per_token < math.inf, "spans_per_token", self.spans_per_token, "finite and above 0")
-        self.genre_of("")
+        self._require_pattern()
 
     def genre_of(self, name: str) -> str:
         """The genre of a document of that name; "" if it has none."""
+        match = re.match(self.genre_pattern, name) if self.genre_pattern else None
+        return match[1] or "" if match else ""
+
+    def _require_pattern(self) -> None:
         if not self.genre_pattern:
-            return ""
+            return
         try:
-            match = re.match(self.genre_pattern, name)
-            return match[1] or "" if match else ""
-        except (re.error, IndexError) as error:
+            num_groups, problem = re.compile(self.genre_pattern).groups, "it has no group"
+        except re.error as error:
+            num_groups, problem = 0, str(error)
+        if not num_groups:
             raise ConfigError(
-                f"genre_pattern is {self.genre_pattern!r}, which can't be used: {error}. Give a regular expression "
-                "with one group in round brackets, or leave it empty."
-            ) from None
+                f"genre_pattern is {self.genre_pattern!r}, which can't be used: {problem}. Give a regular expression "
+                "with a group in round brackets, or leave it empty."
+            )
 
 
 @dataclass(frozen=True)
