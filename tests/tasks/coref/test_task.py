@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from elmo.cli.main import main
-from elmo.tasks.coref.conll import read_conll, write_conll
 from elmo.tasks.coref.documents import Document
+from elmo.tasks.coref.formats.conll import read_conll, write_conll
 
 NAMES = {"Anna": "She", "Bell": "She", "Otto": "He", "Carl": "He"}
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
 from typing import Literal
 
-from elmo.tasks.coref.brackets import Mention
-
+Mention = tuple[int, int]
+"""(first, last) token of a document, both inclusive."""
 Cluster = tuple[Mention, ...]
 NO_SPEAKER = "-"
 Layout = Literal["conll", "jsonlines", "text"]
@@ -54,6 +54,7 @@ class Document:
 
     @property
     def num_tokens(self) -> int:
+        """Of all sentences."""
         return sum(map(len, self.sentences))
 
     @property

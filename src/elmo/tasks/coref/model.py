@@ -14,15 +14,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.errors import ConfigError
-from elmo.tasks.coref.antecedents import antecedent_loss, clusters_of, gold_table
-from elmo.tasks.coref.brackets import Mention
-from elmo.tasks.coref.documents import Document, Resolved, disjoint
-from elmo.tasks.coref.network import PairFacts, Ranked, SpanRanker, SpanSizes
+from elmo.tasks.coref.documents import Document, Mention, Resolved, disjoint
+from elmo.tasks.coref.ranker.antecedents import antecedent_loss, clusters_of, gold_table
+from elmo.tasks.coref.ranker.feed_forward import linear
+from elmo.tasks.coref.ranker.network import PairFacts, Ranked, SpanRanker, SpanSizes
+from elmo.tasks.coref.ranker.span_scores import TokenStates
 from elmo.tasks.coref.settings import NO_HEADS, ResolverSettings
-from elmo.tasks.coref.span_scores import TokenStates
 from elmo.tasks.layers.char_windows import CharacterWindows
 from elmo.tasks.layers.coupled_lstm import CoupledLSTM
-from elmo.tasks.layers.feed_forward import linear
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.representation import TokenRepresentation

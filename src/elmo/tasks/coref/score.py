@@ -19,7 +19,7 @@ from typing import Any
 
 from elmo.errors import TextError
 from elmo.tasks.coref.assignment import best_assignment
-from elmo.tasks.coref.brackets import Mention
+from elmo.tasks.coref.documents import Mention
 
 Clusters = Sequence[Sequence[Mention]]
 

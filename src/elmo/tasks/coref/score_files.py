@@ -5,7 +5,7 @@ from typing import Any
 
 from elmo.errors import TextError
 from elmo.tasks.coref.documents import Document
-from elmo.tasks.coref.read import read_documents
+from elmo.tasks.coref.formats.read import read_documents
 from elmo.tasks.coref.score import coreference_scores, require_scorable
 
 

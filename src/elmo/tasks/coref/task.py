@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.coref.conll import write_conll
 from elmo.tasks.coref.documents import Document, Resolved, WindowLimits
-from elmo.tasks.coref.jsonlines import write_jsonlines
-from elmo.tasks.coref.plain_text import write_text
-from elmo.tasks.coref.read import read_documents, read_unlabelled
+from elmo.tasks.coref.formats.conll import write_conll
+from elmo.tasks.coref.formats.jsonlines import write_jsonlines
+from elmo.tasks.coref.formats.plain_text import write_text
+from elmo.tasks.coref.formats.read import read_documents, read_unlabelled
 from elmo.tasks.coref.score import coreference_scores, document_counts, num_repeated
 from elmo.tasks.coref.score_files import score_files
 from elmo.tasks.coref.settings import NO_HEADS, Settings

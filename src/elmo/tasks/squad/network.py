@@ -13,10 +13,10 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from elmo.tasks.layers.bi_attention import BiAttention
 from elmo.tasks.layers.bigru import BiGRU
 from elmo.tasks.layers.bilstm import VariationalDropout
-from elmo.tasks.layers.self_attention import SelfAttention
+from elmo.tasks.layers.trilinear.bi_attention import BiAttention
+from elmo.tasks.layers.trilinear.self_attention import SelfAttention
 
 
 @dataclass(frozen=True)

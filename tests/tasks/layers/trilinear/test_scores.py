@@ -2,7 +2,7 @@
 
 import torch
 
-from elmo.tasks.layers.trilinear import Trilinear
+from elmo.tasks.layers.trilinear.scores import Trilinear
 
 
 def plain_scores(layer, rows, columns):

@@ -5,7 +5,7 @@ import lzma
 import pytest
 
 from elmo.errors import TextError
-from elmo.tasks.coref.conll import read_conll, write_conll
+from elmo.tasks.coref.formats.conll import read_conll, write_conll
 
 
 def written(documents, clusters=lambda document: dict(zip(document.ids, document.clusters, strict=True))):

@@ -12,8 +12,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from elmo.errors import TextError
-from elmo.tasks.coref.brackets import Mention
-from elmo.tasks.coref.documents import Document
+from elmo.tasks.coref.documents import Document, Mention
 from elmo.text.tokenizer import split_sentences
 
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from elmo.errors import TextError
-from elmo.tasks.coref.brackets import BracketError, Mention, OpenMentions, cells_of, say_the_same
-from elmo.tasks.coref.documents import NO_SPEAKER, Document, SourceLines
+from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines
+from elmo.tasks.coref.formats.brackets import BracketError, OpenMentions, cells_of, say_the_same
 from elmo.tasks.labelled_lines import labelled_lines
 
 BEGIN, END = "#begin document", "#end document"

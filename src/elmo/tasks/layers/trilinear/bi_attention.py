@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from elmo.tasks.layers.attention import masked_softmax
-from elmo.tasks.layers.trilinear import Trilinear
+from elmo.tasks.layers.trilinear.scores import Trilinear
 
 
 class BiAttention(nn.Module):

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from elmo.tasks.coref.conll import BEGIN, conll_documents
 from elmo.tasks.coref.documents import Document
-from elmo.tasks.coref.jsonlines import jsonlines_documents
-from elmo.tasks.coref.plain_text import text_document
+from elmo.tasks.coref.formats.conll import BEGIN, conll_documents
+from elmo.tasks.coref.formats.jsonlines import jsonlines_documents
+from elmo.tasks.coref.formats.plain_text import text_document
 from elmo.tasks.labelled_lines import labelled_lines
 
 

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from elmo.tasks.coref.brackets import Mention
+from elmo.tasks.coref.documents import Mention
 
 
 def antecedent_pairs(num_spans: int, max_antecedents: int) -> Int[Tensor, "pairs 2"]:

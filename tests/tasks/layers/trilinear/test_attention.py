@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from elmo.tasks.layers import self_attention
-from elmo.tasks.layers.bi_attention import BiAttention
-from elmo.tasks.layers.self_attention import SelfAttention
+from elmo.tasks.layers.trilinear import self_attention
+from elmo.tasks.layers.trilinear.bi_attention import BiAttention
+from elmo.tasks.layers.trilinear.self_attention import SelfAttention
 
 
 def arrays(path: Path) -> dict[str, torch.Tensor]:

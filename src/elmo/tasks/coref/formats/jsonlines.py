@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo.errors import TextError
-from elmo.tasks.coref.brackets import Mention
-from elmo.tasks.coref.documents import Cluster, Document
+from elmo.tasks.coref.documents import Cluster, Document, Mention
 from elmo.tasks.labelled_lines import labelled_lines
 
 

@@ -8,8 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-Mention = tuple[int, int]
-"""(first, last) token of a document, both inclusive."""
+from elmo.tasks.coref.documents import Mention
 
 EMPTY = "-"
 _PART = re.compile(r"(\()?([^()|\s]+)(\))?")

@@ -17,7 +17,7 @@ def linear(input_dim: int, output_dim: int) -> nn.Linear:
 def after_first_layer(sizes: Sequence[int], output_dim: int, dropout: float = 0.0) -> nn.Sequential:
     """A stack of hidden layers of these sizes without the first linear one: ReLU, dropout, linear, ... , linear.
 
-    For stacks whose first product is computed in parts: see `elmo.tasks.coref.span_scores`.
+    For stacks whose first product is computed in parts: see `elmo.tasks.coref.ranker.span_scores`.
     """
     layers: list[nn.Module] = []
     for read, written in pairwise([*sizes, output_dim]):

@@ -6,8 +6,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo.tasks.coref.antecedents import antecedent_loss, antecedent_pairs, clusters_of, gold_table, score_table
-from elmo.tasks.coref.candidates import candidate_spans, keep_best
+from elmo.tasks.coref.ranker.antecedents import antecedent_loss, antecedent_pairs, clusters_of, gold_table, score_table
+from elmo.tasks.coref.ranker.candidates import candidate_spans, keep_best
 
 
 def test_candidates_stay_inside_their_sentence():

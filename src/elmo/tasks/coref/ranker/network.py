@@ -15,10 +15,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from elmo.tasks.coref.antecedents import antecedent_pairs, score_table
-from elmo.tasks.coref.candidates import candidate_spans, keep_best
-from elmo.tasks.coref.span_scores import MentionScorer, PairScorer, TokenStates, span_vectors
-from elmo.tasks.layers.buckets import bucket
+from elmo.tasks.coref.ranker.antecedents import antecedent_pairs, score_table
+from elmo.tasks.coref.ranker.buckets import bucket
+from elmo.tasks.coref.ranker.candidates import candidate_spans, keep_best
+from elmo.tasks.coref.ranker.span_scores import MentionScorer, PairScorer, TokenStates, span_vectors
 
 _NUM_BUCKETS = 10
 

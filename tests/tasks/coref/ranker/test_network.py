@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from elmo.tasks.coref import span_scores
-from elmo.tasks.coref.antecedents import antecedent_loss, clusters_of, gold_table
-from elmo.tasks.coref.network import PairFacts, SpanRanker, SpanSizes
-from elmo.tasks.coref.span_scores import MentionScorer, PairScorer, TokenStates, span_vectors
+from elmo.tasks.coref.ranker import span_scores
+from elmo.tasks.coref.ranker.antecedents import antecedent_loss, clusters_of, gold_table
+from elmo.tasks.coref.ranker.network import PairFacts, SpanRanker, SpanSizes
+from elmo.tasks.coref.ranker.span_scores import MentionScorer, PairScorer, TokenStates, span_vectors
 from elmo.tasks.layers.bilstm import BiLSTM
 
 

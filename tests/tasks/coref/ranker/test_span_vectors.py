@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from elmo.tasks.layers.buckets import bucket
-from elmo.tasks.layers.span_vectors import attention_in_spans, endpoints, weighted_mean
+from elmo.tasks.coref.ranker.buckets import bucket
+from elmo.tasks.coref.ranker.span_vectors import attention_in_spans, endpoints, weighted_mean
 
 
 @pytest.fixture(params=["random", "wide"])

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from elmo.tasks.layers.attention import masked_softmax
-from elmo.tasks.layers.trilinear import Trilinear
+from elmo.tasks.layers.trilinear.scores import Trilinear
 
 _INITIAL_NULL = -1.0
 # Weights that are held at a time (64 MB in float32): a passage of 20,000 tokens has 400 million.

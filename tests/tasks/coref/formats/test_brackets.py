@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo.tasks.coref.brackets import BracketError, OpenMentions, cells_of, parts_of, say_the_same
+from elmo.tasks.coref.formats.brackets import BracketError, OpenMentions, cells_of, parts_of, say_the_same
 
 
 def read(cells):
