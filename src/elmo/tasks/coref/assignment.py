@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def best_assignment(gains: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
+def best_assignment(gains: Sequence[Sequence[float]] | np.ndarray) -> list[tuple[int, int]]:
     """(row, column) pairs; as many as there are rows or columns, whichever are fewer."""
     table = np.asarray(gains, dtype=np.float64)
     if table.size == 0:

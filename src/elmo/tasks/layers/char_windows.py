@@ -41,13 +41,14 @@ class CharacterWindows(nn.Module):
         self._max_characters = max_characters or None
         self.embedding = nn.Embedding(len(self._ids), dim, padding_idx=PADDING)
         self.dropout = nn.Dropout(dropout)
-        self.convolutions = nn.ModuleList(nn.Conv1d(dim, filters, width) for width in widths)
+        convolutions = [nn.Conv1d(dim, filters, width) for width in widths]
+        self.convolutions, self._widths = nn.ModuleList(convolutions), tuple(widths)
         self.output_dim = filters * len(widths)
         nn.init.uniform_(self.embedding.weight, -_LIMIT, _LIMIT)
         nn.init.zeros_(self.embedding.weight[PADDING].detach())
-        for convolution in self.convolutions:
+        for convolution in convolutions:
             nn.init.xavier_uniform_(convolution.weight)
-            nn.init.zeros_(convolution.bias)
+            nn.init.zeros_(convolution.get_parameter("bias"))
 
     def forward(self, sentences: Sequence[Sequence[str]]) -> Float[Tensor, "batch tokens output_dim"]:
         """A batch's vectors; zeros after each sentence's end. A token without characters has zeros too."""
@@ -61,7 +62,7 @@ class CharacterWindows(nn.Module):
         vectors = self.dropout(self.embedding(ids)).transpose(1, 2)
         inside = (ids != PADDING)[:, None, :]
         found = []
-        for convolution in self.convolutions:
-            windows = convolution(functional.pad(vectors, (0, convolution.kernel_size[0] - 1)))
+        for convolution, width in zip(self.convolutions, self._widths, strict=True):
+            windows = convolution(functional.pad(vectors, (0, width - 1)))
             found.append(torch.where(inside, functional.relu(windows), 0).amax(dim=2))
         return torch.cat(found, dim=1)

@@ -65,10 +65,13 @@ def _document(line: str, where: str) -> Document:
 
 
 def _words(value: object, where: str, name: str) -> tuple[tuple[str, ...], ...]:
-    rows = value if isinstance(value, list) else [None]
-    if not all(isinstance(row, list) and all(isinstance(word, str) and word for word in row) for row in rows):
+    if not isinstance(value, list) or not all(isinstance(row, list) and all(map(_is_word, row)) for row in value):
         raise TextError(f"{where}: {name!r} must be a list of sentences, which are lists of words. Fix the line.")
-    return tuple(map(tuple, rows))
+    return tuple(tuple(row) for row in value)
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
 
 
 def _clusters(value: object, lengths: list[int], where: str) -> tuple[Cluster, ...]:
