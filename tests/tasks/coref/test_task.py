@@ -2,6 +2,8 @@
 
 import json
 import random
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -144,3 +146,17 @@ def test_training_data_without_mentions_is_refused(files, capsys):
     path.write_text(path.read_text().replace("(1)", "-").replace("(2)", "-"))
     assert train(files, "--encoder", "none") == 2
     assert "no document of the training data has a mention" in capsys.readouterr().err
+
+
+def test_every_command_of_the_page_runs(files, monkeypatch):
+    page = Path(__file__).resolve().parents[3] / "docs" / "tasks" / "coref.md"
+    blocks = re.findall(r"^```sh\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    assert len(lines) >= 5
+    (files / "text.txt").write_text("Anna smiled. She slept.\n", encoding="utf-8")
+    monkeypatch.chdir(files)
+    quick = ["--encoder", "none", "--epochs", "1", "--hidden-size", "4", "--quiet"]
+    for line in lines:
+        program, *words = shlex.split(line)
+        assert program == "elmo"
+        assert main([*words, *(quick if words[1] == "train" else [])]) == 0, line

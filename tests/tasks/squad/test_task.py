@@ -3,6 +3,8 @@
 import io
 import json
 import random
+import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -134,3 +136,17 @@ def test_predictions_of_another_layout_are_refused(squad_files, capsys):
     (squad_files / "answers.json").write_text('[{"id": "1"}]')
     assert main(["task", "score", "squad", str(squad_files / "dev.json"), str(squad_files / "answers.json")]) == 2
     assert "answers.json: the file is" in capsys.readouterr().err
+
+
+def test_every_command_of_the_page_runs(squad_files, monkeypatch):
+    page = Path(__file__).resolve().parents[3] / "docs" / "tasks" / "squad.md"
+    blocks = re.findall(r"^```sh\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    assert len(lines) >= 5
+    (squad_files / "questions.txt").write_text("Where?\tAnna lives in Rome.\n", encoding="utf-8")
+    monkeypatch.chdir(squad_files)
+    quick = ["--encoder", "none", "--epochs", "1", "--hidden-size", "4", "--quiet"]
+    for line in lines:
+        program, *words = shlex.split(line)
+        assert program == "elmo"
+        assert main([*words, *(quick if words[1] == "train" else [])]) == 0, line
