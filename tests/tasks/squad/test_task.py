@@ -124,6 +124,15 @@ def test_input_that_does_not_fit_ends_with_2_and_its_line(squad_files, run, caps
     assert message in capsys.readouterr().err
 
 
+def test_lines_that_do_not_fit_may_be_skipped(squad_files, run, capsys):
+    (squad_files / "new.txt").write_text("Where is it?\nWho?\tAnna.\n")
+    assert main(["task", "predict", run, str(squad_files / "new.txt"), "--errors", "skip"]) == 1
+    shown = capsys.readouterr()
+    assert list(json.loads(shown.out)) == ["2"]
+    assert "skipped: " in shown.err
+    assert "new.txt:1: there is no tab" in shown.err
+
+
 def test_an_answer_outside_its_passage_ends_with_2_before_anything_is_written(squad_files, capsys):
     text = (squad_files / "train.json").read_text().replace('"answer_start": 9', '"answer_start": 900')
     (squad_files / "train.json").write_text(text)

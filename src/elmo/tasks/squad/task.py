@@ -33,7 +33,7 @@ class QuestionAnswering(Task[Settings, Question, PredictedAnswer]):
         return read_questions(path, settings.reader)
 
     def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[Question]:
-        return read_unlabelled(path, settings.reader, reading.encoding)
+        return read_unlabelled(path, settings.reader, reading)
 
     def sentences(self, example: Question) -> list[tuple[str, ...]]:
         return [example.question.tokens, example.passage.tokens]

@@ -9,23 +9,32 @@ from elmo.tasks.labelled_lines import labelled_lines
 from elmo.tasks.squad.data import Question, questions_of, tokens_of
 from elmo.tasks.squad.json_tree import Node, parse_tree
 from elmo.tasks.squad.settings import ReaderSettings
+from elmo.tasks.task import TextReading
 
 
-def read_unlabelled(path: Path | str, settings: ReaderSettings, encoding: str) -> Iterator[Question]:
+def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextReading) -> Iterator[Question]:
     """The questions of a file; "-" is standard input.
 
     SQuAD JSON, whose answers are ignored, if there are any; else each line is an object with "question", "context" and,
     if there is one, "id", or has a question, a tab and its passage. Without an id, a question has the number of its
-    line. Raises TextError with file and line, or the question's id.
+    line. Raises TextError with file and line, or the question's id; a line that doesn't fit may be skipped instead, see
+    `TextReading.errors`.
     """
-    lines = list(labelled_lines(path, encoding))
+    lines = list(labelled_lines(path, reading.encoding))
     beginning = next((line.lstrip() for line in lines if line.strip()), "")
     if beginning.startswith("{") and not _is_question(beginning):
         yield from questions_of(parse_tree(lines, str(path)), settings, labelled=False)
         return
     for number, line in enumerate(lines, start=1):
-        if line.strip():
+        if not line.strip():
+            continue
+        try:
             yield _question(line, number, f"{path}:{number}", settings)
+        except TextError as error:
+            if reading.errors == "strict":
+                raise
+            if reading.on_bad_line is not None:
+                reading.on_bad_line(number, str(error))
 
 
 def _is_question(line: str) -> bool:
