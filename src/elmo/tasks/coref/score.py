@@ -72,8 +72,8 @@ def coreference_scores(documents: Iterable[tuple[Clusters, Clusters]]) -> dict[s
 
     `average_f1`: the mean of the exact F1s of the three metrics, by which models are compared; `printed_average_f1`:
     that of the F1s as they are printed, which papers report.
-    A mention in two clusters of one side counts in the first only. Where the key has clusters of one mention, the same
-    figures `without_singletons` on either side stand beside.
+    A mention in two clusters of one side counts in the first only. Where the key has clusters of one mention,
+    `without_singletons` has the same figures without such clusters on either side.
     """
     pairs = [(_unique(key), _unique(response)) for key, response in documents]
     scores = _scores(pairs)
@@ -89,7 +89,7 @@ def document_counts(key: Clusters, response: Clusters) -> dict[str, tuple[float,
 
 
 def num_repeated(clusters: Clusters) -> int:
-    """How often a mention stands in a cluster after another cluster, or the same, had it already."""
+    """How many mentions are repetitions: an earlier cluster, or the same one, has them already."""
     mentions = [mention for cluster in clusters for mention in cluster]
     return len(mentions) - len(set(mentions))
 

@@ -12,7 +12,7 @@ from elmo.tasks.coref.score import coreference_scores, require_scorable
 def score_documents(key: list[Document], response: list[Document]) -> dict[str, Any]:
     """`coreference_scores` of the documents of the key.
 
-    Documents are matched by name and part, in whatever order. One that the response lacks counts as one without
+    Documents are matched by name and part, in any order. One that the response lacks counts as one without
     clusters; one that the key lacks is ignored. Raises TextError for a response that the official scorer refuses, and
     for a document of other words or length.
     """

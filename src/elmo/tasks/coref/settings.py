@@ -29,11 +29,11 @@ class ResolverSettings:
     text_tokenizer: Literal["unicode", "whitespace"] = "unicode"
     """How raw text becomes tokens where the command line doesn't say so."""
     speakers: bool = True
-    """Whether pairs of spans are told if their speakers are the same."""
+    """Whether it is a feature of two spans that they have the same speaker."""
     max_width: int = 10
     """The longest mention that can be found, in tokens."""
     spans_per_token: float = 0.25
-    """How many candidate spans are kept, a token of the document."""
+    """How many candidate spans are kept, per token of the document."""
     max_antecedents: int = 100
     """How many kept spans before it a span may go back to."""
     hidden_size: int = 100

@@ -187,7 +187,7 @@ def _require_unique_ids(questions: Iterable[Question]) -> None:
     for question in questions:
         if question.id in seen:
             raise TextError(
-                f"{question.source}: the id {question.id!r} belongs to two questions, but predictions are told apart "
+                f"{question.source}: the id {question.id!r} belongs to two questions, but predictions are matched "
                 "by it. Give each question an id of its own."
             )
         seen[question.id] = True

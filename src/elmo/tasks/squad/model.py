@@ -1,6 +1,6 @@
 """Reader: questions about passages -> answers cut from the passages. Source: Clark and Gardner 2018.
 
-tokens -> [char CNN ; static vectors ; ELMo] -> BiDAF++ (network.py), ELMo beside its encoder's output
+tokens -> [char CNN ; static vectors ; ELMo] -> BiDAF++ (network.py), with ELMo concatenated to the encoder's output
        -> start and end logits -> best span of at most `max_answer_tokens` tokens -> the passage from its first
           token's start to its last token's end
 """

@@ -1,8 +1,8 @@
 """BiDAF++: bidirectional attention and self-attention over a passage, in the shapes of Clark and Gardner 2018.
 
 passage, question   (tokens, input_dim)
-  -> biGRU, shared                               (tokens, 2 size), ELMo beside: + beside_dim
-  -> bi-attention of the passage to the question (tokens, 4 (2 size + beside_dim)) -> Linear, ReLU -> x (tokens, 2 size)
+  -> biGRU, shared                               (tokens, 2 size); with ELMo + elmo_dim
+  -> bi-attention of the passage to the question (tokens, 4 (2 size + elmo_dim)) -> Linear, ReLU -> x (tokens, 2 size)
   -> x + [biGRU -> self-attention (tokens, 6 size) -> Linear, ReLU](x)
   -> biGRU -> start logits;  [x ; that biGRU's output] -> biGRU -> end logits
 """
@@ -25,8 +25,8 @@ class Text:
 
     input: Float[Tensor, "batch tokens input_dim"]
     """What the encoder reads."""
-    beside: Float[Tensor, "batch tokens beside_dim"] | None
-    """What is concatenated with the encoder's output: ELMo, or nothing."""
+    elmo_output: Float[Tensor, "batch tokens elmo_dim"] | None
+    """ELMo, to be concatenated with the encoder's output; None: nothing is."""
     mask: Bool[Tensor, "batch tokens"]
     """True at a token; every row has one."""
 
@@ -35,13 +35,14 @@ class BiDAF(nn.Module):
     """Passages and questions -> logits of the answer's first and last token."""
 
     def __init__(
-        self, input_dim: int, beside_dim: int, *, size: int, dropout: float = 0.0, null_slot: bool = True
+        self, input_dim: int, elmo_dim: int, *, size: int, dropout: float = 0.0, null_slot: bool = True
     ) -> None:
-        """`size`: hidden units of each GRU and direction; `null_slot`: see `SelfAttention`."""
+        """`elmo_dim`: of ELMo at the encoder's output, or 0; `size`: hidden units of each GRU and direction;
+        `null_slot`: see `SelfAttention`."""
         super().__init__()
         self.dropout = VariationalDropout(dropout)
         self.encoder = BiGRU(input_dim, size)
-        self.attention = BiAttention(self.encoder.output_dim + beside_dim)
+        self.attention = BiAttention(self.encoder.output_dim + elmo_dim)
         self.reduce = _linear(self.attention.output_dim, 2 * size)
         self.residual_encoder = BiGRU(2 * size, size)
         self.self_attention = SelfAttention(2 * size, null_slot=null_slot)
@@ -63,7 +64,7 @@ class BiDAF(nn.Module):
 
     def _encode(self, text: Text) -> Float[Tensor, "batch tokens dim"]:
         hidden = self.dropout(self.encoder(self.dropout(text.input), text.mask))
-        return hidden if text.beside is None else torch.cat([hidden, text.beside], dim=2)
+        return hidden if text.elmo_output is None else torch.cat([hidden, text.elmo_output], dim=2)
 
     def _residual(
         self, read: Float[Tensor, "batch tokens dim"], mask: Bool[Tensor, "batch tokens"]

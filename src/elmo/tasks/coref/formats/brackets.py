@@ -27,7 +27,7 @@ class OpenMentions:
         """The mentions of each cluster so far, in the order of their ends."""
 
     def read(self, cell: str, token: int) -> None:
-        """Takes the cell of a token. Raises BracketError."""
+        """Reads the cell of a token. Raises BracketError."""
         for name, opens, closes in parts_of(cell):
             if opens:
                 self._open[name].append(token)
@@ -76,5 +76,5 @@ def cells_of(clusters: Mapping[str, Sequence[Mention]], num_tokens: int) -> list
 
 
 def say_the_same(cell: str, other: str) -> bool:
-    """Whether two cells have the same parts, in whatever order."""
+    """Whether two cells have the same parts, in any order."""
     return Counter(cell.split("|")) == Counter(other.split("|"))

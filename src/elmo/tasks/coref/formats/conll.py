@@ -2,11 +2,11 @@
 
     #begin document (bc/cctv/00/cctv_0000); part 000
     bc/cctv/00/cctv_0000   0   0   Anna   NNP   (TOP*   -   -   -   Speaker#1   *   (3)
-                                                              a token a row, a blank line after each sentence
+                                                              one token per row, a blank line after each sentence
     #end document
 
 Read are the word (column 4), the speaker (column 10, where there are that many) and the last column, coreference.
-Columns stand between tabs if the row has one, else between whitespace. What doesn't fit is a TextError with the line.
+Columns are separated by tabs if the row has one, else by whitespace. What doesn't fit is a TextError with the line.
 Source: the shared task's description, Pradhan et al. 2012.
 """
 
@@ -87,7 +87,7 @@ class _Begun:
     num_columns: int = 0
 
     def row(self, line: str, where: str, number: int) -> None:
-        """Takes the row of a token."""
+        """Reads the row of a token."""
         columns = [column.strip() for column in line.split("\t")] if "\t" in line else line.split()
         if len(columns) < _MIN_COLUMNS:
             raise TextError(

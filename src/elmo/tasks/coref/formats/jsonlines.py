@@ -1,4 +1,4 @@
-"""JSON lines as end-to-end coreference models read them: an object for each document, a line each.
+"""JSON lines as end-to-end coreference models read them: one object per line, each a document.
 
     {"doc_key": "nw/1_0", "sentences": [["Anna", "smiled", "."]], "speakers": [["-", "-", "-"]],
      "clusters": [[[0, 0], [5, 6]]]}

@@ -1,6 +1,6 @@
 """Antecedents: for each kept span, which span before it means the same, if any.
 
-Scores have a row a kept span and 1 + A columns: column 0 is the dummy antecedent ("none"), whose score is 0; column
+Scores have one row per kept span and 1 + A columns: column 0 is the dummy antecedent ("none"), whose score is 0; column
 1 + a is the a-th kept span before it, counted backwards from 0. Where there is none, the score is minus infinity.
 Source: Lee et al. 2017, sections 3 and 5.
 """
@@ -13,7 +13,7 @@ from elmo.tasks.coref.documents import Mention
 
 
 def antecedent_pairs(num_spans: int, max_antecedents: int) -> Int[Tensor, "pairs 2"]:
-    """(span, antecedent) for every pair there is; the pairs of a span stand together, its nearest antecedent first."""
+    """(span, antecedent) for every pair there is; pairs of one span are adjacent, its nearest antecedent first."""
     most = min(max_antecedents, max(num_spans - 1, 0))
     span = torch.arange(num_spans)[:, None].expand(-1, most)
     antecedent = span - 1 - torch.arange(most)

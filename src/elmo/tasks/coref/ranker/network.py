@@ -30,7 +30,7 @@ class SpanSizes:
     max_width: int = 10
     """The longest span, in tokens."""
     spans_per_token: float = 0.4
-    """How many spans are kept, a token of the document."""
+    """How many spans are kept, per token of the document."""
     max_antecedents: int = 250
     """How many kept spans before it a span may go back to."""
     hidden_sizes: tuple[int, ...] = (150, 150)
@@ -45,12 +45,12 @@ class SpanSizes:
 
 @dataclass(frozen=True)
 class PairFacts:
-    """What pairs are told about, beside their spans."""
+    """Features of pairs that don't follow from their spans alone."""
 
     speakers: Int[Tensor, " tokens"] | None
-    """A number for the speaker of each token; None: the network isn't told."""
+    """A number for the speaker of each token; None: not a feature."""
     genre: int | None
-    """The number of the document's genre; None: the network isn't told."""
+    """The number of the document's genre; None: not a feature."""
 
 
 @dataclass(frozen=True)
@@ -114,11 +114,11 @@ class SpanRanker(nn.Module):
         """[same speaker ; genre ; distance], without those that aren't features."""
         found = []
         if self.same_speaker is not None:
-            assert facts.speakers is not None, "the network was built to be told about speakers"
+            assert facts.speakers is not None, "speakers are a feature of this network"
             speakers = facts.speakers[spans[:, 0]]  # a span's speaker is its first token's
             found.append(self.same_speaker((speakers[pairs[:, 0]] == speakers[pairs[:, 1]]).long()))
         if self.genres is not None:
-            assert facts.genre is not None, "the network was built to be told about genres"
+            assert facts.genre is not None, "genres are a feature of this network"
             found.append(self.genres.weight[facts.genre].expand(len(pairs), -1))
         found.append(self.distances(bucket(pairs[:, 0] - pairs[:, 1], num_buckets=_NUM_BUCKETS)))
         return self.dropout(torch.cat(found, dim=1))

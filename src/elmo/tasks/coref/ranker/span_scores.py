@@ -3,7 +3,7 @@
 W [h_i ; h_j ; width ; head]     = W1 h_i + W2 h_j + W3 width + sum over its tokens of a_t W4 x_t
 W [g_i ; g_j ; g_i * g_j ; f]    = W1 g_i + W2 g_j + W3 (g_i * g_j) + W4 f
 
-So what belongs to a token or a span is multiplied once, not in each of the thousands of spans or pairs it is part of.
+So a token or a span is multiplied once, not once for each of the thousands of spans or pairs that contain it.
 Dropout acts on the features and on hidden layers only, so the parts are exact in training too. Source: Lee et al. 2017,
 section 3; equal to the plain networks in outputs and gradients.
 """

@@ -29,7 +29,7 @@ class BiAttention(nn.Module):
         passage_mask: Bool[Tensor, "batch tokens"],
         question_mask: Bool[Tensor, "batch words"],
     ) -> Float[Tensor, "batch tokens dim*4"]:
-        """Padding has no effect on tokens; what stands at padding means nothing."""
+        """Padding has no effect on tokens; values at padding are meaningless."""
         scores = self.scores(passage, question)
         attended = masked_softmax(scores, question_mask[:, None, :]) @ question
         best = scores.masked_fill(~question_mask[:, None, :], torch.finfo(scores.dtype).min).amax(dim=2)

@@ -24,7 +24,7 @@ class SelfAttention(nn.Module):
     """Vectors -> vectors of three times the dimensions."""
 
     def __init__(self, dim: int, *, null_slot: bool = True) -> None:
-        """`null_slot`: whether a token may attend to nothing; without, only a lone token does."""
+        """`null_slot`: whether a token can attend to nothing; if not, only a token that is alone does."""
         super().__init__()
         self.scores = Trilinear(dim)
         self.null_score = nn.Parameter(torch.tensor([_INITIAL_NULL])) if null_slot else None
@@ -33,7 +33,7 @@ class SelfAttention(nn.Module):
     def forward(
         self, vectors: Float[Tensor, "batch tokens dim"], mask: Bool[Tensor, "batch tokens"]
     ) -> Float[Tensor, "batch tokens dim*3"]:
-        """Padding has no effect on tokens; what stands at padding means nothing."""
+        """Padding has no effect on tokens; values at padding are meaningless."""
         step = max(1, _MAX_WEIGHTS // max(1, mask.numel()))
         parts = [self._attended(vectors, mask, first, step) for first in range(0, mask.shape[1], step)]
         attended = torch.cat(parts, dim=1) if parts else vectors
