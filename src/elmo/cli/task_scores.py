@@ -11,10 +11,10 @@ def table_of_scores(scores: Mapping[str, Any], name: str = "all", depth: int = 0
     counts = {key: value for key, value in scores.items() if _is_counts(value)}
     shown = [f"{key} {value:.2f}" if isinstance(value, float) else f"{key} {value}" for key, value in figures.items()]
     shown += [f"{key.replace('_', ' ')}: {_counted(value)}" for key, value in counts.items()]
-    lines = [f"{'  ' * depth}{name:14}{'  '.join(shown)}"] if shown else []
+    lines = [f"{'  ' * depth}{name:13} {'  '.join(shown)}"] if shown else []
     for key, value in scores.items():
         if isinstance(value, Mapping) and key not in counts:
-            lines += [table_of_scores(part, label, depth + 1) for label, part in value.items()]
+            lines += [table_of_scores(part, label, depth + 1) for label, part in _parts(key, value).items()]
     return "\n".join(lines)
 
 
@@ -33,6 +33,11 @@ def table_of_summary(summary: dict[str, Any], run: Path) -> str:
         weights = ", ".join(f"{weight:.3f}" for weight in mix["weights"])
         lines.append(f"mix at the {mix['placement']}: layers {weights}, gamma {mix['gamma']:.3f}")
     return "\n".join(lines)
+
+
+def _parts(key: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A table of tables ("per_label") is shown as its tables, any other ("muc") under its own name."""
+    return value if all(isinstance(part, Mapping) for part in value.values()) else {key: value}
 
 
 def _is_counts(value: object) -> bool:

@@ -21,6 +21,8 @@ AnyTask: TypeAlias = Task[Any, Any, Any]
 BUILT_IN = {
     "ner": "elmo.tasks.ner.task:TASK",
     "sst": "elmo.tasks.sst.task:TASK",
+    "squad": "elmo.tasks.squad.task:TASK",
+    "coref": "elmo.tasks.coref.task:TASK",
 }
 """The tasks of this package."""
 

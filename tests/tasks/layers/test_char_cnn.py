@@ -1,4 +1,4 @@
-"""The task's own char CNN: a token has one vector, whatever stands beside it."""
+"""The task's own char CNN: a token has one vector, regardless of the other tokens."""
 
 import torch
 
@@ -18,8 +18,7 @@ def test_a_token_has_the_vector_of_a_plain_convolution_over_it():
     assert found.shape == (3, 5, 7)
     for row, column in ((0, 0), (0, 1), (2, 0), (2, 2)):
         word = SENTENCES[row][column]
-        ids = [cnn._ids.get(character, 1) for character in word] + [0] * (3 - len(word))
-        windows = cnn.embedding(torch.tensor(ids)).T[None]
+        windows = cnn.embedding(cnn._ids.of_words([word], min_length=3)[0]).T[None]
         plain = torch.relu(torch.nn.functional.conv1d(windows, cnn.convolution.weight, cnn.convolution.bias)).amax(2)
         torch.testing.assert_close(found[row, column], plain[0])
 

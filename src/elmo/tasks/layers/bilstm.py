@@ -10,6 +10,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from elmo.tasks.layers.reversal import reorder, reversed_places
+
 
 class BiLSTM(nn.Module):
     """Vectors -> forward and backward hidden states of the top layer, side by side.
@@ -39,14 +41,13 @@ class BiLSTM(nn.Module):
         batch, tokens = mask.shape
         if batch == 0 or tokens == 0:
             return vectors.new_zeros(batch, tokens, self.output_dim)
-        places = torch.arange(tokens, device=mask.device).expand(batch, -1)
-        turned = torch.where(mask, mask.sum(dim=1, keepdim=True) - 1 - places, places)
+        places = reversed_places(mask)
         vectors = torch.where(mask[:, :, None], vectors, 0)
         for forward, backward in self.layers:
             vectors = self.dropout(vectors)
             hidden, _ = forward(vectors)
-            hidden_backward, _ = backward(_reorder(vectors, turned))
-            vectors = torch.cat([hidden, _reorder(hidden_backward, turned)], dim=2)
+            hidden_backward, _ = backward(reorder(vectors, places))
+            vectors = torch.cat([hidden, reorder(hidden_backward, places)], dim=2)
         return torch.where(mask[:, :, None], vectors, 0)
 
 
@@ -63,11 +64,6 @@ class VariationalDropout(nn.Module):
             return vectors
         kept = torch.empty_like(vectors[:, :1]).bernoulli_(1 - self.chance)
         return vectors * (kept / (1 - self.chance))
-
-
-def _reorder(vectors: Tensor, places: Tensor) -> Tensor:
-    """Of each row the vectors at `places`."""
-    return vectors.gather(1, places[:, :, None].expand(-1, -1, vectors.shape[2]))
 
 
 def _initialize(lstm: nn.LSTM) -> None:

@@ -1,0 +1,107 @@
+"""Document: a text in sentences, who says them, and which spans of it mean the same."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, chain
+from typing import Literal
+
+Mention = tuple[int, int]
+"""(first, last) token of a document, both inclusive."""
+Cluster = tuple[Mention, ...]
+NO_SPEAKER = "-"
+Layout = Literal["conll", "jsonlines", "text"]
+
+
+@dataclass(frozen=True)
+class WindowLimits:
+    """How much of a document is trained on at a time. 0: any number."""
+
+    sentences: int
+    tokens: int
+
+
+@dataclass(frozen=True)
+class SourceLines:
+    """The lines of a CoNLL file that a document was read from, to be written again with another last column."""
+
+    lines: tuple[str, ...]
+    """All of them, comments and blank lines included."""
+    rows: tuple[int, ...]
+    """Index in `lines` of each token's."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document; tokens are counted from 0 over all of its sentences."""
+
+    key: tuple[str, str]
+    """Name and part: what a scorer knows it by."""
+    sentences: tuple[tuple[str, ...], ...]
+    speakers: tuple[str, ...] = ()
+    """Of each token; empty: unknown."""
+    clusters: tuple[Cluster, ...] = ()
+    """Gold clusters as in the file; empty: unknown, or none."""
+    ids: tuple[str, ...] = ()
+    """The cluster's names in the file."""
+    source: str = ""
+    """The file's name, and the line the document begins in."""
+    conll: SourceLines | None = field(default=None, repr=False)
+    """None: it was not read from CoNLL columns."""
+    layout: Layout = "conll"
+    """Of the file that it is from; predictions are written likewise."""
+    limits: WindowLimits | None = None
+    """How much of it a training step sees; None: all."""
+
+    @property
+    def num_tokens(self) -> int:
+        """Of all sentences."""
+        return sum(map(len, self.sentences))
+
+    @property
+    def tokens(self) -> list[str]:
+        """Of all sentences."""
+        return list(chain.from_iterable(self.sentences))
+
+    @property
+    def name(self) -> str:
+        """Name and part as one word."""
+        return "_".join(part for part in self.key if part)
+
+    def without_clusters(self) -> "Document":
+        """The same without what is known of its clusters."""
+        return replace(self, clusters=(), ids=())
+
+    def window(self, first: int, count: int) -> "Document":
+        """`count` sentences from `first` on; mentions outside are lost, and clusters that lose all of theirs."""
+        starts = [0, *accumulate(map(len, self.sentences))]
+        begin, end = starts[first], starts[min(first + count, len(self.sentences))]
+        inside = (
+            tuple((a - begin, b - begin) for a, b in cluster if begin <= a and b < end) for cluster in self.clusters
+        )
+        clusters = tuple(cluster for cluster in inside if cluster)
+        speakers, sentences = self.speakers[begin:end], self.sentences[first : first + count]
+        return Document(self.key, sentences, speakers, clusters, source=self.source)
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """What was found in a document."""
+
+    clusters: list[list[Mention]]
+    """In the order of their first mentions."""
+    kept: list[Mention] = field(default_factory=list)
+    """The spans that could have been mentions; a gold mention that isn't among them was lost by the pruning."""
+
+
+def disjoint(clusters: Iterable[Sequence[Mention]]) -> list[list[Mention]]:
+    """Clusters that share a mention become one, in the order of their first mentions; no mention occurs twice."""
+    found: list[list[Mention]] = []
+    place: dict[Mention, int] = {}
+    for cluster in clusters:
+        joined = sorted({place[mention] for mention in cluster if mention in place})
+        merged = list(dict.fromkeys(chain(*(found[number] for number in joined), cluster)))
+        for number in joined:
+            found[number] = []
+        found.append(merged)
+        place.update(dict.fromkeys(merged, len(found) - 1))
+    return sorted((sorted(cluster) for cluster in found if cluster), key=lambda cluster: cluster[0])

@@ -1,0 +1,219 @@
+"""CoNLL-2012 columns -> documents, and back byte for byte with another last column.
+
+    #begin document (bc/cctv/00/cctv_0000); part 000
+    bc/cctv/00/cctv_0000   0   0   Anna   NNP   (TOP*   -   -   -   Speaker#1   *   (3)
+                                                              one token per row, a blank line after each sentence
+    #end document
+
+Read are the word (column 4), the speaker (column 10, where there are that many) and the last column, coreference.
+Columns are separated by tabs if the row has one, else by whitespace. What doesn't fit is a TextError with the line.
+Source: the shared task's description, Pradhan et al. 2012.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from elmo.errors import TextError
+from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines
+from elmo.tasks.coref.formats.brackets import BracketError, OpenMentions, cells_of, say_the_same
+from elmo.tasks.labelled_lines import labelled_lines
+
+BEGIN, END = "#begin document", "#end document"
+_BEGIN = re.compile(r"#begin document\s+\(?(?P<name>.*?)\)?\s*(?:;\s*part\s+(?P<part>\S+)\s*)?")
+_WORD, _SPEAKER, _MIN_COLUMNS, _COLUMNS_WITH_SPEAKER = 3, 9, 5, 11
+_LAST_COLUMN = re.compile(r"(?P<before>.*?)(?P<cell>[^\s]*)(?P<after>\s*)", re.DOTALL)
+# OntoNotes writes these marks with a slash before them.
+_PLAIN_WORDS = {"/.": ".", "/?": "?"}
+
+
+def read_conll(path: Path | str, encoding: str = "utf-8") -> list[Document]:
+    """The documents of a file, which may be packed (.gz, .xz, .bz2). Raises as `conll_documents`."""
+    return conll_documents(labelled_lines(path, encoding), str(path))
+
+
+def conll_documents(lines: Iterable[str], source: str) -> list[Document]:
+    """The documents in the lines of a file called `source`.
+
+    Raises TextError with file and line for rows outside a document, columns that don't fit, brackets that don't close
+    in their sentence, a mention that ends before it begins, and two documents of the same name and part.
+    """
+    found = list(_documents(lines, source))
+    if not found:
+        raise TextError(
+            f"{source}: there is no document in it: no line begins with {BEGIN!r}. Check that the file has CoNLL-2012 "
+            "columns."
+        )
+    seen: dict[tuple[str, str], str] = {}
+    for document in found:
+        if document.key in seen:
+            raise TextError(
+                f"{document.source}: the document {document.name!r} begins a second time, after {seen[document.key]}. "
+                "Scores go by name and part: give it another part."
+            )
+        seen[document.key] = document.source
+    return found
+
+
+def write_conll(document: Document, clusters: Mapping[str, Sequence[Mention]]) -> Iterator[str]:
+    """The document's lines with these clusters, by name, in the last column.
+
+    A cell that says the same as before stays as it was. A document that wasn't read from CoNLL columns gets twelve of
+    them, with tabs between: the official scorer takes a word like "(2)" for a mention where there are spaces.
+    """
+    cells = cells_of(clusters, document.num_tokens)
+    if document.conll is None:
+        yield from _new_lines(document, cells)
+        return
+    lines = list(document.conll.lines)
+    for row, cell in zip(document.conll.rows, cells, strict=True):
+        lines[row] = _with_last_column(lines[row], cell)
+    yield from lines
+
+
+@dataclass
+class _Begun:
+    """A document while it is read."""
+
+    key: tuple[str, str]
+    first_line: int
+    lines: list[str]
+    rows: list[int] = field(default_factory=list)
+    line_numbers: list[int] = field(default_factory=list)
+    sentences: list[list[str]] = field(default_factory=lambda: [[]])
+    speakers: list[str] = field(default_factory=list)
+    mentions: OpenMentions = field(default_factory=OpenMentions)
+    num_columns: int = 0
+
+    def row(self, line: str, where: str, number: int) -> None:
+        """Reads the row of a token."""
+        columns = [column.strip() for column in line.split("\t")] if "\t" in line else line.split()
+        if len(columns) < _MIN_COLUMNS:
+            raise TextError(
+                f"{where}: has {len(columns)} columns, but a row has a document, a part, a number, a word and more, "
+                "the last one coreference. Fix the row; a sentence ends with a blank line."
+            )
+        if self.sentences[-1] and len(columns) != self.num_columns:
+            raise TextError(
+                f"{where}: has {len(columns)} columns, but the row before has {self.num_columns}; all rows of a "
+                "sentence have equally many. Fix the row, or put a blank line before a new sentence."
+            )
+        if not columns[_WORD]:
+            raise TextError(f"{where}: column {_WORD + 1}, the word, is empty. Fix the row.")
+        try:
+            self.mentions.read(columns[-1], len(self.rows))
+        except BracketError as error:
+            raise TextError(f"{where}: {error}. Fix the last column.") from None
+        self.num_columns = len(columns)
+        self.sentences[-1].append(_PLAIN_WORDS.get(columns[_WORD], columns[_WORD]))
+        self.speakers.append(columns[_SPEAKER] if len(columns) >= _COLUMNS_WITH_SPEAKER else NO_SPEAKER)
+        self.rows.append(len(self.lines) - 1)
+        self.line_numbers.append(number)
+
+    def end_sentence(self, source: str) -> None:
+        """A blank line, or the document's end."""
+        unclosed = self.mentions.unclosed()
+        if unclosed is not None:
+            name, token = unclosed
+            raise TextError(
+                f"{source}:{self.line_numbers[token]}: opens a mention of cluster {name} that is not closed in its "
+                f"sentence, which ends in line {self.line_numbers[-1]}. Close it with '{name})' in the row of its last "
+                "word."
+            )
+        if self.sentences[-1]:
+            self.sentences.append([])
+
+    def done(self, source: str) -> Document:
+        clusters = self.mentions.clusters
+        return Document(
+            self.key,
+            tuple(tuple(sentence) for sentence in self.sentences if sentence),
+            tuple(self.speakers),
+            tuple(tuple(sorted(mentions)) for mentions in clusters.values()),
+            tuple(clusters),
+            f"{source}:{self.first_line}",
+            SourceLines(tuple(self.lines), tuple(self.rows)),
+        )
+
+
+def _documents(lines: Iterable[str], source: str) -> Iterator[Document]:
+    begun: _Begun | None = None
+    before: list[str] = []
+    ended: _Begun | None = None
+    for number, line in enumerate(lines, start=1):
+        where = f"{source}:{number}"
+        if line.startswith(BEGIN):
+            if begun is not None:
+                raise _not_ended(begun, source, f"another one begins in line {number}")
+            if ended is not None:
+                yield ended.done(source)
+                ended = None
+            begun, before = _begin(line, where, number, before), []
+        elif begun is None:
+            if line.strip() and not line.startswith("#"):
+                raise TextError(
+                    f"{where}: is outside a document. Put '{BEGIN} (NAME); part 000' before the first row of each "
+                    f"document and '{END}' after the last."
+                )
+            (before if ended is None else ended.lines).append(line)
+        else:
+            begun.lines.append(line)
+            if line.startswith(END):
+                begun.end_sentence(source)
+                begun, ended = None, begun
+            elif not line.strip():
+                begun.end_sentence(source)
+            elif not line.startswith("#"):
+                begun.row(line, where, number)
+    if begun is not None:
+        raise _not_ended(begun, source, "the file ends")
+    if ended is not None:
+        yield ended.done(source)
+
+
+def _begin(line: str, where: str, number: int, before: list[str]) -> _Begun:
+    match = _BEGIN.fullmatch(line)
+    if match is None or not match["name"]:
+        raise TextError(f"{where}: begins a document without a name. Write it like '{BEGIN} (NAME); part 000'.")
+    return _Begun((match["name"], match["part"] or ""), number, [*before, line])
+
+
+def _not_ended(begun: _Begun, source: str, what: str) -> TextError:
+    return TextError(
+        f"{source}:{begun.first_line}: the document {begun.key[0]!r} has no '{END}': {what}. Check that the file is "
+        "whole."
+    )
+
+
+def _with_last_column(line: str, cell: str) -> str:
+    match = _LAST_COLUMN.fullmatch(line)
+    assert match is not None  # of any text at all
+    return line if say_the_same(match["cell"], cell) else f"{match['before']}{cell}{match['after']}"
+
+
+def _new_lines(document: Document, cells: Sequence[str]) -> Iterator[str]:
+    name, part = document.key
+    yield f"{BEGIN} ({name}); part {part or '000'}"
+    number = 0
+    speakers = document.speakers or (NO_SPEAKER,) * document.num_tokens
+    for sentence in document.sentences:
+        for place, word in enumerate(sentence):
+            columns = (
+                name,
+                part or "0",
+                str(place),
+                word,
+                "-",
+                "*",
+                "-",
+                "-",
+                "-",
+                speakers[number],
+                "*",
+                cells[number],
+            )
+            yield "\t".join(columns)
+            number += 1
+        yield ""
+    yield END

@@ -1,0 +1,97 @@
+"""JSON lines as end-to-end coreference models read them: one object per line, each a document.
+
+    {"doc_key": "nw/1_0", "sentences": [["Anna", "smiled", "."]], "speakers": [["-", "-", "-"]],
+     "clusters": [[[0, 0], [5, 6]]]}
+
+Mentions are [first, last] tokens of the document, both inclusive; "speakers" and "clusters" may be missing.
+Source: the data format of Lee et al. 2017's code.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, chain
+from pathlib import Path
+from typing import Any
+
+from elmo.errors import TextError
+from elmo.tasks.coref.documents import Cluster, Document, Mention
+from elmo.tasks.labelled_lines import labelled_lines
+
+
+def read_jsonlines(path: Path | str, encoding: str = "utf-8") -> list[Document]:
+    """The documents of a file, which may be packed (.gz, .xz, .bz2). Raises as `jsonlines_documents`."""
+    return jsonlines_documents(labelled_lines(path, encoding), str(path))
+
+
+def jsonlines_documents(lines: Iterable[str], source: str) -> list[Document]:
+    """The documents in the lines of a file called `source`; blank lines are left out.
+
+    Raises TextError with file and line for what isn't such an object, mentions outside the document or over the end of
+    a sentence, and mentions that end before they begin.
+    """
+    numbered = enumerate(lines, start=1)
+    found = [_document(line, f"{source}:{number}") for number, line in numbered if line.strip()]
+    if not found:
+        raise TextError(f"{source}: there is no document in it. Check the file, and that it isn't empty.")
+    return found
+
+
+def write_jsonlines(document: Document, clusters: Mapping[str, Sequence[Mention]]) -> Iterator[str]:
+    """The document's line with these clusters."""
+    starts = [0, *accumulate(map(len, document.sentences))]
+    values: dict[str, Any] = {"doc_key": document.name, "sentences": [list(tokens) for tokens in document.sentences]}
+    if document.speakers:
+        ranges = zip(starts, starts[1:], strict=False)
+        values["speakers"] = [list(document.speakers[begin:end]) for begin, end in ranges]
+    values["clusters"] = [[list(mention) for mention in mentions] for mentions in clusters.values()]
+    yield json.dumps(values, ensure_ascii=False)
+
+
+def _document(line: str, where: str) -> Document:
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise TextError(f"{where}: is not valid JSON ({error}). Each line must be one object.") from None
+    if not isinstance(values, dict) or not isinstance(values.get("doc_key"), str):
+        raise TextError(f"{where}: is no object with a string 'doc_key'. Each line must be one document.")
+    sentences = _words(values.get("sentences"), where, "sentences")
+    speakers = _words(values["speakers"], where, "speakers") if "speakers" in values else ()
+    if speakers and list(map(len, speakers)) != list(map(len, sentences)):
+        raise TextError(f"{where}: 'speakers' must have as many entries as 'sentences' has words. Fix or remove it.")
+    clusters = _clusters(values.get("clusters", []), [len(sentence) for sentence in sentences], where)
+    key, sentences = (values["doc_key"], ""), tuple(sentence for sentence in sentences if sentence)
+    ids = tuple(map(str, range(len(clusters))))
+    return Document(key, sentences, tuple(chain.from_iterable(speakers)), clusters, ids, where, layout="jsonlines")
+
+
+def _words(value: object, where: str, name: str) -> tuple[tuple[str, ...], ...]:
+    if not isinstance(value, list) or not all(isinstance(row, list) and all(map(_is_word, row)) for row in value):
+        raise TextError(f"{where}: {name!r} must be a list of sentences, which are lists of words. Fix the line.")
+    return tuple(tuple(row) for row in value)
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _clusters(value: object, lengths: list[int], where: str) -> tuple[Cluster, ...]:
+    ends = list(accumulate(lengths))
+    if not isinstance(value, list) or not all(isinstance(cluster, list) for cluster in value):
+        raise TextError(f"{where}: 'clusters' must be a list of lists of [first, last]. Fix the line.")
+    return tuple(tuple(_mention(mention, ends, where) for mention in cluster) for cluster in value if cluster)
+
+
+def _mention(value: Any, ends: list[int], where: str) -> Mention:
+    if not (isinstance(value, list) and len(value) == 2 and all(type(place) is int for place in value)):
+        raise TextError(f"{where}: {value!r} is no mention, which is [first token, last token]. Fix the line.")
+    first, last = value
+    if last < first:
+        raise TextError(f"{where}: the mention [{first}, {last}] ends before it begins. Fix the line.")
+    if first < 0 or not ends or last >= ends[-1]:
+        raise TextError(
+            f"{where}: the mention [{first}, {last}] is outside the document, which has {ends[-1] if ends else 0} "
+            "words, counted from 0. Fix the line."
+        )
+    if next(end for end in ends if end > first) <= last:
+        raise TextError(f"{where}: the mention [{first}, {last}] crosses the end of a sentence. Fix the line.")
+    return first, last

@@ -1,0 +1,40 @@
+"""Files of documents, in whichever of the formats they are: CoNLL-2012 columns, JSON lines, raw text."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from elmo.tasks.coref.documents import Document
+from elmo.tasks.coref.formats.conll import BEGIN, conll_documents
+from elmo.tasks.coref.formats.jsonlines import jsonlines_documents
+from elmo.tasks.coref.formats.plain_text import text_document
+from elmo.tasks.labelled_lines import labelled_lines
+
+
+def read_documents(path: Path | str, encoding: str = "utf-8") -> list[Document]:
+    """Documents with their clusters: JSON lines if the first line is an object, else CoNLL-2012 columns.
+
+    Raises TextError, see `conll_documents` and `jsonlines_documents`.
+    """
+    lines = list(labelled_lines(path, encoding))
+    reader = jsonlines_documents if _beginning(lines).startswith("{") else conll_documents
+    return reader(lines, str(path))
+
+
+def read_unlabelled(path: Path | str, encoding: str, tokenize: Callable[[str], list[str]]) -> list[Document]:
+    """Documents in one of these formats, or a raw text as one document. Clusters that are there are left out.
+
+    `tokenize`: makes tokens of a sentence of raw text. Raises TextError.
+    """
+    lines, source = list(labelled_lines(path, encoding)), str(path)
+    beginning = _beginning(lines)
+    if beginning.startswith("{"):
+        found = jsonlines_documents(lines, source)
+    elif any(line.startswith(BEGIN) for line in lines):
+        found = conll_documents(lines, source)
+    else:
+        found = [text_document(lines, source, tokenize)]
+    return [document.without_clusters() for document in found]
+
+
+def _beginning(lines: list[str]) -> str:
+    return next((line.lstrip() for line in lines if line.strip()), "")

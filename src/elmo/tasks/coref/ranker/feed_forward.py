@@ -1,0 +1,25 @@
+"""Feed-forward stacks: ReLU layers with dropout, and a linear layer at the end."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from torch import nn
+
+
+def linear(input_dim: int, output_dim: int) -> nn.Linear:
+    """A linear layer with Glorot's uniform weights and zero biases."""
+    layer = nn.Linear(input_dim, output_dim)
+    nn.init.xavier_uniform_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+def after_first_layer(sizes: Sequence[int], output_dim: int, dropout: float = 0.0) -> nn.Sequential:
+    """A stack of hidden layers of these sizes without the first linear one: ReLU, dropout, linear, ... , linear.
+
+    For stacks whose first product is computed in parts: see `elmo.tasks.coref.ranker.span_scores`.
+    """
+    layers: list[nn.Module] = []
+    for read, written in pairwise([*sizes, output_dim]):
+        layers += [nn.ReLU(), nn.Dropout(dropout), linear(read, written)]
+    return nn.Sequential(*layers)

@@ -1,0 +1,209 @@
+"""MUC, B3, CEAF-phi4 and their average, as the CoNLL reference scorer 8.01 computes them.
+
+Mentions match if their first and last tokens do. Each metric is a fraction for recall and one for precision, whose
+numerators and denominators are summed over all documents before they are divided. With key clusters K and response
+clusters R, recall being
+
+    MUC        sum over k of |k| - parts of k in R         / sum over k of |k| - 1
+    B3         sum over k, r of |k & r|^2 / |k|            / sum over k of |k|
+    CEAF-phi4  best one-to-one sum of 2 |k & r| / (|k| + |r|)  / |K|
+
+and precision the same with K and R exchanged. The percentages of a metric are cut to two decimals, as the scorer prints
+them: 2/3 is 66.66; nothing divided by nothing is 0. Clusters of one mention count in B3 and CEAF, not in MUC.
+Source: Pradhan et al. 2014; Vilain et al. 1995, Bagga and Baldwin 1998, Luo 2005.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from elmo.errors import TextError
+from elmo.tasks.coref.assignment import best_assignment
+from elmo.tasks.coref.documents import Mention
+
+Clusters = Sequence[Sequence[Mention]]
+
+AVERAGED = ("muc", "b3", "ceaf_phi4")
+Ratio = tuple[float, float]
+"""Numerator and denominator."""
+
+# The official scorer refuses files with more than this.
+_MAX_REPEATED = 10
+
+
+@dataclass
+class Fractions:
+    """Recall and precision of a metric, summed over documents."""
+
+    recall_numerator: float = 0.0
+    recall_denominator: float = 0.0
+    precision_numerator: float = 0.0
+    precision_denominator: float = 0.0
+
+    def add(self, recall: Ratio, precision: Ratio) -> None:
+        """Takes (numerator, denominator) of a document."""
+        self.recall_numerator += recall[0]
+        self.recall_denominator += recall[1]
+        self.precision_numerator += precision[0]
+        self.precision_denominator += precision[1]
+
+    @property
+    def f1(self) -> float:
+        """Exact, between 0 and 1."""
+        both = self._recall + self._precision
+        return 2 * self._recall * self._precision / both if both else 0.0
+
+    @property
+    def _recall(self) -> float:
+        return self.recall_numerator / self.recall_denominator if self.recall_denominator else 0.0
+
+    @property
+    def _precision(self) -> float:
+        return self.precision_numerator / self.precision_denominator if self.precision_denominator else 0.0
+
+    def figures(self) -> dict[str, float]:
+        """Percentages as printed, and what they are made of."""
+        shares = {"f1": self.f1, "recall": self._recall, "precision": self._precision}
+        return {name: _cut(share) for name, share in shares.items()} | vars(self)
+
+
+def coreference_scores(documents: Iterable[tuple[Clusters, Clusters]]) -> dict[str, Any]:
+    """The figures of "muc", "b3", "ceaf_phi4" and "mentions", over (key, response) of each document, and two averages.
+
+    `average_f1`: the mean of the exact F1s of the three metrics, by which models are compared; `printed_average_f1`:
+    that of the F1s as they are printed, which papers report.
+    A mention in two clusters of one side counts in the first only. Where the key has clusters of one mention,
+    `without_singletons` has the same figures without such clusters on either side.
+    """
+    pairs = [(_unique(key), _unique(response)) for key, response in documents]
+    scores = _scores(pairs)
+    if any(len(cluster) == 1 for key, _ in pairs for cluster in key):
+        scores["without_singletons"] = _scores([(_linked(key), _linked(response)) for key, response in pairs])
+    return scores
+
+
+def document_counts(key: Clusters, response: Clusters) -> dict[str, tuple[float, float, float, float]]:
+    """What a document adds to the metrics of the average: numerator and denominator of precision, then of recall."""
+    counts = _counts(_unique(key), _unique(response))
+    return {name: (*precision, *recall) for name, (recall, precision) in counts.items() if name in AVERAGED}
+
+
+def num_repeated(clusters: Clusters) -> int:
+    """How many mentions are repetitions: an earlier cluster, or the same one, has them already."""
+    mentions = [mention for cluster in clusters for mention in cluster]
+    return len(mentions) - len(set(mentions))
+
+
+def require_scorable(response: Clusters, where: str) -> None:
+    """TextError for a response with so many repeated mentions that the official scorer refuses it."""
+    repeated = num_repeated(response)
+    if repeated > _MAX_REPEATED:
+        raise TextError(
+            f"{where}: has {repeated} mentions that are in another cluster too; above {_MAX_REPEATED} the official "
+            "scorer refuses a file. Fix what wrote it: each mention belongs to one cluster."
+        )
+
+
+def _scores(pairs: Sequence[tuple[list[set[Mention]], list[set[Mention]]]]) -> dict[str, Any]:
+    sums = {name: Fractions() for name in (*AVERAGED, "mentions")}
+    for key, response in pairs:
+        for name, (recall, precision) in _counts(key, response).items():
+            sums[name].add(recall, precision)
+    figures = {name: fractions.figures() for name, fractions in sums.items()}
+    return {
+        "average_f1": 100 * sum(sums[name].f1 for name in AVERAGED) / len(AVERAGED),
+        "printed_average_f1": sum(figures[name]["f1"] for name in AVERAGED) / len(AVERAGED),
+        **figures,
+    }
+
+
+def _counts(key: list[set[Mention]], response: list[set[Mention]]) -> dict[str, tuple[Ratio, Ratio]]:
+    """(recall, precision) of a document by metric."""
+    overlaps, turned = _overlaps(key, response), _overlaps(response, key)
+    aligned = _aligned(key, response, overlaps)
+    found = sum(sum(row.values()) for row in overlaps)
+    return {
+        "muc": (_muc(key, overlaps), _muc(response, turned)),
+        "b3": (_b3(key, overlaps), _b3(response, turned)),
+        "ceaf_phi4": ((aligned, len(key)), (aligned, len(response))),
+        "mentions": ((found, sum(map(len, key))), (found, sum(map(len, response)))),
+    }
+
+
+def _cut(share: float) -> float:
+    return int(share * 10_000) / 100
+
+
+def _unique(clusters: Clusters) -> list[set[Mention]]:
+    seen: set[Mention] = set()
+    found = []
+    for cluster in clusters:
+        own = set(cluster) - seen
+        seen |= own
+        if own:
+            found.append(own)
+    return found
+
+
+def _linked(clusters: list[set[Mention]]) -> list[set[Mention]]:
+    return [cluster for cluster in clusters if len(cluster) > 1]
+
+
+def _overlaps(clusters: list[set[Mention]], others: list[set[Mention]]) -> list[dict[int, int]]:
+    """For each cluster, how many of its mentions each of the other side's clusters has; those with none left out."""
+    place = {mention: number for number, other in enumerate(others) for mention in other}
+    found: list[dict[int, int]] = []
+    for cluster in clusters:
+        row: dict[int, int] = {}
+        for mention in cluster:
+            if mention in place:
+                row[place[mention]] = row.get(place[mention], 0) + 1
+        found.append(row)
+    return found
+
+
+def _muc(clusters: list[set[Mention]], overlaps: list[dict[int, int]]) -> Ratio:
+    """Links found and links there are. Mentions that the other side doesn't have are parts of their own."""
+    links = sum(sum(row.values()) - len(row) for row in overlaps)
+    return links, sum(len(cluster) - 1 for cluster in clusters)
+
+
+def _b3(clusters: list[set[Mention]], overlaps: list[dict[int, int]]) -> Ratio:
+    rows = zip(clusters, overlaps, strict=True)
+    shared = sum(sum(count**2 for count in row.values()) / len(cluster) for cluster, row in rows)
+    return shared, sum(map(len, clusters))
+
+
+def _aligned(key: list[set[Mention]], response: list[set[Mention]], overlaps: list[dict[int, int]]) -> float:
+    """The best sum of phi4 over one-to-one pairs of clusters."""
+    total = 0.0
+    for rows, columns in _components(overlaps):
+        gains = [
+            [2 * overlaps[row].get(column, 0) / (len(key[row]) + len(response[column])) for column in columns]
+            for row in rows
+        ]
+        total += sum(gains[row][column] for row, column in best_assignment(gains))
+    return total
+
+
+def _components(overlaps: list[dict[int, int]]) -> Iterator[tuple[list[int], list[int]]]:
+    """Key and response clusters that share mentions, directly or through others: no gain lies between two of these, so
+    each is aligned by itself, at a cost that doesn't grow with the whole document."""
+    rows_of: dict[int, list[int]] = {}
+    for row, columns in enumerate(overlaps):
+        for column in columns:
+            rows_of.setdefault(column, []).append(row)
+    seen: set[int] = set()
+    for first in range(len(overlaps)):
+        if first in seen or not overlaps[first]:
+            continue
+        rows, columns, ahead = [first], dict[int, None](), [first]
+        seen.add(first)
+        while ahead:
+            for column in overlaps[ahead.pop()]:
+                columns[column] = None
+                fresh = [row for row in rows_of[column] if row not in seen]
+                seen.update(fresh)
+                rows += fresh
+                ahead += fresh
+        yield rows, list(columns)

@@ -1,0 +1,111 @@
+"""Settings of coreference; the defaults are those of the paper's model where a CPU allows them."""
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+from elmo.errors import ConfigError
+from elmo.tasks.settings import (
+    FitSettings,
+    TaskSettings,
+    TokenSettings,
+    require,
+    require_chance,
+    require_choices,
+    require_size,
+)
+
+
+@dataclass(frozen=True)
+class ResolverSettings:
+    """Data and network of the coreference model."""
+
+    encoding: str = "utf-8"
+    """Encoding of the files."""
+    genre_pattern: str = r"(?:GUM_)?([a-z]+)[/_]"
+    """Regular expression at the beginning of a document's name, whose first group is its genre ("nw/...", "GUM_news_");
+    names without a match share a genre. Empty: genres are no feature."""
+    text_tokenizer: Literal["unicode", "whitespace"] = "unicode"
+    """How raw text becomes tokens where the command line doesn't say so."""
+    speakers: bool = True
+    """Whether it is a feature of two spans that they have the same speaker."""
+    max_width: int = 10
+    """The longest mention that can be found, in tokens."""
+    spans_per_token: float = 0.25
+    """How many candidate spans are kept, per token of the document."""
+    max_antecedents: int = 100
+    """How many kept spans before it a span may go back to."""
+    hidden_size: int = 100
+    """Hidden units of the LSTM in each direction."""
+    span_hidden_sizes: tuple[int, ...] = (100, 100)
+    """Hidden units of each layer of the networks that score spans and pairs."""
+    feature_size: int = 20
+    """Dimensions of the vectors of width, speaker, genre and distance."""
+    lexical_dropout: float = 0.5
+    """On what the LSTM and the span heads read."""
+    lstm_dropout: float = 0.2
+    """On the LSTM's previous state and on its output."""
+    span_dropout: float = 0.2
+    """On features and hidden layers of the scorers."""
+    character_filters: int = 30
+    """Filters of the char CNN of each width; 0: no char CNN."""
+    character_widths: tuple[int, ...] = (3, 4, 5)
+    """Characters that a filter sees."""
+    character_vector: int = 8
+    """Dimensions of a character's vector."""
+    normalize_static: bool = True
+    """Whether each static vector is divided by its length."""
+    window_sentences: int = 40
+    """At most so many consecutive sentences of a document are trained on at a time, others in each step; 0: all."""
+    window_tokens: int = 2000
+    """At most so many tokens of a document are trained on at a time, at least a sentence; 0: any number."""
+    mention_loss: float = 0.0
+    """Weight of a loss that teaches which candidate spans are mentions. Above 0, spans that look like mentions but are
+    linked to no other are written as clusters of one: for data such as LitBank, which annotates those."""
+
+    def __post_init__(self) -> None:
+        require_choices(self)
+        require_size(self, "max_width", "max_antecedents", "hidden_size", "feature_size", "character_vector")
+        require_size(self, "character_filters", least=0)
+        for name in ("window_sentences", "window_tokens", "mention_loss"):
+            require(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "finite, and 0 or more")
+        require_chance(self, "lexical_dropout", "lstm_dropout", "span_dropout")
+        for name in ("span_hidden_sizes", "character_widths"):
+            sizes = getattr(self, name)
+            require(len(sizes) > 0 and min(sizes) >= 1, name, sizes, "one or more whole numbers from 1 on")
+        require(0 < self.spans_per_token < math.inf, "spans_per_token", self.spans_per_token, "finite and above 0")
+        self._require_pattern()
+
+    def genre_of(self, name: str) -> str:
+        """The genre of a document of that name; "" if it has none."""
+        match = re.match(self.genre_pattern, name) if self.genre_pattern else None
+        return match[1] or "" if match else ""
+
+    def _require_pattern(self) -> None:
+        if not self.genre_pattern:
+            return
+        try:
+            num_groups, problem = re.compile(self.genre_pattern).groups, "it has no group"
+        except re.error as error:
+            num_groups, problem = 0, str(error)
+        if not num_groups:
+            raise ConfigError(
+                f"genre_pattern is {self.genre_pattern!r}, which can't be used: {problem}. Give a regular expression "
+                "with a group in round brackets, or leave it empty."
+            )
+
+
+@dataclass(frozen=True)
+class Settings(TaskSettings):
+    """All settings of `elmo task train coref`."""
+
+    tokens: TokenSettings = field(default_factory=lambda: TokenSettings(mix_penalty=0.0, elmo_dropout=0.0))
+    fit: FitSettings = field(default_factory=lambda: FitSettings(epochs=15, patience=4, batch_size=1))
+    resolver: ResolverSettings = field(default_factory=ResolverSettings)
+
+
+NO_HEADS = (
+    "the coreference model would have nothing to describe the heads of spans with: there are no static vectors and no "
+    "char CNN. Give it one of them, for instance --character-filters 30."
+)

@@ -1,0 +1,140 @@
+"""Coreference as a task."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elmo.errors import ConfigError, TextError
+from elmo.tasks.coref.documents import Document, Resolved, WindowLimits
+from elmo.tasks.coref.formats.conll import write_conll
+from elmo.tasks.coref.formats.jsonlines import write_jsonlines
+from elmo.tasks.coref.formats.plain_text import write_text
+from elmo.tasks.coref.formats.read import read_documents, read_unlabelled
+from elmo.tasks.coref.score import coreference_scores, document_counts, num_repeated
+from elmo.tasks.coref.score_files import score_files
+from elmo.tasks.coref.settings import NO_HEADS, Settings
+from elmo.tasks.coref.windows import random_window
+from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
+from elmo.text.tokenizer import tokenizer
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from elmo.tasks.coref.model import Resolver
+    from elmo.tasks.tokens.representation import TokenRepresentation
+
+
+class Coreference(Task[Settings, Document, Resolved]):
+    """Documents in CoNLL-2012 columns, JSON lines or raw text; predictions are clusters of mentions."""
+
+    name = "coref"
+    summary = "coreference: which spans of a document mean the same, in CoNLL-2012 columns, JSON lines or raw text"
+    metric = "average_f1"
+    metric_kind = "average_f1"
+    settings = Settings
+    places = ("input",)
+
+    def read(self, path: Path | str, settings: Settings) -> list[Document]:
+        return read_documents(path, settings.resolver.encoding)
+
+    def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[Document]:
+        is_default = reading.tokenize is TextReading.tokenize
+        tokenize = tokenizer(settings.resolver.text_tokenizer) if is_default else reading.tokenize
+        return iter(read_unlabelled(path, reading.encoding, tokenize))
+
+    def sentences(self, example: Document) -> Sequence[Sequence[str]]:
+        return example.sentences
+
+    def training(self, examples: list[Document], settings: Settings) -> list[Document]:
+        limits = WindowLimits(settings.resolver.window_sentences, settings.resolver.window_tokens)
+        return [replace(document, limits=limits) for document in examples if document.num_tokens]
+
+    def drawn(self, example: Document, random: "np.random.Generator") -> Document:
+        return example if example.limits is None else random_window(example, example.limits, random)
+
+    def vocabulary(self, examples: list[Document], settings: Settings) -> Vocabulary:
+        from elmo.tasks.layers.character_ids import characters_of
+
+        if not any(document.clusters for document in examples):
+            raise TextError(
+                f"{examples[0].source}: no document of the training data has a mention, so there is nothing to learn. "
+                "Mentions are read from the last column."
+            )
+        words = {word for document in examples for word in document.tokens}
+        genres = {settings.resolver.genre_of(document.name) for document in examples}
+        return {"characters": characters_of(words), "genres": sorted(genres - {""})}
+
+    def check(self, examples: list[Document], vocabulary: Vocabulary, settings: Settings) -> None:
+        """Nothing depends on the training data: what can be wrong is found by `read`."""
+
+    def check_settings(self, settings: Settings) -> None:
+        super().check_settings(settings)
+        if not settings.tokens.static and not settings.resolver.character_filters:
+            raise ConfigError(NO_HEADS)
+
+    def build(self, settings: Settings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Resolver":
+        from elmo.tasks.coref.model import Resolver
+
+        return Resolver(settings.resolver, vocabulary, tokens)
+
+    def score(self, examples: Sequence[Document], predictions: Sequence[Resolved]) -> Scores:
+        pairs = [
+            (example.clusters, prediction.clusters) for example, prediction in zip(examples, predictions, strict=True)
+        ]
+        return {
+            **coreference_scores(pairs),
+            "documents": len(examples),
+            "repeated_in_key": sum(num_repeated(example.clusters) for example in examples),
+            "pruning_recall": _pruning_recall(examples, predictions),
+        }
+
+    def counts(self, example: Document, prediction: Resolved) -> Counts:
+        return document_counts(example.clusters, prediction.clusters)
+
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
+        return score_files(gold, predicted, settings.resolver.encoding)
+
+    def remarks(self, scores: Scores) -> list[str]:
+        found = []
+        mentions, repeated = scores["mentions"], scores.get("repeated_in_key")
+        if isinstance(mentions, Mapping) and not mentions["precision_denominator"]:
+            found.append("no mention is predicted at all: train longer, or on more documents")
+        if repeated:
+            found.append(f"{repeated} gold mentions are in two clusters: scores count them in the first one only")
+        return found
+
+    def write(self, pairs: Iterable[tuple[Document, Resolved]]) -> Iterator[str]:
+        return chain.from_iterable(_lines(document, resolved) for document, resolved in pairs)
+
+    def to_json(self, example: Document, prediction: Resolved) -> Mapping[str, Plain]:
+        tokens = example.tokens
+        mentions = [[" ".join(tokens[first : last + 1]) for first, last in own] for own in prediction.clusters]
+        return {
+            "document": example.name,
+            "sentences": example.sentences,
+            "prediction": prediction.clusters,
+            "mentions": mentions,
+        }
+
+
+def _lines(document: Document, resolved: Resolved) -> Iterator[str]:
+    """In the layout that the document came in."""
+    if document.layout == "text":
+        return write_text(document, resolved.clusters)
+    named = {str(number): cluster for number, cluster in enumerate(resolved.clusters, start=1)}
+    return write_jsonlines(document, named) if document.layout == "jsonlines" else write_conll(document, named)
+
+
+def _pruning_recall(examples: Sequence[Document], predictions: Sequence[Resolved]) -> float:
+    """Percentage of the gold mentions that were candidates to the end."""
+    found = total = 0
+    for example, prediction in zip(examples, predictions, strict=True):
+        gold = set(chain.from_iterable(example.clusters))
+        found += len(gold & set(prediction.kept))
+        total += len(gold)
+    return 100 * found / total if total else 0.0
+
+
+TASK = Coreference()

@@ -1,0 +1,193 @@
+"""SQuAD 1.1 JSON -> questions with their passages and gold answers; predictions -> the official JSON.
+
+    {"data": [{"title": "...", "paragraphs": [{"context": "...", "qas": [
+        {"id": "...", "question": "...", "answers": [{"text": "...", "answer_start": 17}]}]}]}]}
+
+`answer_start` counts code points of the context from 0. Whatever doesn't fit is a TextError that names the file and the
+question: an answer that isn't where it claims to be would silently train and score something else.
+Source: Rajpurkar et al. 2016, version 1.1 of the data set.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from elmo.errors import TextError
+from elmo.tasks.squad.json_tree import Node, read_tree
+from elmo.tasks.squad.settings import ReaderSettings
+from elmo.tasks.squad.tokens import TokenizedText, TokenSpan, tokenized
+
+_SHOWN = 40
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A gold answer."""
+
+    text: str
+    """As annotated."""
+    start: int
+    """Its first code point in the passage."""
+    span: TokenSpan
+    """The tokens that it overlaps."""
+
+
+@dataclass(frozen=True)
+class PredictedAnswer:
+    """What a question is answered with."""
+
+    text: str
+    """Cut from the passage."""
+    start: int
+    """Its first code point in the passage."""
+    end: int
+    """The code point after its last one."""
+    probability: float
+    """The product of the probabilities of its first and its last token."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about a passage."""
+
+    id: str
+    question: TokenizedText
+    passage: TokenizedText
+    """Questions about the same passage share it."""
+    answers: tuple[Answer, ...] = ()
+    """The gold answers; empty: unknown."""
+    article: str = ""
+    """The title of the article that the passage is from."""
+    source: str = ""
+    """The file's name."""
+
+
+def read_questions(path: Path | str, settings: ReaderSettings, *, labelled: bool = True) -> list[Question]:
+    """The questions of a SQuAD 1.1 file, which may be packed (.gz, .xz, .bz2).
+
+    `labelled`: whether every question must have an answer; else answers are ignored. Raises TextError, with the file
+    and the question's id, for what isn't of this format, a repeated id, an empty question or passage, an answer that
+    isn't in its passage, and questions of SQuAD 2.0 that can't be answered.
+    """
+    return questions_of(read_tree(path, settings.encoding), settings, labelled=labelled)
+
+
+def questions_of(tree: Node, settings: ReaderSettings, *, labelled: bool) -> list[Question]:
+    """The questions of a file that was read. Raises as `read_questions`."""
+    found = list(_questions(tree, settings, labelled))
+    if not found:
+        raise TextError(f"{tree.source}: there is no question in it. Check that it is a SQuAD 1.1 file of questions.")
+    _require_unique_ids(found)
+    return found
+
+
+def write_predictions(predictions: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """(id, answer) pairs -> the lines of a JSON object that the official evaluation script reads."""
+    before = "{"
+    for key, answer in predictions:
+        yield before
+        before = f"{_quoted(key)}: {_quoted(answer)},"
+    yield before.removesuffix(",")
+    yield "}"
+
+
+def read_predictions(path: Path | str, encoding: str = "utf-8") -> dict[str, str]:
+    """The reverse of `write_predictions`: answers by id. TextError for a file of another layout."""
+    tree = read_tree(path, encoding)
+    return {key: node.text() for key, node in tree.members()}
+
+
+def _quoted(text: str) -> str:
+    """A JSON string, readable unless it holds what UTF-8 can't."""
+    shown = json.dumps(text, ensure_ascii=False)
+    return shown if shown.isprintable() else json.dumps(text)
+
+
+def _questions(tree: Node, settings: ReaderSettings, labelled: bool) -> Iterator[Question]:
+    for article in tree["data"].items():
+        title = article["title"].text() if "title" in article else ""
+        for paragraph in article["paragraphs"].items():
+            passage = _tokens(paragraph["context"], settings)
+            for node in paragraph["qas"].items():
+                node = node.named(f"question {node['id'].text()!r}")
+                answers = tuple(_answers(node, passage)) if labelled else ()
+                question = _tokens(node["question"], settings)
+                yield Question(node["id"].text(), question, passage, answers, title, tree.source)
+
+
+def tokens_of(text: str, settings: ReaderSettings) -> TokenizedText:
+    """A question or a passage in tokens; there may be none."""
+    return tokenized(
+        text,
+        name=settings.question_tokenizer,
+        split_hyphens=settings.split_hyphens,
+        plain_quotes=settings.plain_quotes,
+    )
+
+
+def _tokens(node: Node, settings: ReaderSettings) -> TokenizedText:
+    found = tokens_of(node.text(), settings)
+    if not found.tokens:
+        raise node.error("is empty or has no token", "Remove the question, or the whole paragraph")
+    return found
+
+
+def _answers(node: Node, passage: TokenizedText) -> Iterator[Answer]:
+    if node.get("is_impossible") is True:
+        raise node.error(
+            "is marked as impossible to answer, as in SQuAD 2.0, but this task is SQuAD 1.1's: every question has an "
+            "answer in its passage",
+            "Remove such questions from the file",
+        )
+    answers = list(node["answers"].items())
+    if not answers:
+        raise node.error("has no answer", "Give it one, or use 'elmo task predict', which needs none")
+    for answer in answers:
+        yield _answer(answer, passage)
+
+
+def _answer(node: Node, passage: TokenizedText) -> Answer:
+    text, start = node["text"].text(), node["answer_start"].whole_number()
+    stripped = text.strip()
+    if not stripped:
+        raise node.error("is empty", "Remove the answer, or the question if it has no other")
+    if start < 0 or passage.text[start : start + len(text)] != text:
+        raise node.error(*_not_there(text, start, passage.text))
+    begin = start + len(text) - len(text.lstrip())
+    span = passage.covering(begin, begin + len(stripped))
+    if span is None:
+        raise node.error(
+            f"is {text!r}, which holds no token of its passage, only invisible characters", "Remove the answer"
+        )
+    return Answer(text, start, span)
+
+
+def _not_there(text: str, start: int, passage: str) -> tuple[str, str]:
+    """What to say of an answer that isn't where it should be."""
+    if not 0 <= start < len(passage):
+        place = f"which is outside its passage of {len(passage)} code points"
+    else:
+        place = f"where the passage has {_short(passage[start : start + len(text)])!r}"
+    found = passage.find(text)
+    step = (
+        f"The passage has it at {found}; answer_start counts code points from 0, neither bytes nor UTF-16 units"
+        if found >= 0
+        else "The passage doesn't have it anywhere; correct the answer or remove the question"
+    )
+    return f"is {_short(text)!r} at {start}, {place}", step
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+
+
+def _require_unique_ids(questions: Iterable[Question]) -> None:
+    seen: Mapping[str, bool] = {}
+    for question in questions:
+        if question.id in seen:
+            raise TextError(
+                f"{question.source}: the id {question.id!r} belongs to two questions, but predictions are matched "
+                "by it. Give each question an id of its own."
+            )
+        seen[question.id] = True

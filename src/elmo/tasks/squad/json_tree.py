@@ -1,0 +1,112 @@
+"""Node: a JSON value that knows where it stands, so that every complaint names the file and the place in it."""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from elmo.errors import TextError
+from elmo.tasks.labelled_lines import labelled_lines
+
+# SQuAD's training file has 30 MB; this is a file of another kind.
+_MAX_CHARACTERS = 1 << 30
+
+Kind = TypeVar("Kind")
+
+
+class Node:
+    """A value of a JSON file."""
+
+    def __init__(self, value: object, source: str, place: str) -> None:
+        """`source`: the file's name; `place`: of the value in it, like "data[0].title"."""
+        self._value = value
+        self.source = source
+        self._place = place
+
+    def named(self, name: str) -> "Node":
+        """The same value with a name that readers of the file know it by."""
+        return Node(self._value, self.source, f"{name} ({self._place})")
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._of_kind(dict, "an object")
+
+    def __getitem__(self, key: str) -> "Node":
+        """The member of an object; TextError if there is none."""
+        members = self._of_kind(dict, "an object")
+        if key not in members:
+            raise self.error(f"has no {key!r}", f"Its members are: {', '.join(map(repr, members)) or 'none'}")
+        return Node(members[key], self.source, f"{self._place}.{key}" if self._place else key)
+
+    def get(self, key: str) -> object:
+        """The plain member of an object, or None."""
+        return self._of_kind(dict, "an object").get(key)
+
+    def members(self) -> Iterator[tuple[str, "Node"]]:
+        """All members of an object, in the file's order."""
+        for key in self._of_kind(dict, "an object"):
+            yield key, Node(self._value[key], self.source, repr(key))  # type: ignore[index]
+
+    def items(self) -> Iterator["Node"]:
+        """The items of a list."""
+        for number, item in enumerate(self._of_kind(list, "a list")):
+            yield Node(item, self.source, f"{self._place}[{number}]")
+
+    def text(self) -> str:
+        """The value of a string."""
+        return self._of_kind(str, "a string")
+
+    def whole_number(self) -> int:
+        """The value of a whole number."""
+        if isinstance(self._value, bool):
+            raise self._unlike("a whole number")
+        return self._of_kind(int, "a whole number")
+
+    def error(self, what: str, step: str) -> TextError:
+        """A complaint about this value."""
+        return TextError(f"{self.source}: {self._place or 'the file'} {what}. {step}.")
+
+    def _of_kind(self, kind: type[Kind], name: str) -> Kind:
+        if not isinstance(self._value, kind):
+            raise self._unlike(name)
+        return self._value
+
+    def _unlike(self, name: str) -> TextError:
+        shown = json.dumps(self._value)
+        shown = shown if len(shown) <= 60 else shown[:57] + "..."
+        return self.error(f"is {shown}, but must be {name}", "Check that the file has the layout of SQuAD 1.1")
+
+
+def read_tree(path: Path | str, encoding: str = "utf-8") -> Node:
+    """The JSON value of a file, which may be packed. TextError, with the line, for what is no JSON."""
+    return parse_tree(labelled_lines(path, encoding), str(path))
+
+
+def parse_tree(rows: Iterable[str], source: str) -> Node:
+    """The JSON value in the lines of a file called `source`. Raises TextError with the line."""
+    lines, size = [], 0
+    for line in rows:
+        lines.append(line)
+        size += len(line) + 1
+        if size > _MAX_CHARACTERS:
+            raise TextError(
+                f"{source}: has more than {_MAX_CHARACTERS:,} characters, but such a file is read as a whole. Split it "
+                "into several files."
+            )
+    try:
+        return Node(json.loads("\n".join(lines), object_pairs_hook=_unique), source, "")
+    except json.JSONDecodeError as error:
+        raise TextError(
+            f"{source}:{error.lineno}: is not valid JSON ({error.msg} at column {error.colno}). Check that the file is "
+            "whole, and JSON as SQuAD's is."
+        ) from None
+    except (RecursionError, ValueError) as error:
+        raise TextError(f"{source}: is JSON that can't be used: {error}. Get the file again.") from None
+
+
+def _unique(members: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(members)
+    if len(found) != len(members):
+        names = [name for name, _ in members]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the member {twice!r} occurs twice in one object")
+    return found

@@ -1,0 +1,76 @@
+"""Settings of question answering; the defaults are those of the paper's model where a CPU allows them."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from elmo.tasks.settings import (
+    FitSettings,
+    TaskSettings,
+    TokenSettings,
+    require,
+    require_chance,
+    require_choices,
+    require_size,
+)
+
+
+@dataclass(frozen=True)
+class ReaderSettings:
+    """Data and network of the reader."""
+
+    encoding: str = "utf-8"
+    """Encoding of the files."""
+    question_tokenizer: Literal["unicode", "whitespace"] = "unicode"
+    """How questions and passages become tokens; offsets into the passage are kept either way."""
+    split_hyphens: bool = True
+    """Whether tokens are also split at hyphens, slashes, dashes and currency signs, so that "18th" in "mid-18th" can be
+    an answer."""
+    plain_quotes: bool = True
+    """Whether the model reads curly quotes as straight ones and long dashes as "--", as in the biLM's training text.
+    Answers are always cut from the passage as it stands in the file."""
+    target: Literal["random", "first", "majority"] = "random"
+    """Which gold answer is the target when a question has several: another one at random in each step, the first, or
+    the one that most annotators gave."""
+    max_answer_tokens: int = 17
+    """The longest answer that is predicted, in tokens."""
+    hidden_size: int = 90
+    """Hidden units of each GRU and direction."""
+    dropout: float = 0.2
+    """On the input and output of the GRUs, the same for all tokens of a passage; on character vectors, each on its
+    own."""
+    character_filters: int = 100
+    """Filters of the char CNN; 0: no char CNN."""
+    character_width: int = 5
+    """Characters that a filter sees."""
+    character_vector: int = 20
+    """Dimensions of a character's vector."""
+    min_character_count: int = 5
+    """How often a character must occur in the training data to have a vector of its own."""
+    max_characters: int = 14
+    """Characters of a token that are read."""
+
+    def __post_init__(self) -> None:
+        require_choices(self)
+        require_size(self, "max_answer_tokens", "hidden_size", "character_width", "character_vector", "max_characters")
+        require_size(self, "character_filters", least=0)
+        require(self.min_character_count >= 0, "min_character_count", self.min_character_count, "0 or more")
+        require_chance(self, "dropout")
+
+
+@dataclass(frozen=True)
+class Settings(TaskSettings):
+    """All settings of `elmo task train squad`."""
+
+    tokens: TokenSettings = field(default_factory=lambda: TokenSettings(placement="both", mix_penalty=0.0))
+    fit: FitSettings = field(
+        default_factory=lambda: FitSettings(
+            epochs=12, patience=3, batch_size=32, max_length=400, clip_norm=0.0, average_decay=0.99
+        )
+    )
+    reader: ReaderSettings = field(default_factory=ReaderSettings)
+
+
+NO_INPUT = (
+    "the reader would read nothing: there are no static vectors, no ELMo at the input and no char CNN. Give it one of "
+    "them, for instance --character-filters 100."
+)

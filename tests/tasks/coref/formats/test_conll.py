@@ -1,0 +1,110 @@
+"""CoNLL-2012 columns: read with complaints that name the line, written byte for byte."""
+
+import lzma
+
+import pytest
+
+from elmo.errors import TextError
+from elmo.tasks.coref.formats.conll import read_conll, write_conll
+
+
+def written(documents, clusters=lambda document: dict(zip(document.ids, document.clusters, strict=True))):
+    lines = [line for document in documents for line in write_conll(document, clusters(document))]
+    return "".join(line + "\n" for line in lines)
+
+
+def test_words_speakers_and_nested_mentions_are_read(conll_file):
+    (document,) = read_conll(conll_file)
+    assert document.key == ("nw/anna", "000")
+    assert document.sentences == (("Anna", "saw", "her", "dog", "."), ("It", "(2)", "barked"))
+    assert document.speakers == ("A",) * 5 + ("B",) * 3
+    assert dict(zip(document.ids, document.clusters, strict=True)) == {"1": ((0, 0), (2, 2)), "2": ((2, 3), (5, 5))}
+    assert document.source == f"{conll_file}:1"
+
+
+def test_gold_clusters_are_written_as_they_were_read(conll_file, conll_text):
+    assert written(read_conll(conll_file)) == conll_text
+
+
+def test_other_clusters_replace_the_last_column_only(conll_file, conll_text):
+    expected = conll_text.replace("(2|(1)", "(2)").replace("*   2)", "*   -").replace("*   (1)", "*   (2)")
+    expected = expected.replace("*   (2)\nnw/anna   0   1   (2)", "*   -\nnw/anna   0   1   (2)")
+    assert written(read_conll(conll_file), lambda _: {"2": [(0, 0), (2, 2)]}) == expected
+
+
+@pytest.mark.parametrize("name", ["litbank", "ontogum"])
+@pytest.mark.parametrize("part", ["train", "dev", "test"])
+def test_the_open_data_round_trip(shared, name, part):
+    path = shared / "data" / "coref" / name / f"{part}.conll.xz"
+    assert written(read_conll(path)) == lzma.decompress(path.read_bytes()).decode("utf-8")
+
+
+def test_documents_from_elsewhere_get_twelve_columns_that_read_back(conll_file, tmp_path):
+    (document,) = read_conll(conll_file)
+    clusters = dict(zip(document.ids, document.clusters, strict=True))
+    plain = type(document)(document.key, document.sentences, document.speakers)
+    path = tmp_path / "new.conll"
+    path.write_text("".join(line + "\n" for line in write_conll(plain, clusters)), encoding="utf-8")
+    (found,) = read_conll(path)
+    assert (found.key, found.sentences, found.speakers) == (document.key, document.sentences, document.speakers)
+    assert found.clusters == document.clusters
+
+
+def test_comments_and_blank_lines_between_documents_are_kept(tmp_path, conll_text):
+    text = "# made by hand\n\n" + conll_text + "\n# and\n" + conll_text.replace("part 000", "part 001") + "\n\n"
+    path = tmp_path / "two.conll"
+    path.write_text(text, encoding="utf-8")
+    documents = read_conll(path)
+    assert [document.name for document in documents] == ["nw/anna_000", "nw/anna_001"]
+    assert written(documents) == text
+
+
+def test_a_document_may_be_empty_or_of_one_word(tmp_path):
+    text = "#begin document (a); part 0\n#end document\n#begin document b\nb 0 0 Hi -\n#end document\n"
+    path = tmp_path / "small.conll"
+    path.write_text(text, encoding="utf-8")
+    empty, one = read_conll(path)
+    assert (empty.num_tokens, one.sentences, one.key) == (0, (("Hi",),), ("b", ""))
+    assert written([empty, one]) == text
+
+
+ROW = "nw/anna   0   1   saw      VBD   *   -   -   -   A   *   -"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (ROW, ROW[:-1] + "1)", r"anna\.conll:3: '1\)' closes a mention of cluster 1 that was not opened"),
+        (ROW, ROW[:-1] + "(7", r"anna\.conll:3: opens a mention of cluster 7 that is not closed .* line 6"),
+        ("*   2)", "*   -", r"anna\.conll:4: opens a mention of cluster 2 that is not closed"),
+        ("*   2)\n", "*   -\n\n", r"anna\.conll:4: opens a mention of cluster 2"),
+        (ROW, ROW[:-1] + "x", r"anna\.conll:3: 'x' is no coreference cell"),
+        (ROW, "nw/anna 0 1 saw", r"anna\.conll:3: has 4 columns, but a row has"),
+        (ROW, "nw/anna 0 1 saw VBD -", r"anna\.conll:3: has 6 columns, but the row before has 12"),
+        (ROW, ROW.replace("   ", "\t").replace("saw", ""), r"anna\.conll:3: has \d+ columns|the word, is empty"),
+        ("#end document\n", "", r"anna\.conll:1: the document 'nw/anna' has no '#end document': the file ends"),
+        ("#begin document (nw/anna); part 000\n", "", r"anna\.conll:1: is outside a document"),
+        ("(nw/anna); part 000", "", r"anna\.conll:1: begins a document without a name"),
+        ("\n#end", "\n#begin document (b); part 000\n#end", r"anna\.conll:1: .* another one begins in line 12"),
+    ],
+)
+def test_what_does_not_fit_is_named(conll_file, conll_text, old, new, message):
+    assert old in conll_text
+    conll_file.write_text(conll_text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(TextError, match=message):
+        read_conll(conll_file)
+
+
+def test_two_documents_of_one_name_and_part_are_refused(tmp_path, conll_text):
+    path = tmp_path / "two.conll"
+    path.write_text(conll_text * 2, encoding="utf-8")
+    with pytest.raises(TextError, match=r"two\.conll:13: .* begins a second time, after .*two\.conll:1"):
+        read_conll(path)
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "Anna saw her dog.\n"])
+def test_other_files_are_refused(tmp_path, text):
+    path = tmp_path / "text.conll"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(TextError, match=r"text\.conll"):
+        read_conll(path)

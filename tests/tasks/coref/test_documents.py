@@ -1,0 +1,146 @@
+"""Documents in JSON lines and raw text, clusters that share mentions, and windows."""
+
+import json
+
+import numpy as np
+import pytest
+
+from elmo.errors import TextError
+from elmo.tasks.coref.documents import Document, WindowLimits, disjoint
+from elmo.tasks.coref.formats.conll import read_conll
+from elmo.tasks.coref.formats.jsonlines import read_jsonlines, write_jsonlines
+from elmo.tasks.coref.formats.plain_text import write_text
+from elmo.tasks.coref.formats.read import read_documents, read_unlabelled
+from elmo.tasks.coref.windows import random_window
+from elmo.text.tokenizer import tokenizer
+
+VALUES = {
+    "doc_key": "nw/anna_000",
+    "sentences": [["Anna", "saw", "her", "dog", "."], ["It", "barked"]],
+    "speakers": [["A"] * 5, ["B"] * 2],
+    "clusters": [[[0, 0], [2, 2]], [[2, 3], [5, 5]]],
+}
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(values):
+        path = tmp_path / "anna.jsonl"
+        path.write_text("\n" + (values if isinstance(values, str) else json.dumps(values)) + "\n", encoding="utf-8")
+        return read_jsonlines(path)
+
+    return read
+
+
+def test_json_lines_round_trip(read):
+    (document,) = read(VALUES)
+    assert document.clusters == (((0, 0), (2, 2)), ((2, 3), (5, 5)))
+    (line,) = write_jsonlines(document, dict(zip(document.ids, document.clusters, strict=True)))
+    assert json.loads(line) == VALUES
+
+
+def test_speakers_and_clusters_may_be_missing(read):
+    (document,) = read({"doc_key": "a", "sentences": [["Hi"]]})
+    assert (document.speakers, document.clusters) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"clusters": [[[2, 0]]]}, r"anna\.jsonl:2: the mention \[2, 0\] ends before it begins"),
+        ({"clusters": [[[0, 7]]]}, "outside the document, which has 7 words"),
+        ({"clusters": [[[-1, 0]]]}, "outside the document"),
+        ({"clusters": [[[4, 5]]]}, "crosses the end of a sentence"),
+        ({"clusters": [[[0, "1"]]]}, "is no mention"),
+        ({"clusters": {}}, "'clusters' must be a list"),
+        ({"speakers": [["A"]]}, "as many entries"),
+        ({"sentences": ["Anna"]}, "lists of words"),
+        ({"doc_key": 3}, "'doc_key'"),
+        ('{"doc_key"', r"anna\.jsonl:2: is not valid JSON"),
+        ("[]", "no object"),
+    ],
+)
+def test_what_does_not_fit_is_named(read, change, message):
+    with pytest.raises(TextError, match=message):
+        read(change if isinstance(change, str) else {**VALUES, **change})
+
+
+def test_raw_text_becomes_one_document_and_clusters_can_be_read_out(tmp_path):
+    path = tmp_path / "anna.txt"
+    path.write_text("Anna saw her dog. It\nbarked.\n\nShe laughed\n", encoding="utf-8")
+    (document,) = read_unlabelled(path, "utf-8", tokenizer("unicode"))
+    assert [" ".join(sentence) for sentence in document.sentences] == [
+        "Anna saw her dog .",
+        "It barked .",
+        "She laughed",
+    ]
+    assert list(write_text(document, [[(0, 0), (2, 2), (8, 8)], [(2, 3), (5, 5)]])) == [
+        "[Anna]1 saw [[her]1 dog]2 .",
+        "[It]2 barked .",
+        "[She]1 laughed",
+        "",
+        "1: Anna | her | She",
+        "2: her dog | It",
+    ]
+
+
+def test_a_text_without_a_word_is_no_document(tmp_path):
+    path = tmp_path / "empty.txt"
+    path.write_text(" \n\n", encoding="utf-8")
+    with pytest.raises(TextError, match="no word in it"):
+        read_unlabelled(path, "utf-8", str.split)
+
+
+def test_the_format_is_found_out(conll_file, tmp_path):
+    path = tmp_path / "anna.txt"
+    path.write_text(json.dumps(VALUES), encoding="utf-8")
+    for file in (path, conll_file):
+        (labelled,), (unlabelled,) = read_documents(file), read_unlabelled(file, "utf-8", str.split)
+        assert len(labelled.clusters) == 2
+        assert unlabelled == labelled.without_clusters()
+
+
+def test_clusters_that_share_a_mention_become_one():
+    clusters = [[(5, 5), (0, 0)], [(1, 1), (1, 1)], [(3, 4), (5, 5)], [(7, 7), (3, 4)]]
+    assert disjoint(clusters) == [[(0, 0), (3, 4), (5, 5), (7, 7)], [(1, 1)]]
+
+
+def test_a_window_keeps_the_mentions_inside_it(conll_file):
+    (document,) = read_conll(conll_file)
+    window = document.window(1, 5)
+    assert window.sentences == (("It", "(2)", "barked"),)
+    assert window.clusters == (((0, 0),),)
+    assert window.speakers == ("B",) * 3
+
+
+def document_of(lengths):
+    """Each word is its number, a mention, and in a cluster with all others."""
+    words = iter(range(sum(lengths)))
+    sentences = tuple(tuple(str(next(words)) for _ in range(length)) for length in lengths)
+    mentions = tuple((place, place) for place in range(sum(lengths)))
+    return Document(("a", ""), sentences, tuple(map(str, range(sum(lengths)))), (mentions,))
+
+
+def test_windows_stay_inside_their_limits_and_reach_every_sentence():
+    document, random = document_of([3, 1, 4, 2, 6]), np.random.default_rng(0)
+    seen = set()
+    for _ in range(200):
+        window = random_window(document, WindowLimits(3, 7), random)
+        assert 1 <= len(window.sentences) <= 3
+        assert window.num_tokens <= 7
+        assert tuple(window.tokens) == window.speakers  # sentences, speakers and mentions are cut alike
+        assert window.clusters == (tuple((place, place) for place in range(window.num_tokens)),)
+        seen.update(window.tokens)
+    assert len(seen) == 16
+
+
+def test_small_documents_are_their_own_window():
+    document, random = document_of([3, 4]), np.random.default_rng(0)
+    assert random_window(document, WindowLimits(0, 0), random) is document
+    assert random_window(document, WindowLimits(2, 7), random) is document
+
+
+def test_a_sentence_longer_than_a_window_is_cut():
+    window = random_window(document_of([20_000]), WindowLimits(5, 100), np.random.default_rng(0))
+    assert window.num_tokens == 100
+    assert window.clusters[0][-1] == (99, 99)

@@ -1,0 +1,102 @@
+"""The coreference model: every weight learns, and documents of any length are resolved in bounded memory."""
+
+import numpy as np
+import pytest
+import torch
+
+from elmo.errors import ConfigError
+from elmo.static.vectors import StaticVectors
+from elmo.tasks.coref.documents import Document
+from elmo.tasks.coref.model import Resolver
+from elmo.tasks.coref.settings import ResolverSettings, Settings
+from elmo.tasks.coref.task import TASK
+from elmo.tasks.settings import TokenSettings
+from elmo.tasks.tokens.frozen_layers import FrozenLayers
+from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
+
+SMALL = ResolverSettings(hidden_size=4, span_hidden_sizes=(5, 5), character_filters=3, feature_size=3)
+DOCUMENT = Document(
+    ("nw/a", "0"),
+    (("Anna", "saw", "her", "dog", "."), ("It", "barked", "."), ("She", "laughed")),
+    ("A",) * 5 + ("B",) * 5,
+    (((0, 0), (2, 2), (8, 8)), ((2, 3), (5, 5))),
+)
+
+
+@pytest.fixture
+def build(tiny_bilm):
+    def build(resolver=SMALL, **tokens):
+        settings = TokenSettings(**{"encoder": "none", **tokens})
+        frozen = None if settings.encoder == "none" else FrozenLayers(tiny_bilm)
+        vectors = np.random.default_rng(0).normal(size=(2, 6)).astype(np.float32)
+        static = {"static": StaticVectors(("Anna", "dog"), vectors)}
+        torch.manual_seed(0)
+        vocabulary = {"characters": list("Anadog")[:4], "genres": ["nw", "bn"]}
+        return Resolver(resolver, vocabulary, TokenRepresentation(settings, TokenSources(frozen, static)))
+
+    return build
+
+
+@pytest.mark.parametrize("encoder", ["none", "elmo"])
+@pytest.mark.parametrize("mention_loss", [0.0, 1.0])
+def test_every_weight_has_a_gradient(build, encoder, mention_loss):
+    settings = ResolverSettings(**{**vars(SMALL), "mention_loss": mention_loss, "spans_per_token": 0.8})
+    model = build(settings, encoder=encoder).train()
+    model.loss([DOCUMENT]).backward()
+    missing = [name for name, weight in model.named_parameters() if weight.requires_grad and weight.grad is None]
+    assert missing == []
+
+
+@torch.no_grad()
+def test_a_documents_clusters_do_not_depend_on_its_batch(build):
+    model = build().eval()
+    other = DOCUMENT.window(1, 2)
+    together, alone = model.predict([DOCUMENT, other]), [model.predict([one])[0] for one in (DOCUMENT, other)]
+    assert together == alone
+    torch.testing.assert_close(model.loss([DOCUMENT, other]), sum(model.loss([one]) for one in (DOCUMENT, other)) / 2)
+
+
+@torch.no_grad()
+def test_the_head_attention_does_not_read_elmo(build):
+    model = build(encoder="elmo").eval()
+    states = model._states(DOCUMENT)
+    assert states.embedded.shape[1] == 6 + 9
+    torch.testing.assert_close(states.embedded[:1, :6].norm(dim=1), torch.ones(1))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("document", [Document(("a", ""), ()), Document(("a", ""), (("Anna",),))])
+def test_an_empty_document_and_one_of_one_word_have_no_clusters(build, document):
+    assert build().eval().predict([document])[0].clusters == []
+
+
+@pytest.mark.slow
+@torch.no_grad()
+@pytest.mark.parametrize("num_sentences", [1, 1000])
+def test_a_document_of_20_000_words_is_resolved(build, num_sentences):
+    words = ("Anna", "saw", "her", "dog") * (5000 // num_sentences)
+    document = Document(("a", ""), (words,) * num_sentences)
+    (found,) = build().eval().predict([document])
+    assert len(found.kept) == int(0.25 * 20_000)
+    mentions = [mention for cluster in found.clusters for mention in cluster]
+    assert len(mentions) == len(set(mentions))
+
+
+def test_without_anything_for_heads_there_is_an_error():
+    settings = Settings(tokens=TokenSettings(encoder="elmo"), resolver=ResolverSettings(character_filters=0))
+    with pytest.raises(ConfigError, match="describe the heads of spans"):
+        TASK.check_settings(settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "genre"),
+    [("nw/x/1_0", "nw"), ("GUM_academic_art", "academic"), ("105_persuasion_brat", ""), ("", "")],
+)
+def test_genres_follow_from_names(name, genre):
+    assert ResolverSettings().genre_of(name) == genre
+
+
+@pytest.mark.parametrize("pattern", ["(", "[a-z]+"])
+def test_a_pattern_without_a_group_is_refused(pattern):
+    with pytest.raises(ConfigError, match="genre_pattern"):
+        ResolverSettings(genre_pattern=pattern)

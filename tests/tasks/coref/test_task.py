@@ -1,0 +1,162 @@
+"""Coreference from files to clusters, as it is typed."""
+
+import json
+import random
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from elmo.cli.main import main
+from elmo.tasks.coref.documents import Document
+from elmo.tasks.coref.formats.conll import read_conll, write_conll
+
+NAMES = {"Anna": "She", "Bell": "She", "Otto": "He", "Carl": "He"}
+
+
+def document(number, chance):
+    """Two persons, whose names and pronouns return."""
+    she, he = chance.choice(["Anna", "Bell"]), chance.choice(["Otto", "Carl"])
+    sentences, clusters, start = [], {"1": [], "2": []}, 0
+    for turn in range(6):
+        name = chance.choice([she, he])
+        word = name if turn < 3 else NAMES[name]
+        sentences.append((word, chance.choice(["smiled", "slept"]), "."))
+        clusters["1" if name == she else "2"].append((start, start))
+        start += 3
+    return Document((f"nw/{number}", "000"), tuple(sentences)), {k: v for k, v in clusters.items() if len(v) > 1}
+
+
+@pytest.fixture
+def files(tmp_path) -> Path:
+    return write_files(tmp_path)
+
+
+def write_files(tmp_path) -> Path:
+    """30 documents to train on, 6 others, and a small network's settings."""
+    for name, count, seed in (("train", 30, 1), ("dev", 6, 2)):
+        chance = random.Random(seed)
+        found = [document(number, chance) for number in range(count)]
+        lines = [line for one, clusters in found for line in write_conll(one, clusters)]
+        (tmp_path / f"{name}.conll").write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    (tmp_path / "small.toml").write_text(
+        "hidden_size = 12\ncharacter_filters = 8\nspan_hidden_sizes = [16]\nfeature_size = 5\nmax_width = 2\n"
+        "spans_per_token = 0.5\nepochs = 4\nlearning_rate = 0.01\nlexical_dropout = 0.1\nwindow_sentences = 5\n"
+    )
+    return tmp_path
+
+
+def train(files, *flags):
+    dev = str(files / "dev.conll")
+    data = ["--train", str(files / "train.conll"), "--dev", dev, "--test", dev]
+    return main(["task", "train", "coref", str(files / "small.toml"), *data, "-o", str(files / "run"), *flags])
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> str:
+    """A model of one epoch, for tests that only use it."""
+    folder = write_files(tmp_path_factory.mktemp("trained"))
+    assert train(folder, "--encoder", "none", "--epochs", "1", "--quiet") == 0
+    return str(folder / "run")
+
+
+def test_from_columns_to_clusters_without_elmo(files, capsys):
+    assert train(files, "--encoder", "none", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["metric"] == "average_f1"
+    assert found["test"]["mean"] > 60
+    run, dev, response = str(files / "run"), str(files / "dev.conll"), str(files / "response.conll")
+    assert main(["task", "evaluate", run, dev, "-o", response, "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert scores["average_f1"] == pytest.approx(found["test"]["mean"])
+    assert scores["pruning_recall"] > 90
+    assert main(["task", "score", "coref", dev, response, "--json"]) == 0
+    official = json.loads(capsys.readouterr().out)
+    assert official["average_f1"] == scores["average_f1"]
+    documents, gold = read_conll(response), read_conll(dev)
+    assert [document.tokens for document in documents] == [document.tokens for document in gold]
+
+
+def test_raw_text_becomes_clusters_that_can_be_read(files, run, capsys):
+    (files / "text.txt").write_text("Anna smiled. Otto slept. She smiled.\nShe slept.\n")
+    assert main(["task", "predict", run, str(files / "text.txt")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.replace("[", "").split("]")[0].split()[0] for line in lines[:4]] == ["Anna", "Otto", "She", "She"]
+    assert lines[4] == ""
+    assert all(line[0].isdigit() and ": " in line for line in lines[5:])
+    assert main(["task", "predict", run, str(files / "text.txt"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["sentences"][0] == ["Anna", "smiled", "."]
+    assert len(found["mentions"]) == len(found["prediction"])
+
+
+def test_predictions_keep_the_layout_of_their_input(files, run, capsys):
+    assert main(["task", "predict", run, str(files / "dev.conll")]) == 0
+    assert capsys.readouterr().out.startswith("#begin document (nw/0); part 000\n")
+    row = {"doc_key": "nw/7", "sentences": [["Anna", "smiled", "."], ["She", "slept"]]}
+    (files / "new.jsonl").write_text(json.dumps(row) + "\n")
+    assert main(["task", "predict", run, str(files / "new.jsonl")]) == 0
+    assert json.loads(capsys.readouterr().out).keys() == {"doc_key", "sentences", "clusters"}
+
+
+@pytest.mark.parametrize("text", ["Anna\n", "#begin document (a); part 0\na 0 0 Anna -\n#end document\n"])
+def test_a_document_of_one_word_has_no_cluster(files, run, capsys, text):
+    (files / "one.txt").write_text(text)
+    assert main(["task", "predict", run, str(files / "one.txt"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["prediction"] == []
+
+
+def test_elmo_is_read_at_the_input(files, bilm_folder, capsys):
+    assert train(files, "--model", str(bilm_folder), "--epochs", "1", "--json") == 0
+    mixes = json.loads(capsys.readouterr().out)["per_seed"][0]["mix_weights"]
+    assert [mix["placement"] for mix in mixes] == ["input"]
+    assert train(files, "--model", str(bilm_folder), "--placement", "both") == 2
+    assert "can take ELMo only at these places: input" in capsys.readouterr().err
+
+
+def test_singletons_are_written_when_mentions_are_taught(files, capsys):
+    assert train(files, "--encoder", "none", "--mention-loss", "1", "--epochs", "2") == 0
+    capsys.readouterr()
+    (files / "text.txt").write_text("Anna smiled.\n")
+    assert main(["task", "predict", str(files / "run"), str(files / "text.txt"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["mentions"] == [["Anna"]]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("(1)", "(1", "opens a mention of cluster 1 that is not closed"),
+        ("(1)", "1)", "a mention would end before it begins"),
+        ("\tsmiled", "", "has 11 columns"),
+    ],
+)
+def test_brackets_and_columns_that_do_not_fit_end_with_2(files, capsys, old, new, message):
+    path = files / "train.conll"
+    path.write_text(path.read_text().replace(old, new, 1))
+    assert train(files, "--encoder", "none") == 2
+    error = capsys.readouterr().err
+    assert "train.conll:" in error
+    assert message in error
+    assert not (files / "run").exists()
+
+
+def test_training_data_without_mentions_is_refused(files, capsys):
+    path = files / "train.conll"
+    path.write_text(path.read_text().replace("(1)", "-").replace("(2)", "-"))
+    assert train(files, "--encoder", "none") == 2
+    assert "no document of the training data has a mention" in capsys.readouterr().err
+
+
+def test_every_command_of_the_page_runs(files, monkeypatch):
+    page = Path(__file__).resolve().parents[3] / "docs" / "tasks" / "coref.md"
+    blocks = re.findall(r"^```sh\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    assert len(lines) >= 5
+    (files / "text.txt").write_text("Anna smiled. She slept.\n", encoding="utf-8")
+    monkeypatch.chdir(files)
+    quick = ["--encoder", "none", "--epochs", "1", "--hidden-size", "4", "--quiet"]
+    for line in lines:
+        program, *words = shlex.split(line)
+        assert program == "elmo"
+        assert main([*words, *(quick if words[1] == "train" else [])]) == 0, line

@@ -1,0 +1,138 @@
+"""SQuAD files: every answer is where it claims to be, or the complaint names the file and the question."""
+
+import copy
+import json
+import lzma
+
+import pytest
+
+from elmo.errors import TextError
+from elmo.tasks.squad.data import read_predictions, read_questions, write_predictions
+from elmo.tasks.squad.settings import ReaderSettings
+
+CONTEXT = "Anna \U0001f600 lives in Rome. She sells red-wine in Oslo."
+QUESTION = {
+    "id": "q1",
+    "question": "Where does Anna live?",
+    "answers": [{"text": "Rome", "answer_start": 16}, {"text": " in Rome", "answer_start": 12}],
+}
+
+
+def squad(*questions, context=CONTEXT) -> dict:
+    return {"version": "1.1", "data": [{"title": "Anna", "paragraphs": [{"context": context, "qas": list(questions)}]}]}
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(value, **arguments):
+        path = tmp_path / "squad.json"
+        path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+        return read_questions(path, ReaderSettings(), **arguments)
+
+    return read
+
+
+def test_offsets_count_code_points_and_answers_find_their_tokens(read):
+    (question,) = read(squad(QUESTION))
+    assert question.id == "q1"
+    assert question.article == "Anna"
+    assert [question.passage.cut(answer.span) for answer in question.answers] == ["Rome", "in Rome"]
+
+
+def test_questions_share_their_passage(read):
+    one, other = read(squad(QUESTION, {**QUESTION, "id": "q2"}))
+    assert one.passage is other.passage
+
+
+def test_a_part_of_a_hyphenated_word_is_an_answer(read):
+    answer = {"text": "wine", "answer_start": CONTEXT.index("wine")}
+    (question,) = read(squad({**QUESTION, "answers": [answer]}))
+    assert question.passage.cut(question.answers[0].span) == "wine"
+
+
+def test_packed_files_and_byte_order_marks_are_read(tmp_path):
+    path = tmp_path / "squad.json.xz"
+    path.write_bytes(lzma.compress(("\ufeff" + json.dumps(squad(QUESTION), indent=1)).encode()))
+    assert len(read_questions(path, ReaderSettings())) == 1
+
+
+def test_without_labels_answers_are_not_needed(read):
+    question = {"id": "q1", "question": "Who?"}
+    (found,) = read(squad(question), labelled=False)
+    assert found.answers == ()
+
+
+def changed(**values):
+    question = copy.deepcopy(QUESTION)
+    question.update(values)
+    return squad(question)
+
+
+def answered(text, start):
+    return changed(answers=[{"text": text, "answer_start": start}])
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (answered("Rome", 17), r"question 'q1' .*'Rome' at 17, where the passage has 'ome\.'.*has it at 16"),
+        (answered("Rome", 400), r"question 'q1' .*outside its passage of 49 code points"),
+        (answered("Rome", -33), r"question 'q1' .*outside its passage"),
+        (answered("Paris", 16), r"question 'q1' .*doesn't have it anywhere"),
+        (answered("", 16), r"question 'q1' .*is empty"),
+        (answered("Rome", "16"), r"question 'q1' .*answer_start is \"16\", but must be a whole number"),
+        (answered("Rome", True), r"question 'q1' .*answer_start is true"),
+        (changed(answers=[]), r"question 'q1' .*has no answer"),
+        (changed(is_impossible=True), r"question 'q1' .*SQuAD 2\.0"),
+        (changed(question=" "), r"question 'q1' .*is empty or has no token"),
+        (changed(question=None), r"question 'q1' .*question is null, but must be a string"),
+        (changed(id=7), r"data\[0\]\.paragraphs\[0\]\.qas\[0\]\.id is 7"),
+        (squad({"id": "q1"}), r"question 'q1' .*has no 'answers'"),
+        (squad(QUESTION, QUESTION), r"the id 'q1' belongs to two questions"),
+        (squad(QUESTION, context=""), r"data\[0\]\.paragraphs\[0\]\.context is empty"),
+        (squad(), "there is no question in it"),
+        ([], "the file is \\[\\], but must be an object"),
+        ({"data": {}}, "data is {}, but must be a list"),
+        ('{\n"data": [}', r"squad\.json:2: is not valid JSON"),
+        ('{"data": 1, "data": 2}', "'data' occurs twice"),
+        ("[" * 100_000, "can't be used|not valid JSON"),
+    ],
+)
+def test_what_does_not_fit_is_named(read, value, message):
+    with pytest.raises(TextError, match=message) as caught:
+        read(value)
+    assert "squad.json" in str(caught.value)
+
+
+def test_an_answer_of_invisible_characters_has_no_token(read):
+    value = squad(
+        {**QUESTION, "answers": [{"text": "\u200b", "answer_start": 5}]}, context="Anna \u200b lives in Rome."
+    )
+    with pytest.raises(TextError, match="no token of its passage"):
+        read(value)
+
+
+@pytest.mark.parametrize("answers", [{}, {"q1": "Rome", "q\u2028": 'say "x"\n', "q\ud800": "\ud800"}])
+def test_predictions_round_trip(tmp_path, answers):
+    text = "".join(line + "\n" for line in write_predictions(answers.items()))
+    assert json.loads(text) == answers
+    path = tmp_path / "predictions.json"
+    path.write_text(text, encoding="utf-8")
+    assert read_predictions(path) == answers
+
+
+def test_predictions_that_are_no_strings_are_refused(tmp_path):
+    path = tmp_path / "predictions.json"
+    path.write_text('{"q1": ["Rome"]}', encoding="utf-8")
+    with pytest.raises(TextError, match="'q1' is"):
+        read_predictions(path)
+
+
+def test_all_answers_of_the_open_data_are_found(shared):
+    for name in ("train.json.xz", "dev.json"):
+        questions = read_questions(shared / "data" / "qa" / "new-wiki" / name, ReaderSettings())
+        assert all(
+            answer.text.strip() in question.passage.cut(answer.span)
+            for question in questions
+            for answer in question.answers
+        )

@@ -1,0 +1,107 @@
+"""The reader: indifferent to its batch, and answers are cut from the passage as it stands in the file."""
+
+import numpy as np
+import pytest
+import torch
+
+from elmo.errors import ConfigError
+from elmo.static.vectors import StaticVectors
+from elmo.tasks.settings import TokenSettings
+from elmo.tasks.squad.data import Answer, Question
+from elmo.tasks.squad.model import Reader
+from elmo.tasks.squad.settings import ReaderSettings, Settings
+from elmo.tasks.squad.task import TASK
+from elmo.tasks.squad.tokens import tokenized
+from elmo.tasks.tokens.frozen_layers import FrozenLayers
+from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
+
+PASSAGES = [
+    "Anna\u2019s house\u2014the old one\u2014is in Rome.",
+    "Oslo",
+    "It was 5,000 \u201cfeet\u201d high, or more.",
+]
+QUESTIONS = ["Where is the house?", "Where?", "How high was it, in feet, at most?"]
+
+
+def examples(**answer):
+    texts = zip(QUESTIONS, PASSAGES, strict=True)
+    answers = (Answer("", 0, (0, 0)),)
+    return [Question(str(place), tokenized(one), tokenized(two), answers) for place, (one, two) in enumerate(texts)]
+
+
+@pytest.fixture
+def build(tiny_bilm):
+    def build(reader=None, **tokens):
+        settings = TokenSettings(**{"encoder": "none", "elmo_dropout": 0.0, **tokens})
+        frozen = None if settings.encoder == "none" else FrozenLayers(tiny_bilm)
+        vectors = np.random.default_rng(0).normal(size=(2, 6)).astype(np.float32)
+        static = {"static": StaticVectors(("Rome", "house"), vectors)}
+        representation = TokenRepresentation(settings, TokenSources(frozen, static))
+        torch.manual_seed(0)
+        vocabulary = {"characters": list("Anahouseis")}
+        return Reader(reader or ReaderSettings(hidden_size=4, character_filters=5), vocabulary, representation).eval()
+
+    return build
+
+
+@pytest.mark.parametrize("placement", ["none", "input", "output", "both"])
+@torch.no_grad()
+def test_a_batch_answers_as_each_question_alone(build, placement):
+    tokens = {} if placement == "none" else {"encoder": "elmo", "placement": placement}
+    reader, questions = build(**tokens), examples()
+    together = reader.predict(questions)
+    alone = [reader.predict([question])[0] for question in questions]
+    assert [answer.text for answer in together] == [answer.text for answer in alone]
+    for one, other in zip(together, alone, strict=True):
+        assert one.probability == pytest.approx(other.probability, rel=1e-4)
+    losses = [reader.loss([question]) for question in questions]
+    torch.testing.assert_close(reader.loss(questions), torch.stack(losses).mean())
+
+
+@torch.no_grad()
+def test_answers_are_cut_from_the_passage(build):
+    for question, answer in zip(examples(), build().predict(examples()), strict=True):
+        assert answer.text == question.passage.text[answer.start : answer.end]
+        assert 0 < answer.probability <= 1
+        covering = question.passage.covering(answer.start, answer.end)
+        assert question.passage.cut(covering) == answer.text
+
+
+@torch.no_grad()
+def test_an_answer_has_at_most_so_many_tokens(build):
+    reader = build(ReaderSettings(hidden_size=4, character_filters=5, max_answer_tokens=1))
+    for question, answer in zip(examples(), reader.predict(examples()), strict=True):
+        first, last = question.passage.covering(answer.start, answer.end)
+        assert first == last
+
+
+@pytest.mark.parametrize("encoder", ["none", "elmo"])
+def test_every_weight_has_a_gradient(build, encoder):
+    reader = build(encoder=encoder, placement="both")
+    reader.train().loss(examples()).backward()
+    missing = [name for name, weight in reader.named_parameters() if weight.requires_grad and weight.grad is None]
+    assert missing == []
+
+
+def test_a_step_is_trained_on_one_of_the_answers_and_each_has_its_turn():
+    answers = tuple(Answer(text, 0, (place, place)) for place, text in enumerate("abc"))
+    question = Question("1", tokenized("a?"), tokenized("a b c"), answers)
+    random = np.random.default_rng(0)
+    drawn = {TASK.drawn(question, random).answers for _ in range(50)}
+    assert drawn == {(answer,) for answer in answers}
+
+
+@pytest.mark.parametrize(("target", "expected"), [("first", "a"), ("majority", "b")])
+def test_the_target_may_be_fixed(target, expected):
+    answers = tuple(Answer(text, 0, (place, place)) for place, text in ((0, "a"), (1, "b"), (1, "b")))
+    question = Question("1", tokenized("a?"), tokenized("a b c"), answers)
+    (found,) = TASK.training([question], Settings(reader=ReaderSettings(target=target)))
+    assert [answer.text for answer in found.answers] == [expected]
+
+
+def test_nothing_to_read_is_an_error():
+    settings = Settings(tokens=TokenSettings(encoder="none"), reader=ReaderSettings(character_filters=0))
+    with pytest.raises(ConfigError, match="would read nothing"):
+        TASK.check_settings(settings)
+    with pytest.raises(ConfigError, match="would read nothing"):
+        Reader(settings.reader, {"characters": []}, TokenRepresentation(settings.tokens))

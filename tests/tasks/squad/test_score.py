@@ -1,0 +1,65 @@
+"""EM and F1 equal the official script's on its own figures, pitfalls included."""
+
+import json
+
+import pytest
+
+from elmo.tasks.squad.data import read_predictions, read_questions
+from elmo.tasks.squad.score import bound_f1, match, normalized, squad_scores
+from elmo.tasks.squad.settings import ReaderSettings
+
+
+@pytest.fixture
+def cases(golden_folder):
+    return golden_folder / "tasks" / "squad_metric"
+
+
+def test_each_pair_scores_as_in_the_official_script(cases):
+    pairs = json.loads((cases / "pairs.json").read_text(encoding="utf-8"))
+    assert len(pairs) == 300
+    for pair in pairs:
+        found = match(pair["prediction"], pair["answers"])
+        assert found.exact is pair["exact_match"]
+        assert found.f1 == pytest.approx(pair["f1"], abs=1e-12)
+        assert normalized(pair["prediction"]) == pair["normalized_prediction"]
+        assert [normalized(answer) for answer in pair["answers"]] == pair["normalized_answers"]
+
+
+def test_whole_files_score_as_in_the_official_script(cases):
+    questions = read_questions(cases / "dataset.json", ReaderSettings())
+    predictions = read_predictions(cases / "predictions.json")
+    expected = json.loads((cases / "expected_of_dataset.json").read_text(encoding="utf-8"))
+    found = squad_scores(questions, predictions)
+    assert found["exact_match"] == pytest.approx(expected["exact_match"], abs=1e-12)
+    assert found["f1"] == pytest.approx(expected["f1"], abs=1e-12)
+    assert (found["questions"], found["unanswered"]) == (expected["questions"], expected["unanswered"])
+    assert found["superfluous"] == 1
+
+
+@pytest.mark.parametrize(
+    ("prediction", "gold", "exact", "f1"),
+    [
+        ("the", "a", True, 0.0),
+        ("An-Other", "another", True, 1.0),
+        ("U.S.", "us", True, 1.0),
+        ("\u201cRome\u201d", "Rome", False, 0.0),
+        ("the cat the cat", "cat", False, 2 / 3),
+        ("", "Rome", False, 0.0),
+    ],
+)
+def test_pitfalls(prediction, gold, exact, f1):
+    found = match(prediction, [gold])
+    assert found.exact is exact
+    assert found.f1 == pytest.approx(f1)
+
+
+def test_exact_match_and_f1_may_come_from_different_answers():
+    found = match("the", ["a", "the end"])
+    assert found.exact
+    assert found.f1 == 0.0
+
+
+def test_the_bound_counts_answers_that_are_too_long_as_lost(cases):
+    questions = read_questions(cases / "dataset.json", ReaderSettings())
+    assert bound_f1(questions, lambda tokens: tokens <= 1) < bound_f1(questions) <= 100
+    assert bound_f1(questions, lambda _: False) == 0
