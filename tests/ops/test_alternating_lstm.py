@@ -5,8 +5,13 @@ import pytest
 import torch
 
 from elmo.ops import native
-from elmo.ops.alternating_lstm import HighwayWeights, LSTMState, alternating_lstm_packed, alternating_lstm_reference
-from elmo.ops.alternating_lstm import gate_passes
+from elmo.ops.alternating_lstm import (
+    HighwayWeights,
+    LSTMState,
+    alternating_lstm_packed,
+    alternating_lstm_reference,
+    gate_passes,
+)
 
 VERSIONS = [alternating_lstm_reference, alternating_lstm_packed]
 GOLDEN = [

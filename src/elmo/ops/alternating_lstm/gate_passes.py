@@ -1,7 +1,8 @@
 """The gates of one step, forward and back: through the native library, or in torch.
 
-The torch passes are the specification of native/highway_gates.c (tests compare both, and both with autograd). Tensors:
-gates, grad_gates (batch, 6 size) with blocks i, f, g, o, r, k; recurrent (batch, 5 size); everything else (batch, size).
+The torch passes are the specification of native/highway_gates.c (tests compare both, and both with autograd).
+`gates` and `grad_gates` are (batch, 6 size) with the blocks i, f, g, o, r, k; `recurrent` is (batch, 5 size); all other
+tensors are (batch, size).
 """
 
 import torch

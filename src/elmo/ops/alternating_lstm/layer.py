@@ -15,6 +15,7 @@ from torch.autograd.function import once_differentiable
 
 from elmo.ops.alternating_lstm.gate_passes import backward_pass, forward_pass
 from elmo.ops.alternating_lstm.weights import HighwayWeights
+from elmo.ops.product import product
 
 
 class Step(NamedTuple):
@@ -50,17 +51,15 @@ class _Layer(torch.autograd.Function):
         steps: Sequence[Step],
     ) -> tuple[Tensor, Tensor, Tensor]:
         size = hidden.shape[1]
-        gates = torch.addmm(bias, inputs, input_weight.t())
+        gates = product(inputs, input_weight, bias)
         outputs, previous, before, squashed = (inputs.new_empty(len(inputs), size) for _ in range(4))
         hidden, cell = hidden.clone(), cell.clone()
-        recurrent = inputs.new_empty(len(hidden), 5 * size)
-        across = state_weight.t()
         for first, rows in steps:
             here = slice(first, first + rows)
             _masked(hidden, mask, previous[here])
-            torch.mm(previous[here], across, out=recurrent[:rows])
+            recurrent = product(previous[here], state_weight)
             forward_pass(
-                gates[here], recurrent[:rows], hidden[:rows], cell[:rows], before[here], squashed[here], outputs[here]
+                gates[here], recurrent, hidden[:rows], cell[:rows], before[here], squashed[here], outputs[here]
             )
         ctx.save_for_backward(inputs, input_weight, state_weight, mask, gates, previous, before, squashed)
         ctx.steps = steps
@@ -76,21 +75,21 @@ class _Layer(torch.autograd.Function):
         grad_cell = grad_cell.clone(memory_format=torch.contiguous_format)
         grad_gates = torch.empty_like(gates)
         with_state = grad_gates[:, : state_weight.shape[0]]
+        across = state_weight.t().contiguous()
         for first, rows in reversed(ctx.steps):
             here = slice(first, first + rows)
             backward_pass(
                 gates[here], before[here], squashed[here],
                 grad_outputs[here], grad_hidden[:rows], grad_cell[:rows], grad_gates[here],
             )  # fmt: skip
-            torch.mm(with_state[here], state_weight, out=grad_hidden[:rows])
-            if mask is not None:
-                grad_hidden[:rows] *= mask[:rows]
+            grad_previous = product(with_state[here], across)
+            grad_hidden[:rows] = grad_previous if mask is None else grad_previous * mask[:rows]
         return (
-            grad_gates @ input_weight if ctx.needs_input_grad[0] else None,
+            product(grad_gates, input_weight.t()) if ctx.needs_input_grad[0] else None,
             grad_hidden,
             grad_cell,
-            grad_gates.t() @ inputs,
-            with_state.t() @ previous,
+            product(inputs.t(), grad_gates.t()).t(),
+            product(previous.t(), with_state.t()).t(),
             grad_gates.sum(dim=0),
             None,
             None,

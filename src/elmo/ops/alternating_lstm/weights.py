@@ -31,8 +31,7 @@ class HighwayWeights(NamedTuple):
 
 
 class LSTMState(NamedTuple):
-    """The state of a stack. An even layer's is at its left end before and its right end after, an odd one's reversed."""
+    """The state of every layer of a stack: before its first step or after its last, in its own direction."""
 
     hidden: Float[Tensor, "layers batch size"]
     cell: Float[Tensor, "layers batch size"]
-
