@@ -89,7 +89,7 @@ class _Layer(torch.autograd.Function):
             grad_hidden,
             grad_cell,
             product(inputs.t(), grad_gates.t()).t(),
-            product(previous.t(), with_state.t()).t(),
+            product(previous.t(), with_state.contiguous().t()).t(),  # oneDNN has no fast way through strided columns
             grad_gates.sum(dim=0),
             None,
             None,

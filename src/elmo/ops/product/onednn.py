@@ -15,7 +15,10 @@ def product(
     weight: Float[Tensor, "outer inner"],
     bias: Float[Tensor, " outer"] | None = None,
 ) -> Float[Tensor, "rows outer"]:
-    """inputs @ weight.T + bias. Both factors may be transposed views; it has no gradient of its own."""
+    """inputs @ weight.T + bias. Has no gradient of its own.
+
+    Both factors may be transposes of contiguous matrices; other strides are slow.
+    """
     if not _fits(inputs, weight):
         return functional.linear(inputs, weight, bias)
     return torch.ops.mkldnn._linear_pointwise(inputs, weight, bias, "none", [], "")
