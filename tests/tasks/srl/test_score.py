@@ -80,7 +80,11 @@ def test_figures_beside_f1_are_right():
 @pytest.mark.parametrize(
     ("gold", "predicted", "message"),
     [
-        ("x (V*)\n- *\n", "x (V*)\n", r"predicted:1: the sentence of 1 tokens .* isn't the one of 2 tokens at .*gold:1"),
+        (
+            "x (V*)\n- *\n",
+            "x (V*)\n",
+            r"predicted:1: the sentence of 1 tokens .* isn't the one of 2 tokens at .*gold:1",
+        ),
         ("x (V*)\n\ny (V*)\n", "x (V*)\n", r"gold:3: has a sentence for which .*predicted has none left"),
         ("x (V*)\n", "x (V*)\n\ny (V*)\n", r"predicted:3: has a sentence for which .*gold has none left"),
         ("x (V*)\n", "x *)\n", r"predicted:1: the cell '\*\)' closes a bracket that was never opened"),

@@ -23,8 +23,8 @@ def spans_of_column(cells: Sequence[str], where: Sequence[str]) -> list[Span]:
         found = _CELL.fullmatch(cell)
         if found is None:
             raise TextError(
-                f"{where[place]}: the cell {cell!r} isn't of the form '(LABEL*)', with any number of '(LABEL' before the "
-                "star and of ')' after it. Fix the cell, or choose another --layout."
+                f"{where[place]}: the cell {cell!r} isn't of the form '(LABEL*)', with any number of '(LABEL' before "
+                "the star and of ')' after it. Fix the cell, or choose another --layout."
             )
         for label in found[1].split("(")[1:]:
             open_spans.append((place, len(spans)))
@@ -39,8 +39,8 @@ def spans_of_column(cells: Sequence[str], where: Sequence[str]) -> list[Span]:
     if open_spans:
         start, number = open_spans[-1]
         raise TextError(
-            f"{where[start]}: the bracket '({spans[number][2]}' is still open at the end of the sentence. Close it with "
-            "')' at its last token."
+            f"{where[start]}: the bracket '({spans[number][2]}' is still open at the end of the sentence. Close it "
+            "with ')' at its last token."
         )
     return spans
 

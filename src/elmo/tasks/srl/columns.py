@@ -6,10 +6,10 @@
     props       predicate or "-", one column per predicate: what srl-eval.pl reads; it has no words
 
 Columns are separated by any white space. A blank line ends a sentence, lines that begin with "#" are comments (only in
-conll2012, whose first column never does). The k-th predicate's column is the k-th one.
+conll2012, whose first column never does). The k-th column of roles is that of the k-th predicate.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -43,6 +43,7 @@ LAYOUTS = {
 }
 
 _TOKEN_NUMBER, _PART_OF_SPEECH = 2, 4
+_END = "#end"
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class ColumnSentence:
     source: str
     comments: Sequence[str] = ()
     """Comment lines before it."""
+    closing: Sequence[str] = ()
+    """Comment lines after it that end its document."""
 
     @property
     def words(self) -> list[str]:
@@ -92,51 +95,54 @@ def read_sentences_of_columns(
 
     Raises TextError with file and line for rows of a sentence with different numbers of columns, or too few of them.
     """
-    blocks = list(_blocks(path, encoding, may_comment=layout in ("auto", "conll2012")))
+    lines = list(labelled_lines(path, encoding))
+    if layout == "auto" and is_conll2012(lines):
+        layout = "conll2012"
+    blocks = _blocks(lines, has_comments=layout == "conll2012")
     if not blocks:
         raise TextError(f"{path}: there is no sentence in it. Check the file, and that it isn't a list of files.")
-    chosen = LAYOUTS[_detected([block.rows for block in blocks]) if layout == "auto" else layout]
+    chosen = LAYOUTS[_detected(blocks) if layout == "auto" else layout]
     for block in blocks:
-        sentence = ColumnSentence(chosen, block.rows, block.lines, str(path), block.comments)
+        sentence = ColumnSentence(chosen, block.rows, block.lines, str(path), block.comments, block.closing)
         _check(sentence)
         yield sentence
 
 
-def is_conll2012(line: str) -> bool:
-    """Whether a line begins like a file of conll2012 columns."""
-    row = line.split()
-    return line.startswith("#begin document") or _is_conll2012(row)
+def is_conll2012(lines: Iterable[str]) -> bool:
+    """Whether a file begins like one of conll2012 columns."""
+    row = next((line.split() for line in lines if line.strip() and not line.startswith("#")), [])
+    return len(row) > LAYOUTS["conll2012"].roles and row[_TOKEN_NUMBER].isdecimal()
 
 
 class _Block(NamedTuple):
     rows: list[list[str]]
     lines: list[int]
     comments: list[str]
+    closing: list[str]
 
 
-def _blocks(path: Path | str, encoding: str, *, may_comment: bool) -> Iterator[_Block]:
-    block = _Block([], [], [])
-    for number, line in enumerate(labelled_lines(path, encoding), start=1):
-        if may_comment and line.startswith("#") and not block.rows:
-            block.comments.append(line)
+def _blocks(lines: Iterable[str], *, has_comments: bool) -> list[_Block]:
+    blocks = [_Block([], [], [], [])]
+    for number, line in enumerate([*lines, ""], start=1):
+        is_comment = has_comments and line.startswith("#")
+        if blocks[-1].rows and (is_comment or not line.strip()):
+            blocks.append(_Block([], [], [], []))
+        if is_comment:
+            is_end = len(blocks) > 1 and line.startswith(_END)
+            (blocks[-2].closing if is_end else blocks[-1].comments).append(line)
         elif line.strip():
-            block.rows.append(line.split())
-            block.lines.append(number)
-        elif block.rows:
-            yield block
-            block = _Block([], [], [])
-    if block.rows:
-        yield block
+            blocks[-1].rows.append(line.split())
+            blocks[-1].lines.append(number)
+    return blocks[:-1]
 
 
-def _detected(sentences: Sequence[Sequence[Sequence[str]]]) -> LayoutName:
-    if _is_conll2012(sentences[0][0]):
-        return "conll2012"
-    for rows in sentences:
-        fitting = [name for name in ("props", "conll2005") if _fits(rows, LAYOUTS[name])]
+def _detected(blocks: Sequence[_Block]) -> LayoutName:
+    for block in blocks:
+        names: tuple[LayoutName, ...] = ("props", "conll2005")
+        fitting = [name for name in names if _fits(block.rows, LAYOUTS[name])]
         if len(fitting) == 1:
             return fitting[0]
-    return "props" if len(sentences[0][0]) == 1 else "conll2005"
+    return "props" if len(blocks[0].rows[0]) == 1 else "conll2005"
 
 
 def _fits(rows: Sequence[Sequence[str]], layout: Layout) -> bool:
@@ -144,10 +150,6 @@ def _fits(rows: Sequence[Sequence[str]], layout: Layout) -> bool:
     if min(map(len, rows)) <= layout.roles:
         return False
     return len(rows[0]) - layout.roles == sum(row[layout.predicate] != NOTHING for row in rows)
-
-
-def _is_conll2012(row: Sequence[str]) -> bool:
-    return len(row) >= LAYOUTS["conll2012"].roles + 1 and row[_TOKEN_NUMBER].isdecimal()
 
 
 def _check(sentence: ColumnSentence) -> None:
@@ -160,6 +162,6 @@ def _check(sentence: ColumnSentence) -> None:
             )
         if len(row) < layout.roles + layout.after:
             raise TextError(
-                f"{where}: has {len(row)} columns, but the layout {layout.name} has {layout.roles + layout.after} and one "
-                "more for each predicate. Fix the line, or choose another --layout."
+                f"{where}: has {len(row)} columns, but the layout {layout.name} has {layout.roles + layout.after} "
+                "and one more for each predicate. Fix the line, or choose another --layout."
             )

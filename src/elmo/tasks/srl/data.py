@@ -8,7 +8,7 @@ from typing import Literal
 from elmo.errors import TextError
 from elmo.tasks.ner.tags import Span
 from elmo.tasks.srl.brackets import column_of_spans, first_nested, spans_of_column
-from elmo.tasks.srl.columns import LAYOUTS, NOTHING, ColumnSentence, LayoutName, read_sentences_of_columns
+from elmo.tasks.srl.columns import NOTHING, ColumnSentence, LayoutName, read_sentences_of_columns
 
 PREDICATE = "V"
 """The label of a predicate's own span."""
@@ -76,27 +76,27 @@ def one_by_one(sentences: Iterable[RoleSentence]) -> list[RoleSentence]:
     return [replace(sentence, propositions=[one]) for sentence in sentences for one in sentence.propositions]
 
 
-def write_roles(pairs: Iterable[tuple[RoleSentence, Roles]], layout: LayoutName | Literal["input"]) -> Iterator[str]:
+def write_roles(pairs: Iterable[tuple[RoleSentence, Roles]]) -> Iterator[str]:
     """The lines of a file in which each predicate's column holds the predicted roles.
 
-    "input": the columns as they were read, and conll2005 for text.
+    Sentences that were read from columns keep all their other columns; those of text are written as conll2005.
     """
     for sentence, roles in pairs:
         columns = [column_of_spans(spans, len(sentence.tokens)) for spans in roles]
         own = sentence.columns
-        if layout == "input" and own is not None:
+        if own is not None:
             yield from own.comments
-            yield from _replaced(own, columns)
-        else:
-            yield from _aligned(_new_rows(sentence, columns, "conll2005" if layout == "input" else layout))
+        yield from _aligned(_new_rows(sentence, columns) if own is None else _replaced(own, columns))
         yield ""
+        if own is not None:
+            yield from own.closing
 
 
 def _labelled(sentence: ColumnSentence) -> RoleSentence:
     if sentence.layout.name == "props":
         raise TextError(
-            f"{sentence.places[0]}: the file has predicates and their columns, but no words, so nothing can be learned or "
-            "predicted from it. Give a file with a column of words; props files are for 'elmo task score srl'."
+            f"{sentence.places[0]}: the file has predicates and their columns, but no words, so nothing can be learned "
+            "or predicted from it. Give a file with a column of words; props files are for 'elmo task score srl'."
         )
     return _sentence(sentence, _propositions(sentence))
 
@@ -113,8 +113,8 @@ def _propositions(sentence: ColumnSentence) -> list[Proposition]:
     if len(sentence.marked) > len(found):
         place = sentence.places[sentence.marked[len(found)]]
         raise TextError(
-            f"{place}: the sentence has {len(sentence.marked)} predicates, but only {len(found)} columns of roles. Every "
-            "predicate needs a column, in the order of the tokens. Fix the sentence."
+            f"{place}: the sentence has {len(sentence.marked)} predicates, but only {len(found)} columns of roles. "
+            "Every predicate needs a column, in the order of the tokens. Fix the sentence."
         )
     return found
 
@@ -131,8 +131,8 @@ def _proposition(sentence: ColumnSentence, number: int, cells: Sequence[str]) ->
     predicates = [span for span in spans if span[2] == PREDICATE]
     if not predicates:
         raise TextError(
-            f"{places[0]}: column {number} of the roles has no '(V*)' in the sentence that begins here, so its predicate "
-            "is unknown. Mark the predicate's tokens, or remove the column."
+            f"{places[0]}: column {number} of the roles has no '(V*)' in the sentence that begins here, so its "
+            "predicate is unknown. Mark the predicate's tokens, or remove the column."
         )
     return Proposition(predicates[0][:2], spans)
 
@@ -141,24 +141,21 @@ def _is_marked(token: str) -> bool:
     return token.endswith(MARK) and token != MARK
 
 
-def _replaced(sentence: ColumnSentence, columns: Sequence[Sequence[str]]) -> Iterator[str]:
+def _replaced(sentence: ColumnSentence, columns: Sequence[Sequence[str]]) -> list[list[str]]:
     layout = sentence.layout
-    end = {place: len(row) - layout.after for place, row in enumerate(sentence.rows)}
-    rows = [
-        [*row[: layout.roles], *(column[place] for column in columns), *row[end[place] :]]
+    return [
+        [*row[: layout.roles], *(column[place] for column in columns), *row[len(row) - layout.after :]]
         for place, row in enumerate(sentence.rows)
     ]
-    return _aligned(rows)
 
 
-def _new_rows(sentence: RoleSentence, columns: Sequence[Sequence[str]], layout: LayoutName) -> list[list[str]]:
+def _new_rows(sentence: RoleSentence, columns: Sequence[Sequence[str]]) -> list[list[str]]:
     first = {proposition.predicate[0] for proposition in sentence.propositions}
     rows = []
     for place, token in enumerate(sentence.tokens):
         # A predicate "-" would not be seen as one.
         predicate = NOTHING if place not in first else PREDICATE if token == NOTHING else token
-        words = [token] if LAYOUTS[layout].word != LAYOUTS[layout].predicate else []
-        rows.append([*words, predicate, *(column[place] for column in columns)])
+        rows.append([token, predicate, *(column[place] for column in columns)])
     return rows
 
 

@@ -1,6 +1,5 @@
 """Scores of a file of predicted columns against a gold one, as srl-eval.pl gives them for two props files."""
 
-from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import Literal
@@ -15,9 +14,10 @@ from elmo.tasks.task import Plain, Scores
 def score_role_files(
     gold: Path | str, predicted: Path | str, layout: LayoutName | Literal["auto"], encoding: str
 ) -> Scores:
-    """`role_scores`, and `sentences`; `missing_propositions`: gold predicates without a column in the predicted file, all
-    of whose arguments are missed; `unread_columns`: columns of either file without a predicate, which are ignored.
+    """`role_scores`, `sentences`, and two counts.
 
+    `missing_propositions`: gold predicates without a column in the predicted file, all of whose arguments are missed;
+    `unread_columns`: columns of the gold file without a predicate, which are ignored.
     Predicted predicates that the gold file doesn't have are ignored too. The two files may have different layouts.
     Raises TextError with both files' lines for sentences of different lengths or words.
     """
@@ -67,8 +67,8 @@ def _same_sentence(
         longer, name = (right, predicted) if other is None else (other, gold)
         assert longer is not None
         raise TextError(
-            f"{longer.places[0]}: has a sentence for which {name} has none left. Score predictions for exactly the gold "
-            "file's sentences."
+            f"{longer.places[0]}: has a sentence for which {name} has none left. Score predictions for exactly the "
+            "gold file's sentences."
         )
     have_words = "props" not in (right.layout.name, other.layout.name)
     if len(right.rows) != len(other.rows) or (have_words and right.words != other.words):
