@@ -67,6 +67,10 @@ class ESIM(TaskModel[SentencePair, Prediction]):
         named = [sorted(zip(self.labels, row, strict=True), key=lambda one: -one[1]) for row in rows]
         return [Prediction(label=row[0][0], probabilities=dict(row)) for row in named]
 
+    def is_decayed(self, name: str, parameter: nn.Parameter) -> bool:
+        """The matrices of the biLSTMs and linear layers are; biases, static vectors and mixes are not."""
+        return parameter.ndim > 1 and not name.startswith("tokens.")
+
     def forward(self, examples: Sequence[SentencePair]) -> Float[Tensor, "batch labels"]:
         """Logits."""
         is_read = self.settings.premises == "read"
