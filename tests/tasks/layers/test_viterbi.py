@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.tasks.layers.viterbi import best_sequences, forbidden
-from elmo.tasks.ner.tags import OUTSIDE, all_tags, follows, spans_of
 from elmo.tasks.srl.brackets import column_of_spans
+from elmo.tasks.tags import OUTSIDE, all_tags, follows, spans_of
 
 
 @pytest.mark.parametrize("name", ["peaked", "random"])

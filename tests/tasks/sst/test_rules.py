@@ -1,8 +1,8 @@
 """The majority rule."""
 
+from elmo.tasks.classification import classification_scores
 from elmo.tasks.sst.data import LabelledSentence
 from elmo.tasks.sst.rules import rules_of
-from elmo.tasks.sst.score import classification_scores
 
 
 def sentences(labels: str) -> list[LabelledSentence]:

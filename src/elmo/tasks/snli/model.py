@@ -16,11 +16,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.errors import ConfigError
+from elmo.tasks.classification import Prediction
 from elmo.tasks.layers.bilstm import BiLSTM, VariationalDropout
 from elmo.tasks.layers.local_inference import compare, mean_and_max
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.settings import NO_INPUT, EntailmentSettings
-from elmo.tasks.sst.score import Prediction
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from elmo.errors import TextError
+from elmo.tasks.classification import Prediction, classification_scores
 from elmo.tasks.labelled_lines import labelled_lines
 from elmo.tasks.snli.data import SentencePair
-from elmo.tasks.sst.score import Prediction, classification_scores
 from elmo.tasks.task import Scores
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
+from elmo.tasks.classification import Prediction, classification_counts, classification_scores, only_label
 from elmo.tasks.snli.data import SentencePair, read_pairs, read_unlabelled_pairs
 from elmo.tasks.snli.score import score_label_files
 from elmo.tasks.snli.settings import NO_INPUT, Settings
-from elmo.tasks.sst.score import Prediction, classification_counts, classification_scores
 from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
 from elmo.text.tokenizer import tokenizer
 
@@ -82,12 +82,10 @@ class Entailment(Task[Settings, SentencePair, Prediction]):
         return score_label_files(self.read(gold, settings), gold, predicted, settings.entailment.encoding)
 
     def remarks(self, scores: Scores) -> list[str]:
-        per_label = scores["per_label"]
-        assert isinstance(per_label, Mapping)
-        found = [label for label, own in per_label.items() if isinstance(own, Mapping) and own["predicted"]]
-        if len(per_label) < 2 or len(found) != 1:
+        label = only_label(scores)
+        if label is None:
             return []
-        return [f"every pair is given the label {found[0]!r}: train longer, on more data, or with smaller batches"]
+        return [f"every pair is given the label {label!r}: train longer, on more data, or with smaller batches"]
 
     def write(self, pairs: Iterable[tuple[SentencePair, Prediction]]) -> Iterator[str]:
         return (f"{example.id or place}\t{prediction['label']}" for place, (example, prediction) in enumerate(pairs, 1))

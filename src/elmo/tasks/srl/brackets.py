@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from elmo.errors import TextError
-from elmo.tasks.ner.tags import Span
+from elmo.tasks.tags import Span
 
 _CELL = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
 

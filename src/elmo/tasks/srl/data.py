@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import TextError
-from elmo.tasks.ner.tags import Span
 from elmo.tasks.srl.brackets import column_of_spans, first_nested, spans_of_column
 from elmo.tasks.srl.columns import NOTHING, ColumnSentence, LayoutName, read_sentences_of_columns
+from elmo.tasks.tags import Span
 
 PREDICATE = "V"
 """The label of a predicate's own span."""

@@ -19,9 +19,9 @@ from torch.nn import functional
 from elmo.errors import ConfigError
 from elmo.tasks.layers.alternating_lstm import AlternatingLSTM
 from elmo.tasks.layers.viterbi import best_sequences, forbidden
-from elmo.tasks.ner.tags import OUTSIDE, all_tags, follows, spans_of, tags_of
 from elmo.tasks.srl.data import Proposition, Roles, RoleSentence
 from elmo.tasks.srl.settings import NO_INPUT, LabelerSettings
+from elmo.tasks.tags import OUTSIDE, all_tags, follows, spans_of, tags_of
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.representation import TokenRepresentation

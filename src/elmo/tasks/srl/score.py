@@ -15,8 +15,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from elmo.tasks.ner.tags import Span
 from elmo.tasks.srl.data import PREDICATE
+from elmo.tasks.tags import Span
 from elmo.tasks.task import Counts, Plain, Scores
 
 _CONTINUATION = "C-"

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from elmo.tasks.classification import Prediction
 from elmo.tasks.rule import Rule
 from elmo.tasks.sst.data import LabelledSentence
-from elmo.tasks.sst.score import Prediction
 
 
 def rules_of(examples: Sequence[LabelledSentence]) -> list[Rule[LabelledSentence, Prediction]]:
