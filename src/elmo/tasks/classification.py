@@ -2,7 +2,7 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict
 
 from elmo.tasks.task import Counts, Plain, Scores
@@ -48,8 +48,8 @@ def classification_counts(gold: str, predicted: Prediction) -> Counts:
 def only_label(scores: Scores) -> str | None:
     """The label that every example is given though the gold labels are several; None if there are others."""
     per_label = scores["per_label"]
-    assert isinstance(per_label, dict)
-    found = [label for label, own in per_label.items() if own["predicted"]]
+    assert isinstance(per_label, Mapping)
+    found = [label for label, own in per_label.items() if isinstance(own, Mapping) and own["predicted"]]
     return found[0] if len(per_label) > 1 and len(found) == 1 else None
 
 

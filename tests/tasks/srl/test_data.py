@@ -55,12 +55,14 @@ def test_conll2005_columns_are_detected_and_told_apart_from_props(read):
 @pytest.mark.parametrize("text", [CONLL2012, CONLL2005])
 def test_predictions_are_written_into_the_columns_of_the_input(read, text):
     sentences = read(text)
-    lines = list(write_roles((one, [own.spans for own in one.propositions]) for one in sentences))
+    lines = list(write_roles((one, one.propositions) for one in sentences))
     again = read("\n".join(lines))
     assert [one.propositions for one in again] == [one.propositions for one in sentences]
     assert [one.columns.rows for one in again] == [one.columns.rows for one in sentences]
     assert (lines[0] == CONLL2012.splitlines()[0]) == (text == CONLL2012)
-    other = list(write_roles((one, [[(0, 1, "X")] for _ in one.propositions]) for one in sentences))
+    other = list(
+        write_roles((one, [Proposition((0, 1), [(0, 1, "X")]) for _ in one.propositions]) for one in sentences)
+    )
     assert [own.split()[-2 if text == CONLL2012 else -1] for own in other if "She" in own] == ["(X*)"]
 
 
@@ -68,7 +70,8 @@ def test_marked_text_has_predicates_and_is_written_as_conll2005(read):
     sentence = marked_sentence(["He", "gave/V", "and/or", "/V", "-/V", "up"])
     assert sentence.tokens == ["He", "gave", "and/or", "/V", "-", "up"]
     assert [proposition.predicate for proposition in sentence.propositions] == [(1, 2), (4, 5)]
-    lines = list(write_roles([(sentence, [[(0, 1, "A0"), (1, 2, "V")], [(4, 5, "V"), (5, 6, "A1")]])]))
+    roles = [Proposition((1, 2), [(0, 1, "A0"), (1, 2, "V")]), Proposition((4, 5), [(4, 5, "V"), (5, 6, "A1")])]
+    lines = list(write_roles([(sentence, roles)]))
     assert [line.split() for line in lines[:5]] == [
         ["He", "-", "(A0*)", "*"],
         ["gave", "gave", "(V*)", "*"],
@@ -94,8 +97,10 @@ def test_predicates_are_read_from_columns_with_and_without_roles(tmp_path):
 
 
 def test_training_takes_each_proposition_by_itself(read):
-    found = one_by_one(read(CONLL2012))
+    found = one_by_one(read(CONLL2012), keep_bare=False)
     assert [len(one.propositions) for one in found] == [1, 1]
+    assert all(one.predicates == [(1, 2), (3, 5)] for one in found)
+    assert [len(one.propositions) for one in one_by_one(read(CONLL2012), keep_bare=True)] == [1, 1, 0]
     assert found[0].tokens == found[1].tokens
 
 

@@ -1,6 +1,7 @@
 """The role labeler equals the original's values, treats each predicate by itself, and learns."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,9 +25,10 @@ SENTENCES = [
             Proposition((1, 2), [(0, 1, "A0"), (1, 2, "V"), (2, 3, "A2"), (3, 5, "A1")]),
             Proposition((6, 7), [(0, 1, "A0"), (6, 7, "V")]),
         ],
+        [(1, 2), (6, 7)],
     ),
-    RoleSentence(["a", "book"]),
-    RoleSentence(["left"], [Proposition((0, 1), [(0, 1, "V")])]),
+    RoleSentence(["a", "book"], predicates=[]),
+    RoleSentence(["left"], [Proposition((0, 1), [(0, 1, "V")])], [(0, 1)]),
 ]
 
 
@@ -38,7 +40,7 @@ def build(tiny_bilm):
         vectors = np.random.default_rng(0).normal(size=(len(WORDS), 6)).astype(np.float32)
         sources = TokenSources(frozen, {"static": StaticVectors(tuple(WORDS), vectors)})
         torch.manual_seed(0)
-        small = LabelerSettings(num_layers=2, hidden_size=16, indicator_dim=3, recurrent_dropout=0.0)
+        small = LabelerSettings(num_layers=2, hidden_size=16, indicator_dim=3, recurrent_dropout=0.0, finder_size=8)
         return RoleLabeler(settings or small, LABELS, TokenRepresentation(tokens, sources))
 
     return build
@@ -65,7 +67,7 @@ def test_values_and_gradients_equal_the_originals(golden_folder, dtype, kind, to
         arrays = {name: torch.from_numpy(file[name]) for name in file}
     lengths = arrays["lengths"].tolist()
     mask = torch.arange(arrays["indicator"].shape[1]) < arrays["lengths"][:, None]
-    settings = LabelerSettings(num_layers=4, hidden_size=6, indicator_dim=3)
+    settings = LabelerSettings(num_layers=4, hidden_size=6, indicator_dim=3, find_predicates=False)
     model = RoleLabeler(settings, {"labels": ["X", "Y"]}, GivenVectors(arrays["embeddings"].to(dtype), mask))
     model.tags, model._numbers = labels, {tag: number for number, tag in enumerate(labels)}
     model.project = torch.nn.Linear(6, len(labels))
@@ -82,7 +84,7 @@ def test_values_and_gradients_equal_the_originals(golden_folder, dtype, kind, to
     sentences = [
         sentence_of(*parts, labels) for parts in zip(arrays["indicator"], arrays["tags"], lengths, strict=True)
     ]
-    logits, _ = model(Instances.of(sentences))
+    logits, _ = model(model.tokens.found, Instances.of(sentences))
     torch.testing.assert_close(logits, arrays[f"logits_{kind}"], rtol=0, atol=tolerance)
     from elmo.tasks.srl.model import token_cross_entropy
 
@@ -92,6 +94,10 @@ def test_values_and_gradients_equal_the_originals(golden_folder, dtype, kind, to
         loss.backward()
         torch.testing.assert_close(model.project.weight.grad, arrays["grad_tag_projection_f64"], rtol=0, atol=1e-9)
         torch.testing.assert_close(model.indicator.weight.grad, arrays["grad_indicator_f64"], rtol=0, atol=1e-9)
+
+
+def logits_of(model, sentences):
+    return model(model.tokens([own.tokens for own in sentences]), Instances.of(sentences))
 
 
 def sentence_of(indicator, tags, length, labels):
@@ -109,10 +115,10 @@ def test_each_predicate_has_the_same_roles_in_any_batch(build, tokens):
     assert [len(own) for own in together] == [2, 0, 1]
     for number, sentence in enumerate(SENTENCES):
         for place, proposition in enumerate(sentence.propositions):
-            alone = RoleSentence(sentence.tokens, [proposition])
+            alone = replace(sentence, propositions=[proposition])
             assert model.predict([alone]) == [[together[number][place]]]
-            one, _ = model(Instances.of([alone]))
-            every, mask = model(Instances.of(SENTENCES))
+            one, _ = logits_of(model, [alone])
+            every, mask = logits_of(model, SENTENCES)
             row = [2 * [0], [], [0]][number]
             assert len(row) == len(sentence.propositions)
             index = sum(len(other.propositions) for other in SENTENCES[:number]) + place
@@ -120,7 +126,7 @@ def test_each_predicate_has_the_same_roles_in_any_batch(build, tokens):
 
 
 def test_the_indicator_tells_predicates_of_a_sentence_apart(build):
-    logits, _ = build().eval()(Instances.of(SENTENCES[:1]))
+    logits, _ = logits_of(build().eval(), SENTENCES[:1])
     assert not torch.allclose(logits[0], logits[1])
     assert Instances.of(SENTENCES).indicators(7).tolist()[:2] == [[0, 1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 1]]
 
@@ -142,7 +148,7 @@ def test_elmo_has_gradients_at_both_places(build):
 
 def test_a_batch_without_predicates_or_with_unknown_labels_has_a_finite_loss(build):
     model = build()
-    assert model.loss(SENTENCES[1:2]).item() == 0
+    assert torch.isfinite(model.loss(SENTENCES[1:2]))
     odd = RoleSentence(["left"], [Proposition((0, 1), [(0, 1, "odd")])])
     assert torch.isfinite(model.loss([odd]))
     assert model.predict(SENTENCES[1:2]) == [[]]
@@ -156,7 +162,23 @@ def test_it_learns_the_roles_of_two_predicates(build):
         model.loss(SENTENCES).backward()
         optimizer.step()
     model.eval()
-    assert model.predict(SENTENCES) == [[list(one.spans) for one in own.propositions] for own in SENTENCES]
+    assert model.predict(SENTENCES) == [list(own.propositions) for own in SENTENCES]
+    unmarked = [replace(own, propositions=(), predicates=None) for own in SENTENCES]
+    assert model.predict(unmarked) == [list(own.propositions) for own in SENTENCES]
+
+
+def test_the_finder_does_not_change_what_the_labeler_learns(build):
+    alone = LabelerSettings(num_layers=2, hidden_size=16, indicator_dim=3, recurrent_dropout=0.0, find_predicates=False)
+    both, one = build(encoder="elmo"), build(alone, encoder="elmo")
+    one.load_state_dict({name: both.state_dict()[name] for name in one.state_dict()})
+    both.eval(), one.eval()  # without dropout, so that both draw alike
+    for model in (both, one):
+        model.loss(SENTENCES).backward()
+    others = dict(both.named_parameters())
+    for name, parameter in one.named_parameters():
+        if parameter.grad is not None:
+            torch.testing.assert_close(parameter.grad, others[name].grad)
+    assert others["finder.project.weight"].grad.abs().sum() > 0
 
 
 def test_nothing_to_read_is_refused():

@@ -67,7 +67,8 @@ class _Layer(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad_outputs: Tensor, grad_hidden: Tensor, grad_cell: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        grad_outputs, grad_hidden, grad_cell = grads
         inputs, input_weight, state_weight, mask, gates, previous, before, squashed = ctx.saved_tensors
         grad_outputs = grad_outputs.contiguous()
         # Each row's part is replaced from its last step to its first, and so becomes the starting state's.

@@ -95,7 +95,7 @@ class Entailment(Task[Settings, SentencePair, Prediction]):
             "pairID": example.id,
             "premise": example.premise,
             "hypothesis": example.hypothesis,
-            "prediction": dict(prediction),
+            "prediction": {"label": prediction["label"], "probabilities": prediction["probabilities"]},
         }
 
 

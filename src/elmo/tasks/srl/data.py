@@ -16,9 +16,6 @@ PREDICATE = "V"
 MARK = "/V"
 """Follows a predicate in marked text: "She gave/V me a book"."""
 
-Roles = list[list[Span]]
-"""A prediction: the labelled spans of each of a sentence's predicates, that of the predicate ("V") included."""
-
 
 @dataclass(frozen=True)
 class Proposition:
@@ -27,7 +24,11 @@ class Proposition:
     predicate: tuple[int, int]
     """Its first token, and the one after its last."""
     spans: Sequence[Span] = ()
-    """The labelled spans in their order, without overlap; that of the predicate is "V". Empty: unknown."""
+    """The labeled spans in their order, without overlap; that of the predicate is "V". Empty: unknown."""
+
+
+Roles = Sequence[Proposition]
+"""A prediction: each of a sentence's predicates with its labeled spans, its own ("V") among them."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class RoleSentence:
 
     tokens: list[str]
     propositions: Sequence[Proposition] = ()
+    predicates: Sequence[tuple[int, int]] | None = None
+    """All predicates of the sentence, also those whose propositions are left out here; None: still to be found."""
     parts_of_speech: Sequence[str] = ()
     columns: ColumnSentence | None = None
     """Where it was read from; None for text."""
@@ -66,14 +69,20 @@ def read_predicates(path: Path | str, layout: LayoutName | Literal["auto"], enco
 
 
 def marked_sentence(tokens: Sequence[str]) -> RoleSentence:
-    """The sentence of tokens of which the predicates end in "/V"."""
+    """The sentence of tokens of which the predicates end in "/V"; without a mark its predicates are to be found."""
     propositions = [Proposition((place, place + 1)) for place, token in enumerate(tokens) if _is_marked(token)]
-    return RoleSentence([token.removesuffix(MARK) if _is_marked(token) else token for token in tokens], propositions)
+    words = [token.removesuffix(MARK) if _is_marked(token) else token for token in tokens]
+    return RoleSentence(words, propositions, [one.predicate for one in propositions] or None)
 
 
-def one_by_one(sentences: Iterable[RoleSentence]) -> list[RoleSentence]:
-    """Each proposition by itself, as it is trained on; sentences without one are left out."""
-    return [replace(sentence, propositions=[one]) for sentence in sentences for one in sentence.propositions]
+def one_by_one(sentences: Iterable[RoleSentence], *, keep_bare: bool) -> list[RoleSentence]:
+    """Each proposition by itself, as it is trained on. `keep_bare`: also the sentences without one."""
+    found = []
+    for sentence in sentences:
+        found += [replace(sentence, propositions=[one]) for one in sentence.propositions]
+        if keep_bare and not sentence.propositions:
+            found.append(sentence)
+    return found
 
 
 def write_roles(pairs: Iterable[tuple[RoleSentence, Roles]]) -> Iterator[str]:
@@ -82,11 +91,11 @@ def write_roles(pairs: Iterable[tuple[RoleSentence, Roles]]) -> Iterator[str]:
     Sentences that were read from columns keep all their other columns; those of text are written as conll2005.
     """
     for sentence, roles in pairs:
-        columns = [column_of_spans(spans, len(sentence.tokens)) for spans in roles]
+        columns = [column_of_spans(one.spans, len(sentence.tokens)) for one in roles]
         own = sentence.columns
         if own is not None:
             yield from own.comments
-        yield from _aligned(_new_rows(sentence, columns) if own is None else _replaced(own, columns))
+        yield from _aligned(_new_rows(sentence, roles, columns) if own is None else _replaced(own, columns))
         yield ""
         if own is not None:
             yield from own.closing
@@ -102,8 +111,15 @@ def _labelled(sentence: ColumnSentence) -> RoleSentence:
 
 
 def _sentence(sentence: ColumnSentence, propositions: Sequence[Proposition]) -> RoleSentence:
+    predicates = [one.predicate for one in propositions]
     return RoleSentence(
-        sentence.words, propositions, sentence.parts_of_speech, sentence, sentence.source, sentence.lines
+        sentence.words,
+        propositions,
+        predicates,
+        sentence.parts_of_speech,
+        sentence,
+        sentence.source,
+        sentence.lines,
     )
 
 
@@ -149,8 +165,8 @@ def _replaced(sentence: ColumnSentence, columns: Sequence[Sequence[str]]) -> lis
     ]
 
 
-def _new_rows(sentence: RoleSentence, columns: Sequence[Sequence[str]]) -> list[list[str]]:
-    first = {proposition.predicate[0] for proposition in sentence.propositions}
+def _new_rows(sentence: RoleSentence, roles: Roles, columns: Sequence[Sequence[str]]) -> list[list[str]]:
+    first = {proposition.predicate[0] for proposition in roles}
     rows = []
     for place, token in enumerate(sentence.tokens):
         # A predicate "-" would not be seen as one.

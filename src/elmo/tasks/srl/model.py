@@ -5,10 +5,12 @@ tokens, predicate -> x = [static vectors ; ELMo ; vector of "is it the predicate
        -> [h ; ELMo] -> Linear -> log-softmax                                        (instances, tokens, tags)
        -> Viterbi: I-X only after B-X or I-X -> the labeled spans of the predicate
 
-An instance is a sentence with one of its predicates; a sentence's vectors are computed once for all of them.
+An instance is a sentence with one of its predicates; a sentence's vectors are computed once for all of them. For text
+without marks, a small biLSTM beside it finds the predicates (`predicate_finder`); the papers take them as given.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
@@ -20,11 +22,12 @@ from elmo.errors import ConfigError
 from elmo.tasks.layers.alternating_lstm import AlternatingLSTM
 from elmo.tasks.layers.viterbi import best_sequences, forbidden
 from elmo.tasks.srl.data import Proposition, Roles, RoleSentence
+from elmo.tasks.srl.predicate_finder import PredicateFinder
 from elmo.tasks.srl.settings import NO_INPUT, LabelerSettings
-from elmo.tasks.tags import OUTSIDE, all_tags, follows, spans_of, tags_of
+from elmo.tasks.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel
-from elmo.tasks.tokens.representation import TokenRepresentation
+from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
 
 
 class RoleLabeler(TaskModel[RoleSentence, Roles]):
@@ -48,6 +51,7 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
             settings.num_layers,
             settings.recurrent_dropout,
         )
+        self.finder = PredicateFinder(tokens.input_dim, settings.finder_size) if settings.find_predicates else None
         self.project = nn.Linear(settings.hidden_size + tokens.output_dim, len(self.tags))
         nn.init.orthogonal_(self.project.weight)
         nn.init.zeros_(self.project.bias)
@@ -59,12 +63,16 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
     def loss(self, examples: Sequence[RoleSentence]) -> Float[Tensor, ""]:
         """Cross-entropy of the gold tags: its mean over a sentence's tokens, averaged over instances.
 
-        Spans of labels that the training data doesn't have count as O.
+        Spans of labels that the training data doesn't have count as O. The loss of the predicate finder is added.
         """
-        instances = Instances.of(examples)
-        logits, mask = self(instances)
-        if len(logits) == 0:
-            return logits.sum()
+        vectors = self.tokens([example.tokens for example in examples])
+        loss = self._role_loss(vectors, Instances.of(examples))
+        if self.finder is None:
+            return loss
+        return loss + self.finder.loss(vectors.input, vectors.mask, [example.predicates or () for example in examples])
+
+    def _role_loss(self, vectors: TokenVectors, instances: "Instances") -> Float[Tensor, ""]:
+        logits, mask = self(vectors, instances)
         gold = torch.zeros(mask.shape, dtype=torch.int64)
         for row, proposition, length in zip(gold, instances.propositions, instances.lengths(), strict=True):
             tags = tags_of(proposition.spans, length, "iob2")
@@ -72,15 +80,21 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
         return token_cross_entropy(logits, gold.to(logits.device), mask)
 
     def predict(self, examples: Sequence[RoleSentence]) -> list[Roles]:
-        """For each sentence, the labeled spans of each of its predicates."""
+        """For each sentence, its predicates with their labeled spans. Unknown predicates are found first."""
+        vectors = self.tokens([example.tokens for example in examples])
+        if self.finder is not None and any(example.predicates is None for example in examples):
+            found = self.finder.predict(vectors.input, vectors.mask)
+            examples = [_with_predicates(*pair) for pair in zip(examples, found, strict=True)]
         instances = Instances.of(examples)
-        logits, mask = self(instances)
-        found: list[Roles] = [[] for _ in examples]
-        for number, spans in zip(instances.sentence_numbers, self.decode(logits, mask), strict=True):
-            found[number].append(spans)
-        return found
+        roles: list[list[Proposition]] = [[] for _ in examples]
+        spans = self.decode(*self(vectors, instances))
+        for number, proposition, own in zip(instances.sentence_numbers, instances.propositions, spans, strict=True):
+            roles[number].append(Proposition(proposition.predicate, own))
+        return list(roles)
 
-    def decode(self, logits: Float[Tensor, "instances tokens tags"], mask: Bool[Tensor, "instances tokens"]) -> Roles:
+    def decode(
+        self, logits: Float[Tensor, "instances tokens tags"], mask: Bool[Tensor, "instances tokens"]
+    ) -> list[list[Span]]:
         """The spans of the most probable tags of each instance that are a BIO sequence."""
         no_ends = logits.new_zeros(len(self.tags))
         moves, starts = forbidden(self.allowed), forbidden(self.begins)
@@ -88,10 +102,9 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
         return [spans_of([self.tags[number] for number in row]) for row in rows]
 
     def forward(
-        self, instances: "Instances"
+        self, vectors: TokenVectors, instances: "Instances"
     ) -> tuple[Float[Tensor, "instances tokens tags"], Bool[Tensor, "instances tokens"]]:
-        """Logits, and the mask of the tokens."""
-        vectors = self.tokens([sentence.tokens for sentence in instances.sentences])
+        """Logits, and the mask of the tokens. `vectors`: of the sentences."""
         rows = torch.tensor(instances.sentence_numbers, dtype=torch.int64, device=vectors.mask.device)
         mask = vectors.mask.index_select(0, rows)
         indicator = self.indicator(instances.indicators(mask.shape[1]).to(mask.device))
@@ -105,20 +118,22 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
 class Instances(NamedTuple):
     """The propositions of a batch of sentences."""
 
-    sentences: Sequence[RoleSentence]
+    sentence_lengths: list[int]
+    """Tokens of each sentence of the batch."""
     sentence_numbers: list[int]
-    """The place of each instance's sentence in `sentences`."""
+    """The place of each instance's sentence in the batch."""
     propositions: list[Proposition]
 
     @classmethod
     def of(cls, sentences: Sequence[RoleSentence]) -> "Instances":
         """All propositions, in order."""
         found = [(number, one) for number, sentence in enumerate(sentences) for one in sentence.propositions]
-        return cls(sentences, [number for number, _ in found], [one for _, one in found])
+        lengths = [len(sentence.tokens) for sentence in sentences]
+        return cls(lengths, [number for number, _ in found], [one for _, one in found])
 
     def lengths(self) -> list[int]:
         """Tokens of each instance."""
-        return [len(self.sentences[number].tokens) for number in self.sentence_numbers]
+        return [self.sentence_lengths[number] for number in self.sentence_numbers]
 
     def indicators(self, tokens: int) -> Int[Tensor, "instances tokens"]:
         """1 at the tokens of the predicate, else 0."""
@@ -126,6 +141,12 @@ class Instances(NamedTuple):
         for row, proposition in zip(found, self.propositions, strict=True):
             row[slice(*proposition.predicate)] = 1
         return found
+
+
+def _with_predicates(example: RoleSentence, found: Sequence[tuple[int, int]]) -> RoleSentence:
+    if example.predicates is not None:
+        return example
+    return replace(example, propositions=[Proposition(predicate) for predicate in found], predicates=found)
 
 
 def token_cross_entropy(

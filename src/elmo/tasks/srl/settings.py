@@ -28,10 +28,15 @@ class LabelerSettings:
     """Dropout on the state that a layer hands from token to token, the same for all tokens of a sentence."""
     indicator_dim: int = 50
     """Dimensions of the vector that says whether a token belongs to the predicate. The paper has 100."""
+    find_predicates: bool = True
+    """Whether a small biLSTM learns beside it which tokens are predicates, for text without marks. It changes nothing
+    in the vectors that both read."""
+    finder_size: int = 64
+    """Units of that biLSTM in each direction."""
 
     def __post_init__(self) -> None:
         require_choices(self)
-        require_size(self, "num_layers", "hidden_size", "indicator_dim")
+        require_size(self, "num_layers", "hidden_size", "indicator_dim", "finder_size")
         require_chance(self, "recurrent_dropout")
 
 

@@ -46,7 +46,7 @@ class SemanticRoles(Task[Settings, RoleSentence, Roles]):
         return [example.tokens]
 
     def training(self, examples: list[RoleSentence], settings: Settings) -> list[RoleSentence]:
-        return one_by_one(examples)
+        return one_by_one(examples, keep_bare=settings.labeler.find_predicates)
 
     def vocabulary(self, examples: list[RoleSentence], settings: Settings) -> Vocabulary:
         labels = {
@@ -91,14 +91,13 @@ class SemanticRoles(Task[Settings, RoleSentence, Roles]):
         return write_roles(pairs)
 
     def to_json(self, example: RoleSentence, prediction: Roles) -> Mapping[str, Plain]:
-        frames = [_frame(example, *both) for both in zip(example.propositions, prediction, strict=True)]
-        return {"tokens": example.tokens, "prediction": prediction, "frames": frames}
+        return {"tokens": example.tokens, "frames": [_frame(example, proposition) for proposition in prediction]}
 
 
 def _pairs(example: RoleSentence, prediction: Roles) -> list[Pair]:
     return [
-        Pair(proposition.spans, spans, _kind(example, proposition))
-        for proposition, spans in zip(example.propositions, prediction, strict=True)
+        Pair(proposition.spans, found.spans, _kind(example, proposition))
+        for proposition, found in zip(example.propositions, prediction, strict=True)
     ]
 
 
@@ -109,12 +108,12 @@ def _kind(example: RoleSentence, proposition: Proposition) -> str:
     return _KINDS.get(example.parts_of_speech[proposition.predicate[0]][:1], "others")
 
 
-def _frame(example: RoleSentence, proposition: Proposition, spans: Sequence[tuple[int, int, str]]) -> dict[str, Plain]:
+def _frame(example: RoleSentence, proposition: Proposition) -> dict[str, Plain]:
     """A predicate with its arguments, as a person reads them."""
     start, end = proposition.predicate
     arguments: list[Plain] = [
         {"label": label, "start": first, "end": last, "tokens": example.tokens[first:last]}
-        for first, last, label in spans
+        for first, last, label in proposition.spans
         if label != PREDICATE
     ]
     return {"predicate": {"start": start, "end": end, "tokens": example.tokens[start:end]}, "arguments": arguments}
