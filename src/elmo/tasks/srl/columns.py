@@ -138,10 +138,9 @@ def _blocks(lines: Iterable[str], *, has_comments: bool) -> list[_Block]:
 
 def _detected(blocks: Sequence[_Block]) -> LayoutName:
     for block in blocks:
-        names: tuple[LayoutName, ...] = ("props", "conll2005")
-        fitting = [name for name in names if _fits(block.rows, LAYOUTS[name])]
-        if len(fitting) == 1:
-            return fitting[0]
+        is_props, has_words = (_fits(block.rows, LAYOUTS[name]) for name in ("props", "conll2005"))
+        if is_props != has_words:
+            return "props" if is_props else "conll2005"
     return "props" if len(blocks[0].rows[0]) == 1 else "conll2005"
 
 
