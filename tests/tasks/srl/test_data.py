@@ -66,6 +66,19 @@ def test_predictions_are_written_into_the_columns_of_the_input(read, text):
     assert [own.split()[-2 if text == CONLL2012 else -1] for own in other if "She" in own] == ["(X*)"]
 
 
+def test_a_folder_is_read_as_the_official_release_lies(tmp_path):
+    for name in ("b/two.v4_gold_conll", "a/one.v4_gold_conll", "a/one.v4_auto_conll"):
+        path = tmp_path / "annotations" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(CONLL2012.replace("She", name[2:5]), encoding="utf-8")
+    found = read_roles(tmp_path / "annotations", "auto")
+    assert [sentence.tokens[0] for sentence in found] == ["one", "Yes", "two", "Yes"]
+    assert found[2].source.endswith("two.v4_gold_conll")
+    with pytest.raises(TextError, match=r"a: there is no file \*gold_conll in this folder"):
+        (tmp_path / "annotations" / "a" / "one.v4_gold_conll").unlink()
+        read_roles(tmp_path / "annotations" / "a", "auto")
+
+
 def test_marked_text_has_predicates_and_is_written_as_conll2005(read):
     sentence = marked_sentence(["He", "gave/V", "and/or", "/V", "-/V", "up"])
     assert sentence.tokens == ["He", "gave", "and/or", "/V", "-", "up"]

@@ -44,6 +44,7 @@ LAYOUTS = {
 
 _TOKEN_NUMBER, _PART_OF_SPEECH = 2, 4
 _END = "#end"
+_OFFICIAL = "gold_conll"
 
 
 @dataclass(frozen=True)
@@ -91,10 +92,26 @@ class ColumnSentence:
 def read_sentences_of_columns(
     path: Path | str, layout: LayoutName | Literal["auto"], encoding: str
 ) -> Iterator[ColumnSentence]:
-    """The sentences of a file. "auto": the layout follows from the first sentence that has a predicate.
+    """The sentences of a file, or of all files in a folder and the folders in it whose names end in "gold_conll".
 
-    Raises TextError with file and line for rows of a sentence with different numbers of columns, or too few of them.
+    "auto": the layout follows from the first sentence that has a predicate. Raises TextError with file and line for
+    rows of a sentence with different numbers of columns, or too few of them.
     """
+    if not Path(path).is_dir():
+        yield from _sentences_of_file(path, layout, encoding)
+        return
+    files = sorted(Path(path).rglob(f"*{_OFFICIAL}"))
+    if not files:
+        raise TextError(
+            f"{path}: there is no file *{_OFFICIAL} in this folder. Name a file, or the folder of such files."
+        )
+    for file in files:
+        yield from _sentences_of_file(file, layout, encoding)
+
+
+def _sentences_of_file(
+    path: Path | str, layout: LayoutName | Literal["auto"], encoding: str
+) -> Iterator[ColumnSentence]:
     lines = list(labelled_lines(path, encoding))
     if layout == "auto" and is_conll2012(lines):
         layout = "conll2012"
