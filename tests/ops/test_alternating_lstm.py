@@ -50,7 +50,7 @@ def golden_layers(arrays, dtype) -> list[HighwayWeights]:
 @pytest.mark.parametrize("name", GOLDEN)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_values_and_gradients_equal_the_originals(golden_folder, version, name, dtype):
-    with np.load(golden_folder / "alternating_highway_lstm" / f"{name}.npz") as file:
+    with np.load(golden_folder / "tasks" / "alternating_highway_lstm" / f"{name}.npz") as file:
         arrays = dict(file)
     kind, tolerance = ("f64", 1e-10) if dtype == torch.float64 else ("f32", 2e-5)
     near = {"rtol": tolerance if kind == "f32" else 0, "atol": tolerance}

@@ -16,7 +16,7 @@ from elmo.tasks.tags import OUTSIDE, all_tags, follows, spans_of
 
 @pytest.mark.parametrize("name", ["peaked", "random"])
 def test_paths_equal_the_originals(golden_folder, name):
-    folder = golden_folder / "viterbi_srl"
+    folder = golden_folder / "tasks" / "viterbi_srl"
     expected = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     with np.load(folder / f"{name}.npz") as file:
         arrays = {key: torch.from_numpy(file[key]) for key in file}

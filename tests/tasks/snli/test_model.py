@@ -85,7 +85,7 @@ OUR_NAMES = {
 @pytest.mark.parametrize(("dtype", "kind", "tolerance"), [(torch.float64, "f64", 1e-9), (torch.float32, "f32", 1e-5)])
 @pytest.mark.parametrize("name", ["small", "larger"])
 def test_every_stage_and_gradient_equals_the_originals(golden_folder, name, dtype, kind, tolerance):
-    with np.load(golden_folder / "esim" / f"{name}.npz") as file:
+    with np.load(golden_folder / "tasks" / "esim" / f"{name}.npz") as file:
         arrays = {key: torch.from_numpy(file[key]) for key in file}
     model = golden_model(arrays, dtype)
     near = {"rtol": tolerance if kind == "f32" else 0, "atol": tolerance}
@@ -115,7 +115,7 @@ def test_every_stage_and_gradient_equals_the_originals(golden_folder, name, dtyp
         torch.testing.assert_close(loss, arrays[f"loss_{kind}"].to(dtype), **near)
     if (name, kind) == ("small", "f64"):
         loss.backward()
-        assert_gradients_equal(model, golden_folder / "esim" / "small_gradients.npz")
+        assert_gradients_equal(model, golden_folder / "tasks" / "esim" / "small_gradients.npz")
 
 
 def assert_gradients_equal(model, path):

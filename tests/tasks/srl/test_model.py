@@ -61,7 +61,7 @@ class GivenVectors(torch.nn.Module):
 
 @pytest.mark.parametrize(("dtype", "kind", "tolerance"), [(torch.float64, "f64", 1e-9), (torch.float32, "f32", 1e-5)])
 def test_values_and_gradients_equal_the_originals(golden_folder, dtype, kind, tolerance):
-    folder = golden_folder / "srl_model"
+    folder = golden_folder / "tasks" / "srl_model"
     labels = json.loads((folder / "four_layers.json").read_text(encoding="utf-8"))["labels"]
     with np.load(folder / "four_layers.npz") as file:
         arrays = {name: torch.from_numpy(file[name]) for name in file}

@@ -40,7 +40,7 @@ def assert_equal(found, expected):
 
 
 def test_scores_equal_the_official_ones_in_every_case(tmp_path, golden_folder):
-    for name, case in cases(golden_folder / "srl_metric"):
+    for name, case in cases(golden_folder / "tasks" / "srl_metric"):
         try:
             assert_equal(scored(tmp_path, case["gold"], case["predicted"]), case["expected"])
         except AssertionError as error:
@@ -48,9 +48,9 @@ def test_scores_equal_the_official_ones_in_every_case(tmp_path, golden_folder):
 
 
 def test_scores_of_one_file_of_all_documents_equal_the_official_ones(tmp_path, golden_folder):
-    documents = read(golden_folder / "srl_metric" / "documents.json")
+    documents = read(golden_folder / "tasks" / "srl_metric" / "documents.json")
     gold, predicted = ("".join(case[part] for case in documents) for part in ("gold", "predicted"))
-    assert_equal(scored(tmp_path, gold, predicted), read(golden_folder / "srl_metric" / "all_documents.json"))
+    assert_equal(scored(tmp_path, gold, predicted), read(golden_folder / "tasks" / "srl_metric" / "all_documents.json"))
 
 
 def test_continuations_join_the_latest_argument_of_their_label():
