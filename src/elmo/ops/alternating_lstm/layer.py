@@ -67,7 +67,9 @@ class _Layer(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]  # the decorator hides the signature
+        ctx: Any, *grads: Tensor
+    ) -> tuple[Tensor | None, ...]:
         grad_outputs, grad_hidden, grad_cell = grads
         inputs, input_weight, state_weight, mask, gates, previous, before, squashed = ctx.saved_tensors
         grad_outputs = grad_outputs.contiguous()
