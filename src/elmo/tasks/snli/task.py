@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
 from elmo.tasks.classification import Prediction, classification_counts, classification_scores, only_label
+from elmo.tasks.majority import majority_rule
+from elmo.tasks.rule import Rule
 from elmo.tasks.snli.data import SentencePair, read_pairs, read_unlabelled_pairs
 from elmo.tasks.snli.score import score_label_files
 from elmo.tasks.snli.settings import NO_INPUT, Settings
@@ -77,6 +79,9 @@ class Entailment(Task[Settings, SentencePair, Prediction]):
 
     def counts(self, example: SentencePair, prediction: Prediction) -> Counts:
         return classification_counts(example.label, prediction)
+
+    def rules(self, examples: list[SentencePair]) -> list[Rule[SentencePair, Prediction]]:
+        return [majority_rule(examples, lambda example: example.label)]
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
         return score_label_files(self.read(gold, settings), gold, predicted, settings.entailment.encoding)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
+from elmo.tasks.rule import Rule
 from elmo.tasks.srl.data import (
     PREDICATE,
     Proposition,
@@ -14,6 +15,7 @@ from elmo.tasks.srl.data import (
     read_roles,
     write_roles,
 )
+from elmo.tasks.srl.rules import rules_of
 from elmo.tasks.srl.score import Pair, argument_counts, role_scores
 from elmo.tasks.srl.score_files import score_role_files
 from elmo.tasks.srl.settings import NO_INPUT, Settings
@@ -78,6 +80,9 @@ class SemanticRoles(Task[Settings, RoleSentence, Roles]):
 
     def counts(self, example: RoleSentence, prediction: Roles) -> Counts:
         return argument_counts(_pairs(example, prediction))
+
+    def rules(self, examples: list[RoleSentence]) -> list[Rule[RoleSentence, Roles]]:
+        return rules_of(examples)
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
         return score_role_files(gold, predicted, settings.labeler.layout, settings.labeler.encoding)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from elmo.errors import ConfigError, TextError
 from elmo.tasks.classification import Prediction, classification_counts, in_order, only_label
 from elmo.tasks.labelled_lines import labelled_lines
+from elmo.tasks.majority import majority_rule
 from elmo.tasks.rule import Rule
 from elmo.tasks.sst.data import LabelledSentence, phrases_of, read_labelled
-from elmo.tasks.sst.rules import rules_of
 from elmo.tasks.sst.score import sentiment_scores
 from elmo.tasks.sst.settings import NO_INPUT, Settings
 from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
@@ -85,7 +85,7 @@ class Sentiment(Task[Settings, LabelledSentence, Prediction]):
         return classification_counts(example.label, prediction)
 
     def rules(self, examples: list[LabelledSentence]) -> list[Rule[LabelledSentence, Prediction]]:
-        return rules_of(examples)
+        return [majority_rule(examples, lambda example: example.label)]
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
         right = self.read(gold, settings)
