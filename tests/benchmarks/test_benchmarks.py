@@ -59,6 +59,13 @@ def test_machine_peak_runs_and_its_record_says_where_and_how(tmp_path: Path) -> 
     assert "float32 plain" in record and "GFLOP/s" in record and "memory copy" in record
 
 
+def test_the_alternating_lstm_stands_beside_the_library(tmp_path: Path) -> None:
+    flags = ["--rounds", "1", "--sizes", "2x4", "--dim", "5", "--batch", "3", "--tokens", "4"]
+    record = run(BENCHMARKS / "alternating_lstm.py", tmp_path / "results", *flags)
+    assert "2 x 4, input 5, 3 rows of half to full length of 4 tokens" in record
+    assert "times as long as the library's LSTM" in record
+
+
 def test_training_runs_all_contestants(tmp_path: Path, text: Path) -> None:
     prepare([text], tmp_path / "data")
     flags = ["--data", str(tmp_path / "data"), *TINY_SHAPE]

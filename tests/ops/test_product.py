@@ -8,6 +8,7 @@ from elmo.ops.product import (
     Prepacked,
     native_types,
     prepack,
+    product,
     product_reference,
     quantize_rows,
     quantize_weight,
@@ -130,3 +131,18 @@ def test_rows_of_zeros_stay_zeros() -> None:
     for dtype in DTYPES:
         assert not prepack(torch.randn(5, 6), dtype)(torch.zeros(2, 6)).any()
         assert not prepack(torch.zeros(5, 6), dtype)(torch.randn(2, 6)).any()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(
+    ("rows", "inner", "outer"), [(1, 1, 1), (7, 5, 3), (80, 100, 500), (0, 4, 3), (4, 0, 3), (4, 3, 0)]
+)
+def test_the_product_of_a_changing_weight_equals_the_reference_for_transposed_factors_too(rows, inner, outer, dtype):
+    torch.manual_seed(0)
+    inputs, weight, bias = torch.randn(rows, inner), torch.randn(outer, inner), torch.randn(outer)
+    inputs, weight, bias = inputs.to(dtype), weight.to(dtype), bias.to(dtype)
+    expected = inputs.double() @ weight.double().T
+    turned = inputs.T.contiguous().T, weight.T.contiguous().T
+    for one, other in ((inputs, weight), (turned[0], weight), (inputs, turned[1]), turned):
+        torch.testing.assert_close(product(one, other).double(), expected, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(product(inputs, weight, bias).double(), expected + bias.double(), rtol=1e-4, atol=1e-4)

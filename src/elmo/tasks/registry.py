@@ -20,6 +20,8 @@ AnyTask: TypeAlias = Task[Any, Any, Any]
 
 BUILT_IN = {
     "ner": "elmo.tasks.ner.task:TASK",
+    "snli": "elmo.tasks.snli.task:TASK",
+    "srl": "elmo.tasks.srl.task:TASK",
     "sst": "elmo.tasks.sst.task:TASK",
     "squad": "elmo.tasks.squad.task:TASK",
     "coref": "elmo.tasks.coref.task:TASK",

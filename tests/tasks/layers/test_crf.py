@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from elmo.tasks.layers.crf import CRF
-from elmo.tasks.ner.tags import OUTSIDE, all_tags, follows, spans_of, tags_of
+from elmo.tasks.tags import OUTSIDE, all_tags, follows, spans_of, tags_of
 
 NUM_TAGS = 4
 

@@ -8,9 +8,9 @@ import torch
 from elmo.errors import ConfigError
 from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.settings import Settings, TaggerSettings
-from elmo.tasks.ner.tags import spans_of
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import TokenSettings
+from elmo.tasks.tags import spans_of
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from elmo.tasks.ner.score import entity_scores
-from elmo.tasks.ner.tags import spans_of, tags_of
+from elmo.tasks.tags import spans_of, tags_of
 
 
 def counts_by_walking(gold: list[list[str]], predicted: list[list[str]]) -> tuple[int, int, int]:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from elmo.tasks.classification import Prediction
 from elmo.tasks.sst.data import LabelledSentence
-from elmo.tasks.sst.score import Prediction, classification_scores
+from elmo.tasks.sst.score import sentiment_scores
 from elmo.tasks.sst.task import TASK
 
 
@@ -13,7 +14,7 @@ def certain(label, labels="01234"):
 
 def test_figures_are_right():
     gold = ["0", "1", "2", "3", "4", "4"]
-    scores = classification_scores(gold, [certain(label) for label in "011344"])
+    scores = sentiment_scores(gold, [certain(label) for label in "011344"])
     assert scores["accuracy"] == pytest.approx(100 * 5 / 6)
     assert scores["sentences"] == 6
     one = scores["per_label"]["1"]
@@ -26,21 +27,19 @@ def test_figures_are_right():
 
 def test_binary_accuracy_sums_probabilities_and_leaves_neutral_sentences_out():
     positive = Prediction(label="1", probabilities={"0": 0.0, "1": 0.35, "2": 0.2, "3": 0.25, "4": 0.2})
-    scores = classification_scores(["3", "1", "2"], [positive] * 3)
+    scores = sentiment_scores(["3", "1", "2"], [positive] * 3)
     assert (scores["accuracy"], scores["binary_accuracy"]) == (pytest.approx(100 / 3), 50)
 
 
 def test_other_labels_have_no_binary_accuracy_and_nothing_is_nothing():
-    scores = classification_scores(
-        ["good", "ugly"], [certain("good", ["good", "bad"]), certain("bad", ["good", "bad"])]
-    )
+    scores = sentiment_scores(["good", "ugly"], [certain("good", ["good", "bad"]), certain("bad", ["good", "bad"])])
     assert scores["accuracy"] == 50
     assert scores["per_label"]["ugly"] == {
         "f1": 0, "precision": 0, "recall": 0, "gold": 1, "predicted": 0, "correct": 0,
         "predicted_as": {"bad": 1},
     }  # fmt: skip
     assert "binary_accuracy" not in scores
-    assert classification_scores([], [])["accuracy"] == 0
+    assert sentiment_scores([], [])["accuracy"] == 0
 
 
 def test_predictions_are_written_as_columns_that_can_be_read_again():

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from elmo.tasks.classification import Prediction, classification_counts, classification_scores
 from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.score import entity_counts, entity_scores
 from elmo.tasks.ner.task import TASK
-from elmo.tasks.sst.score import Prediction, classification_counts, classification_scores
 from elmo.tasks.train.example_counts import CountsDisagree, added, example_counts, metric_of
 
 SPANS = st.lists(st.tuples(st.integers(0, 3), st.integers(4, 5), st.sampled_from("AB")), unique=True, max_size=5)

@@ -18,6 +18,8 @@ _SIGNATURES = {
     **{f"elmo_gates_forward_{kind}": [_INTEGER] * 2 + [_FLOAT] + [_POINTER] * 6 for kind in ("f32", "bf16")},
     **{f"elmo_gates_backward_{kind}": [_INTEGER] * 2 + [_FLOAT] + [_POINTER] * 8 for kind in ("f32", "bf16")},
     **{f"elmo_sampled_softmax_{kind}": [_INTEGER] * 2 + [_FLOAT] + [_POINTER] * 6 for kind in ("f32", "bf16")},
+    "elmo_highway_forward": [_INTEGER] * 2 + [_POINTER] * 7,
+    "elmo_highway_backward": [_INTEGER] * 2 + [_POINTER] * 7,
     "elmo_max_over_positions": [_INTEGER] * 3 + [_POINTER] * 3,
     "elmo_max_over_positions_backward": [_INTEGER] * 5 + [_POINTER] * 6,
     "elmo_fused_kinds": [],

@@ -2,6 +2,7 @@
 
 from elmo.ops.product.compute_type import ComputeType
 from elmo.ops.product.native_product import native_types
+from elmo.ops.product.onednn import product
 from elmo.ops.product.prepacked import Prepacked, prepack
 from elmo.ops.product.quantized import quantize_rows, quantize_weight
 from elmo.ops.product.reference import product_reference
@@ -11,6 +12,7 @@ __all__ = [
     "Prepacked",
     "native_types",
     "prepack",
+    "product",
     "product_reference",
     "quantize_rows",
     "quantize_weight",

@@ -11,6 +11,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from elmo.tasks.layers.viterbi import best_sequences, forbidden
+
 
 class CRF(nn.Module):
     """Scores of tag sequences. Rows of every batch have their tokens first; a row may be empty."""
@@ -65,20 +67,5 @@ class CRF(nn.Module):
         self, emissions: Float[Tensor, "batch tokens tags"], mask: Bool[Tensor, "batch tokens"]
     ) -> list[list[int]]:
         """The allowed sequence of the highest score for each row (Viterbi)."""
-        batch, tokens, num_tags = emissions.shape
-        if batch == 0 or tokens == 0:
-            return [[] for _ in range(batch)]
-        steps = self.transitions.masked_fill(~self.allowed, -torch.inf)
-        total = emissions[:, 0].masked_fill(~self.begins, -torch.inf)
-        stay = torch.arange(num_tags, device=emissions.device).expand(batch, -1)
-        pointers = []
-        for place in range(1, tokens):
-            best, pointer = (total[:, :, None] + steps).max(dim=1)
-            inside = mask[:, place, None]
-            total = torch.where(inside, best + emissions[:, place], total)
-            pointers.append(torch.where(inside, pointer, stay))
-        path = [total.masked_fill(~self.ends, -torch.inf).argmax(dim=1)]
-        for pointer in reversed(pointers):
-            path.append(pointer.gather(1, path[-1][:, None]).squeeze(1))
-        rows = torch.stack(path[::-1], dim=1).tolist()
-        return [row[:length] for row, length in zip(rows, mask.sum(dim=1).tolist(), strict=True)]
+        transitions = self.transitions + forbidden(self.allowed)
+        return best_sequences(emissions, mask, transitions, forbidden(self.begins), forbidden(self.ends))

@@ -12,7 +12,7 @@ from typing import Literal
 
 from elmo.errors import ConfigError, TextError
 from elmo.tasks.labelled_lines import labelled_lines
-from elmo.tasks.ner.tags import OUTSIDE, PREFIXES, SchemeFound, Span, follows, scheme_of, spans_of, split_tag
+from elmo.tasks.tags import OUTSIDE, PREFIXES, SchemeFound, Span, follows, scheme_of, spans_of, split_tag
 
 SchemeChoice = Literal["auto", "iob1", "iob2", "ioe", "bioul", "any"]
 

@@ -15,7 +15,7 @@ from elmo.tasks.layers.crf import CRF
 from elmo.tasks.layers.own_characters import own_characters
 from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.settings import NO_INPUT, TaggerSettings
-from elmo.tasks.ner.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
+from elmo.tasks.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors

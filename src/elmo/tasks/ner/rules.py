@@ -4,8 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from elmo.tasks.ner.data import TaggedSentence
-from elmo.tasks.ner.tags import Span
 from elmo.tasks.rule import Rule
+from elmo.tasks.tags import Span
 
 _HANDLE = "@"
 _PERSON = "PER"

@@ -7,7 +7,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from elmo.tasks.ner.tags import Span
+from elmo.tasks.tags import Span
 from elmo.tasks.task import Counts, Scores
 
 

@@ -14,12 +14,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.errors import ConfigError
+from elmo.tasks.classification import Prediction
 from elmo.tasks.layers.attention import SelfAttentivePooling, attend, pool
 from elmo.tasks.layers.bilstm import BiLSTM
 from elmo.tasks.layers.maxout import Maxout
 from elmo.tasks.layers.own_characters import own_characters
 from elmo.tasks.sst.data import LabelledSentence
-from elmo.tasks.sst.score import Prediction
 from elmo.tasks.sst.settings import NO_INPUT, ClassifierSettings
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel

@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
+from elmo.tasks.classification import Prediction, classification_counts, in_order, only_label
 from elmo.tasks.labelled_lines import labelled_lines
+from elmo.tasks.majority import majority_rule
 from elmo.tasks.rule import Rule
 from elmo.tasks.sst.data import LabelledSentence, phrases_of, read_labelled
-from elmo.tasks.sst.rules import rules_of
-from elmo.tasks.sst.score import Prediction, classification_counts, classification_scores, in_order
+from elmo.tasks.sst.score import sentiment_scores
 from elmo.tasks.sst.settings import NO_INPUT, Settings
 from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
 from elmo.tasks.unlabelled import text_lines
@@ -78,13 +79,13 @@ class Sentiment(Task[Settings, LabelledSentence, Prediction]):
         return Classifier(settings.classifier, vocabulary, tokens)
 
     def score(self, examples: Sequence[LabelledSentence], predictions: Sequence[Prediction]) -> Scores:
-        return classification_scores([example.label for example in examples], predictions)
+        return sentiment_scores([example.label for example in examples], predictions)
 
     def counts(self, example: LabelledSentence, prediction: Prediction) -> Counts:
         return classification_counts(example.label, prediction)
 
     def rules(self, examples: list[LabelledSentence]) -> list[Rule[LabelledSentence, Prediction]]:
-        return rules_of(examples)
+        return [majority_rule(examples, lambda example: example.label)]
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
         right = self.read(gold, settings)
@@ -98,12 +99,10 @@ class Sentiment(Task[Settings, LabelledSentence, Prediction]):
         return self.score(right, [Prediction(label=label, probabilities={}) for label in labels])
 
     def remarks(self, scores: Scores) -> list[str]:
-        per_label = scores["per_label"]
-        assert isinstance(per_label, Mapping)
-        found = [label for label, own in per_label.items() if isinstance(own, Mapping) and own["predicted"]]
-        if len(per_label) < 2 or len(found) != 1:
+        label = only_label(scores)
+        if label is None:
             return []
-        return [f"every sentence is given the label {found[0]!r}: train longer, on more data, or with smaller batches"]
+        return [f"every sentence is given the label {label!r}: train longer, on more data, or with smaller batches"]
 
     def write(self, pairs: Iterable[tuple[LabelledSentence, Prediction]]) -> Iterator[str]:
         # The treebank has no format of its own for predictions; this one can be read again with --layout tsv.

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo.tasks.ner.tags import all_tags, follows, scheme_of, spans_of, split_tag, tags_of
+from elmo.tasks.tags import all_tags, follows, scheme_of, spans_of, split_tag, tags_of
 
 SENTENCES = {
     "iob1": "O I-PER I-PER B-PER I-LOC O I-ORG B-ORG",

@@ -1,0 +1,108 @@
+"""One layer over packed tokens, with its own backward pass.
+
+Autograd of the plain loop keeps a dozen tensors a step and multiplies small matrices for every weight gradient of every
+step. Here only the gradients of the gates run back through time; each weight's gradient is one product over all tokens
+at the end. Source: our own derivation from the equations in `reference.py`.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from elmo.ops.alternating_lstm.gate_passes import backward_pass, forward_pass
+from elmo.ops.alternating_lstm.weights import HighwayWeights
+from elmo.ops.product import product
+
+
+class Step(NamedTuple):
+    """The tokens of one time step among the packed ones: those of the first `rows` rows."""
+
+    first: int
+    rows: int
+
+
+def highway_layer(
+    inputs: Float[Tensor, "packed dim"],
+    hidden: Float[Tensor, "batch size"],
+    cell: Float[Tensor, "batch size"],
+    weights: HighwayWeights,
+    mask: Float[Tensor, "batch size"] | None,
+    steps: Sequence[Step],
+) -> tuple[Float[Tensor, "packed size"], Float[Tensor, "batch size"], Float[Tensor, "batch size"]]:
+    """The outputs, and the state after each row's last step; `steps` in the order in which they are read."""
+    return _Layer.apply(inputs, hidden, cell, weights.input_weight, weights.state_weight, weights.bias(), mask, steps)
+
+
+class _Layer(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        inputs: Tensor,
+        hidden: Tensor,
+        cell: Tensor,
+        input_weight: Tensor,
+        state_weight: Tensor,
+        bias: Tensor,
+        mask: Tensor | None,
+        steps: Sequence[Step],
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        size = hidden.shape[1]
+        gates = product(inputs, input_weight, bias)
+        outputs, previous, before, squashed = (inputs.new_empty(len(inputs), size) for _ in range(4))
+        hidden, cell = hidden.clone(), cell.clone()
+        for first, rows in steps:
+            here = slice(first, first + rows)
+            _masked(hidden, mask, previous[here])
+            recurrent = product(previous[here], state_weight)
+            forward_pass(
+                gates[here], recurrent, hidden[:rows], cell[:rows], before[here], squashed[here], outputs[here]
+            )
+        ctx.save_for_backward(inputs, input_weight, state_weight, mask, gates, previous, before, squashed)
+        ctx.steps = steps
+        return outputs, hidden, cell
+
+    @staticmethod
+    @once_differentiable
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]  # the decorator hides the signature
+        ctx: Any, *grads: Tensor
+    ) -> tuple[Tensor | None, ...]:
+        grad_outputs, grad_hidden, grad_cell = grads
+        inputs, input_weight, state_weight, mask, gates, previous, before, squashed = ctx.saved_tensors
+        grad_outputs = grad_outputs.contiguous()
+        # Each row's part is replaced from its last step to its first, and so becomes the starting state's.
+        grad_hidden = grad_hidden.clone(memory_format=torch.contiguous_format)
+        grad_cell = grad_cell.clone(memory_format=torch.contiguous_format)
+        grad_gates = torch.empty_like(gates)
+        with_state = grad_gates[:, : state_weight.shape[0]]
+        across = state_weight.t().contiguous()
+        for first, rows in reversed(ctx.steps):
+            here = slice(first, first + rows)
+            backward_pass(
+                gates[here], before[here], squashed[here],
+                grad_outputs[here], grad_hidden[:rows], grad_cell[:rows], grad_gates[here],
+            )  # fmt: skip
+            grad_previous = product(with_state[here], across)
+            grad_hidden[:rows] = grad_previous if mask is None else grad_previous * mask[:rows]
+        return (
+            product(grad_gates, input_weight.t()) if ctx.needs_input_grad[0] else None,
+            grad_hidden,
+            grad_cell,
+            product(inputs.t(), grad_gates.t()).t(),
+            product(previous.t(), with_state.contiguous().t()).t(),  # oneDNN has no fast way through strided columns
+            grad_gates.sum(dim=0),
+            None,
+            None,
+        )
+
+
+def _masked(hidden: Tensor, mask: Tensor | None, out: Tensor) -> None:
+    """The state of the first rows as the gates read it."""
+    rows = len(out)
+    if mask is None:
+        out.copy_(hidden[:rows])
+    else:
+        torch.mul(hidden[:rows], mask[:rows], out=out)

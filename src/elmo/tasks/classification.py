@@ -1,0 +1,75 @@
+"""Scores of classification: examples that have one label each. Percentages."""
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypedDict
+
+from elmo.tasks.task import Counts, Plain, Scores
+
+
+class Prediction(TypedDict):
+    """An example's label: a plain dict, as in JSON."""
+
+    label: str
+    probabilities: dict[str, float]
+    """Of every label, the most probable one first."""
+
+
+def classification_scores(gold: Sequence[str], predicted: Sequence[Prediction]) -> dict[str, Plain]:
+    """`accuracy`; `macro_f1`, the mean F1 of the gold labels; `per_label`.
+
+    For each label: `precision`, `recall`, `f1`, the counts `gold`, `predicted` and `correct`, and `predicted_as`: how
+    many examples of this label were given which label.
+    """
+    labels = [prediction["label"] for prediction in predicted]
+    predicted_as = {label: Counter[str]() for label in in_order({*gold, *labels})}
+    for one, other in zip(gold, labels, strict=True):
+        predicted_as[one][other] += 1
+    correct = sum(counts[label] for label, counts in predicted_as.items())
+    found = Counter(labels)
+    figures = {label: _figures(sum(own.values()), found[label], own[label]) for label, own in predicted_as.items()}
+    return {
+        "accuracy": percentage(correct, len(gold)),
+        "macro_f1": statistics.fmean(figures[label]["f1"] for label in set(gold)) if gold else 0.0,
+        "per_label": {
+            label: {**figures[label], "predicted_as": {other: own[other] for other in in_order(own)}}
+            for label, own in predicted_as.items()
+        },
+    }
+
+
+def classification_counts(gold: str, predicted: Prediction) -> Counts:
+    """One example's (right, wrongly given, missed) of each label."""
+    label = predicted["label"]
+    return {gold: (1, 0, 0)} if gold == label else {label: (0, 1, 0), gold: (0, 0, 1)}
+
+
+def only_label(scores: Scores) -> str | None:
+    """The label that every example is given though the gold labels are several; None if there are others."""
+    per_label = scores["per_label"]
+    assert isinstance(per_label, Mapping)
+    found = [label for label, own in per_label.items() if isinstance(own, Mapping) and own["predicted"]]
+    return found[0] if len(per_label) > 1 and len(found) == 1 else None
+
+
+def in_order(labels: Iterable[str]) -> list[str]:
+    """Labels in the order of their numbers if all are whole numbers, else by the alphabet."""
+    distinct = set(labels)
+    return sorted(distinct, key=int) if all(label.isdecimal() for label in distinct) else sorted(distinct)
+
+
+def percentage(part: int, whole: int) -> float:
+    """0 if there is nothing."""
+    return 100 * part / whole if whole else 0.0
+
+
+def _figures(gold: int, predicted: int, correct: int) -> dict[str, float]:
+    return {
+        "f1": percentage(2 * correct, gold + predicted),
+        "precision": percentage(correct, predicted),
+        "recall": percentage(correct, gold),
+        "gold": gold,
+        "predicted": predicted,
+        "correct": correct,
+    }

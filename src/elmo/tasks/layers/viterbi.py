@@ -1,0 +1,44 @@
+"""Viterbi: the sequence of tags with the highest sum of scores. Source: Viterbi 1967.
+
+score(tags) = starts[first] + sum of emissions[token, tag] + sum of transitions[tag, next tag] + ends[last]
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+@torch.no_grad()
+def best_sequences(
+    emissions: Float[Tensor, "batch tokens tags"],
+    mask: Tensor,
+    transitions: Float[Tensor, "tags tags"],
+    starts: Float[Tensor, " tags"],
+    ends: Float[Tensor, " tags"],
+) -> list[list[int]]:
+    """The best tags of each row.
+
+    `mask` (batch, tokens): true at the first tokens of each row; a row may be empty. Scores of minus infinity forbid a
+    move, a first or a last tag.
+    """
+    batch, tokens, num_tags = emissions.shape
+    if batch == 0 or tokens == 0:
+        return [[] for _ in range(batch)]
+    total = emissions[:, 0] + starts
+    stay = torch.arange(num_tags, device=emissions.device).expand(batch, -1)
+    pointers = []
+    for place in range(1, tokens):
+        best, pointer = (total[:, :, None] + transitions).max(dim=1)
+        inside = mask[:, place, None]
+        total = torch.where(inside, best + emissions[:, place], total)
+        pointers.append(torch.where(inside, pointer, stay))
+    path = [(total + ends).argmax(dim=1)]
+    for pointer in reversed(pointers):
+        path.append(pointer.gather(1, path[-1][:, None]).squeeze(1))
+    rows = torch.stack(path[::-1], dim=1).tolist()
+    return [row[:length] for row, length in zip(rows, mask.sum(dim=1).tolist(), strict=True)]
+
+
+def forbidden(allowed: Tensor) -> Tensor:
+    """Scores for moves or tags: 0 where `allowed` is true, else minus infinity."""
+    return torch.zeros(allowed.shape, device=allowed.device).masked_fill(~allowed, -torch.inf)

@@ -1,0 +1,112 @@
+"""ESIM with ELMo. Source: Chen et al. 2017; Peters et al. 2018.
+
+premise, hypothesis, alike and with the same weights:
+tokens -> [static vectors ; ELMo] -> biLSTM -> a = [h ; ELMo]                (batch, tokens, 2 hidden + ELMo)
+       -> a~: attention of a to the other sentence
+       -> [a ; a~ ; a - a~ ; a * a~] -> Linear, ReLU                         (batch, tokens, hidden)
+       -> biLSTM -> [mean ; maximum] over the tokens                         (batch, 4 hidden)
+[premise ; hypothesis] -> Linear, ReLU -> Linear -> labels                   (batch, labels)
+"""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo.errors import ConfigError
+from elmo.tasks.classification import Prediction
+from elmo.tasks.layers.bilstm import BiLSTM, VariationalDropout
+from elmo.tasks.layers.local_inference import compare, mean_and_max
+from elmo.tasks.snli.data import SentencePair
+from elmo.tasks.snli.settings import NO_INPUT, EntailmentSettings
+from elmo.tasks.task import Vocabulary
+from elmo.tasks.task_model import TaskModel
+from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
+
+
+class ESIM(TaskModel[SentencePair, Prediction]):
+    """Pairs of sentences -> labels."""
+
+    def __init__(self, settings: EntailmentSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
+        """`vocabulary`: its "labels"."""
+        super().__init__()
+        if tokens.input_dim == 0:
+            raise ConfigError(NO_INPUT)
+        self.tokens = tokens
+        self.settings = settings
+        self.labels: list[str] = list(vocabulary["labels"])
+        self._numbers = {label: number for number, label in enumerate(self.labels)}
+        size, dropout = settings.hidden_size, settings.dropout
+        self.encoder = BiLSTM(tokens.input_dim, [size], dropout)
+        self.comparison_dropout = VariationalDropout(dropout)
+        self.project = _linear(4 * (self.encoder.output_dim + tokens.output_dim), size)
+        self.composition = BiLSTM(size, [size], dropout)
+        self.classifier = nn.Sequential(
+            nn.Dropout(dropout),
+            _linear(4 * self.composition.output_dim, size),
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            _linear(size, len(self.labels)),
+        )
+
+    def loss(self, examples: Sequence[SentencePair]) -> Float[Tensor, ""]:
+        """Cross-entropy of the labels, averaged over the pairs."""
+        logits = self(examples)
+        gold = torch.tensor([self._numbers[example.label] for example in examples], device=logits.device)
+        return functional.cross_entropy(logits, gold)
+
+    def held_out_loss(self, examples: Sequence[SentencePair]) -> Float[Tensor, ""] | None:
+        """None if a pair has a label that the training data doesn't have."""
+        return self.loss(examples) if all(example.label in self._numbers for example in examples) else None
+
+    def predict(self, examples: Sequence[SentencePair]) -> list[Prediction]:
+        """The most probable label of each pair, with the probabilities of all."""
+        rows = self(examples).softmax(dim=1).tolist()
+        named = [sorted(zip(self.labels, row, strict=True), key=lambda one: -one[1]) for row in rows]
+        return [Prediction(label=row[0][0], probabilities=dict(row)) for row in named]
+
+    def is_decayed(self, name: str, parameter: nn.Parameter) -> bool:
+        """The matrices of the biLSTMs and linear layers are; biases, static vectors and mixes are not."""
+        return parameter.ndim > 1 and not name.startswith("tokens.")
+
+    def forward(self, examples: Sequence[SentencePair]) -> Float[Tensor, "batch labels"]:
+        """Logits."""
+        is_read = self.settings.premises == "read"
+        premise = self.tokens([example.premise if is_read else [] for example in examples])
+        hypothesis = self.tokens([example.hypothesis for example in examples])
+        return self.classify(self.encode(premise), premise.mask, self.encode(hypothesis), hypothesis.mask)
+
+    def encode(self, vectors: TokenVectors) -> Float[Tensor, "batch tokens dim"]:
+        """Each sentence by itself: the first biLSTM, and ELMo beside its output."""
+        hidden = self.encoder(vectors.input, vectors.mask)
+        return hidden if vectors.output is None else torch.cat([hidden, vectors.output], dim=2)
+
+    def classify(
+        self,
+        premise: Float[Tensor, "batch premise_tokens dim"],
+        premise_mask: Bool[Tensor, "batch premise_tokens"],
+        hypothesis: Float[Tensor, "batch hypothesis_tokens dim"],
+        hypothesis_mask: Bool[Tensor, "batch hypothesis_tokens"],
+    ) -> Float[Tensor, "batch labels"]:
+        """Logits of encoded sentences."""
+        pooled = [
+            self.compose(compare(premise, hypothesis, hypothesis_mask), premise_mask),
+            self.compose(compare(hypothesis, premise, premise_mask), hypothesis_mask),
+        ]
+        return self.classifier(torch.cat(pooled, dim=1))
+
+    def compose(
+        self, compared: Float[Tensor, "batch tokens dim"], mask: Bool[Tensor, "batch tokens"]
+    ) -> Float[Tensor, "batch pooled"]:
+        """A sentence's comparisons as one vector."""
+        projected = torch.relu(self.project(self.comparison_dropout(compared)))
+        return mean_and_max(self.composition(projected, mask), mask)
+
+
+def _linear(input_dim: int, output_dim: int) -> nn.Linear:
+    layer = nn.Linear(input_dim, output_dim)
+    nn.init.xavier_uniform_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer

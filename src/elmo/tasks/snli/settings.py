@@ -1,0 +1,48 @@
+"""Settings of textual entailment; the defaults are the paper's network."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from elmo.tasks.settings import FitSettings, TaskSettings, require_chance, require_choices, require_size
+
+NO_INPUT = (
+    "the network would read nothing: there are no static vectors and no ELMo at the input. Give it one of them with "
+    "--static FILE, or --encoder elmo and --placement input or both."
+)
+
+
+@dataclass(frozen=True)
+class EntailmentSettings:
+    """Data and network of ESIM."""
+
+    text_tokenizer: str = "unicode"
+    """How sentences without a parse become tokens: unicode: by rules; whitespace: they have blanks between tokens; or a
+    function of your own as module:function."""
+    encoding: str = "utf-8"
+    """Encoding of the files."""
+    unseen_labels: Literal["stop", "miss"] = "stop"
+    """What to do with a label that isn't in the training data: stop with an error, or count it as missed."""
+    premises: Literal["read", "hide"] = "read"
+    """hide: the network reads the hypotheses only. What it reaches then is what the data gives away by itself."""
+    hidden_size: int = 300
+    """Units of both biLSTMs in each direction, and of both linear layers."""
+    dropout: float = 0.5
+    """Dropout on the tokens' vectors, the comparisons, their projections (one mask for all tokens of a sentence) and in
+    the classifier."""
+
+    def __post_init__(self) -> None:
+        require_choices(self)
+        require_size(self, "hidden_size")
+        require_chance(self, "dropout")
+
+
+@dataclass(frozen=True)
+class Settings(TaskSettings):
+    """All settings of `elmo task train snli`."""
+
+    fit: FitSettings = field(
+        default_factory=lambda: FitSettings(
+            epochs=15, patience=4, batch_size=32, learning_rate=0.0004, decay="halve", max_length=100
+        )
+    )
+    entailment: EntailmentSettings = field(default_factory=EntailmentSettings)

@@ -1,0 +1,107 @@
+"""Textual entailment as a task."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elmo.errors import ConfigError, TextError
+from elmo.tasks.classification import Prediction, classification_counts, classification_scores, only_label
+from elmo.tasks.majority import majority_rule
+from elmo.tasks.rule import Rule
+from elmo.tasks.snli.data import SentencePair, read_pairs, read_unlabelled_pairs
+from elmo.tasks.snli.score import score_label_files
+from elmo.tasks.snli.settings import NO_INPUT, Settings
+from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
+from elmo.text.tokenizer import tokenizer
+
+if TYPE_CHECKING:
+    from elmo.tasks.snli.model import ESIM
+    from elmo.tasks.tokens.representation import TokenRepresentation
+
+
+class Entailment(Task[Settings, SentencePair, Prediction]):
+    """Pairs of sentences; predictions are labels with the probabilities of all."""
+
+    name = "snli"
+    summary = "whether a premise entails a hypothesis, contradicts it or neither, in SNLI's files"
+    metric = "accuracy"
+    metric_kind = "accuracy"
+    settings = Settings
+
+    def read(self, path: Path | str, settings: Settings) -> list[SentencePair]:
+        return read_pairs(path, tokenizer(settings.entailment.text_tokenizer), settings.entailment.encoding)
+
+    def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[SentencePair]:
+        # Raw or not: the tokenizer of the training data leaves tokens as they are, and --tokenizer asks for another.
+        own = tokenizer(settings.entailment.text_tokenizer)
+        tokenize = own if reading.tokenize is str.split else reading.tokenize
+        return read_unlabelled_pairs(path, tokenize, reading.encoding)
+
+    def sentences(self, example: SentencePair) -> list[list[str]]:
+        return [example.premise, example.hypothesis]
+
+    def group(self, example: SentencePair, place: int) -> Hashable:
+        return tuple(example.premise)
+
+    def vocabulary(self, examples: list[SentencePair], settings: Settings) -> Vocabulary:
+        labels = sorted({example.label for example in examples})
+        if len(labels) < 2:
+            raise TextError(
+                f"{examples[0].source if examples else 'the training data'}: all pairs have the same label "
+                f"({', '.join(labels) or 'none'}), so there is nothing to learn. Check the file."
+            )
+        return {"labels": labels}
+
+    def check(self, examples: list[SentencePair], vocabulary: Vocabulary, settings: Settings) -> None:
+        known = set(vocabulary["labels"])
+        if settings.entailment.unseen_labels == "miss":
+            return
+        for example in examples:
+            if example.label not in known:
+                raise TextError(
+                    f"{example.source}:{example.line}: the label {example.label!r} isn't in the training data, which "
+                    f"has {', '.join(sorted(known))}: it can never be found. Correct it, or count it as missed with "
+                    "--unseen-labels miss."
+                )
+
+    def check_settings(self, settings: Settings) -> None:
+        super().check_settings(settings)
+        if not settings.tokens.gives_input:
+            raise ConfigError(NO_INPUT)
+
+    def build(self, settings: Settings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "ESIM":
+        from elmo.tasks.snli.model import ESIM
+
+        return ESIM(settings.entailment, vocabulary, tokens)
+
+    def score(self, examples: Sequence[SentencePair], predictions: Sequence[Prediction]) -> Scores:
+        return classification_scores([example.label for example in examples], predictions)
+
+    def counts(self, example: SentencePair, prediction: Prediction) -> Counts:
+        return classification_counts(example.label, prediction)
+
+    def rules(self, examples: list[SentencePair]) -> list[Rule[SentencePair, Prediction]]:
+        return [majority_rule(examples, lambda example: example.label)]
+
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
+        return score_label_files(self.read(gold, settings), gold, predicted, settings.entailment.encoding)
+
+    def remarks(self, scores: Scores) -> list[str]:
+        label = only_label(scores)
+        if label is None:
+            return []
+        return [f"every pair is given the label {label!r}: train longer, on more data, or with smaller batches"]
+
+    def write(self, pairs: Iterable[tuple[SentencePair, Prediction]]) -> Iterator[str]:
+        return (f"{example.id or place}\t{prediction['label']}" for place, (example, prediction) in enumerate(pairs, 1))
+
+    def to_json(self, example: SentencePair, prediction: Prediction) -> Mapping[str, Plain]:
+        return {
+            "pairID": example.id,
+            "premise": example.premise,
+            "hypothesis": example.hypothesis,
+            "prediction": {"label": prediction["label"], "probabilities": prediction["probabilities"]},
+        }
+
+
+TASK = Entailment()

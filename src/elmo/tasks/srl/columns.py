@@ -1,0 +1,183 @@
+"""Files of columns -> sentences of columns: which columns are what, but not yet what their brackets mean.
+
+    conll2012   12 columns and one per predicate: document, part, token number, word, part of speech, parse, predicate
+                lemma, roleset, sense, speaker, named entity, the predicates' columns, coreference
+    conll2005   word, predicate or "-", one column per predicate
+    props       predicate or "-", one column per predicate: what srl-eval.pl reads; it has no words
+
+Columns are separated by any white space. A blank line ends a sentence, lines that begin with "#" are comments (only in
+conll2012, whose first column never does). The k-th column of roles is that of the k-th predicate.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from elmo.errors import TextError
+from elmo.tasks.labelled_lines import labelled_lines
+
+LayoutName = Literal["conll2012", "conll2005", "props"]
+
+NOTHING = "-"
+"""The mark of a token that is no predicate."""
+
+
+class Layout(NamedTuple):
+    """Positions of the columns, counted from 0."""
+
+    name: LayoutName
+    word: int
+    predicate: int
+    """The predicate, or "-"."""
+    roles: int
+    """The first predicate's column."""
+    after: int
+    """Columns after the last predicate's."""
+
+
+LAYOUTS = {
+    "conll2012": Layout("conll2012", 3, 6, 11, 1),
+    "conll2005": Layout("conll2005", 0, 1, 2, 0),
+    "props": Layout("props", 0, 0, 1, 0),
+}
+
+_TOKEN_NUMBER, _PART_OF_SPEECH = 2, 4
+_END = "#end"
+_OFFICIAL = "gold_conll"
+
+
+@dataclass(frozen=True)
+class ColumnSentence:
+    """The rows of a sentence."""
+
+    layout: Layout
+    rows: Sequence[Sequence[str]]
+    """The columns of each token."""
+    lines: Sequence[int]
+    """The line of each token in the file, from 1."""
+    source: str
+    comments: Sequence[str] = ()
+    """Comment lines before it."""
+    closing: Sequence[str] = ()
+    """Comment lines after it that end its document."""
+
+    @property
+    def words(self) -> list[str]:
+        """The tokens; predicates and "-" in a props file."""
+        return [row[self.layout.word] for row in self.rows]
+
+    @property
+    def parts_of_speech(self) -> list[str]:
+        """Of each token; () if the layout has none."""
+        return [row[_PART_OF_SPEECH] for row in self.rows] if self.layout.name == "conll2012" else []
+
+    @property
+    def marked(self) -> list[int]:
+        """The tokens with a predicate in the predicate column."""
+        return [place for place, row in enumerate(self.rows) if row[self.layout.predicate] != NOTHING]
+
+    @property
+    def columns(self) -> list[list[str]]:
+        """The cells of each predicate's column."""
+        last = len(self.rows[0]) - self.layout.after
+        return [[row[place] for row in self.rows] for place in range(self.layout.roles, last)]
+
+    @property
+    def places(self) -> list[str]:
+        """File and line of each token, for messages."""
+        return [f"{self.source}:{line}" for line in self.lines]
+
+
+def read_sentences_of_columns(
+    path: Path | str, layout: LayoutName | Literal["auto"], encoding: str
+) -> Iterator[ColumnSentence]:
+    """The sentences of a file, or of all files in a folder and the folders in it whose names end in "gold_conll".
+
+    "auto": the layout follows from the first sentence that has a predicate. Raises TextError with file and line for
+    rows of a sentence with different numbers of columns, or too few of them.
+    """
+    if not Path(path).is_dir():
+        yield from _sentences_of_file(path, layout, encoding)
+        return
+    files = sorted(Path(path).rglob(f"*{_OFFICIAL}"))
+    if not files:
+        raise TextError(
+            f"{path}: there is no file *{_OFFICIAL} in this folder. Name a file, or the folder of such files."
+        )
+    for file in files:
+        yield from _sentences_of_file(file, layout, encoding)
+
+
+def _sentences_of_file(
+    path: Path | str, layout: LayoutName | Literal["auto"], encoding: str
+) -> Iterator[ColumnSentence]:
+    lines = list(labelled_lines(path, encoding))
+    if layout == "auto" and is_conll2012(lines):
+        layout = "conll2012"
+    blocks = _blocks(lines, has_comments=layout == "conll2012")
+    if not blocks:
+        raise TextError(f"{path}: there is no sentence in it. Check the file, and that it isn't a list of files.")
+    chosen = LAYOUTS[_detected(blocks) if layout == "auto" else layout]
+    for block in blocks:
+        sentence = ColumnSentence(chosen, block.rows, block.lines, str(path), block.comments, block.closing)
+        _check(sentence)
+        yield sentence
+
+
+def is_conll2012(lines: Iterable[str]) -> bool:
+    """Whether a file begins like one of conll2012 columns."""
+    row = next((line.split() for line in lines if line.strip() and not line.startswith("#")), [])
+    return len(row) > LAYOUTS["conll2012"].roles and row[_TOKEN_NUMBER].isdecimal()
+
+
+class _Block(NamedTuple):
+    rows: list[list[str]]
+    lines: list[int]
+    comments: list[str]
+    closing: list[str]
+
+
+def _blocks(lines: Iterable[str], *, has_comments: bool) -> list[_Block]:
+    blocks = [_Block([], [], [], [])]
+    for number, line in enumerate([*lines, ""], start=1):
+        is_comment = has_comments and line.startswith("#")
+        if blocks[-1].rows and (is_comment or not line.strip()):
+            blocks.append(_Block([], [], [], []))
+        if is_comment:
+            is_end = len(blocks) > 1 and line.startswith(_END)
+            (blocks[-2].closing if is_end else blocks[-1].comments).append(line)
+        elif line.strip():
+            blocks[-1].rows.append(line.split())
+            blocks[-1].lines.append(number)
+    return blocks[:-1]
+
+
+def _detected(blocks: Sequence[_Block]) -> LayoutName:
+    for block in blocks:
+        is_props, has_words = (_fits(block.rows, LAYOUTS[name]) for name in ("props", "conll2005"))
+        if is_props != has_words:
+            return "props" if is_props else "conll2005"
+    return "props" if len(blocks[0].rows[0]) == 1 else "conll2005"
+
+
+def _fits(rows: Sequence[Sequence[str]], layout: Layout) -> bool:
+    """Whether the sentence has predicates, and a column for each."""
+    if min(map(len, rows)) <= layout.roles:
+        return False
+    return len(rows[0]) - layout.roles == sum(row[layout.predicate] != NOTHING for row in rows)
+
+
+def _check(sentence: ColumnSentence) -> None:
+    layout, count = sentence.layout, len(sentence.rows[0])
+    for row, where in zip(sentence.rows, sentence.places, strict=True):
+        if len(row) != count:
+            raise TextError(
+                f"{where}: has {len(row)} columns, but the first line of the sentence has {count}. Every line of a "
+                "sentence needs one column for each of its predicates; a blank line ends the sentence. Fix the line."
+            )
+        if len(row) < layout.roles + layout.after:
+            raise TextError(
+                f"{where}: has {len(row)} columns, but the layout {layout.name} has {layout.roles + layout.after} "
+                "and one more for each predicate. Fix the line, or choose another --layout."
+            )

@@ -1,0 +1,181 @@
+"""Sentences with their predicates and roles, read from CoNLL columns or marked text, and written as columns."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from elmo.errors import TextError
+from elmo.tasks.srl.brackets import column_of_spans, first_nested, spans_of_column
+from elmo.tasks.srl.columns import NOTHING, ColumnSentence, LayoutName, read_sentences_of_columns
+from elmo.tasks.tags import Span
+
+PREDICATE = "V"
+"""The label of a predicate's own span."""
+
+MARK = "/V"
+"""Follows a predicate in marked text: "She gave/V me a book"."""
+
+
+@dataclass(frozen=True)
+class Proposition:
+    """A predicate and its arguments."""
+
+    predicate: tuple[int, int]
+    """Its first token, and the one after its last."""
+    spans: Sequence[Span] = ()
+    """The labeled spans in their order, without overlap; that of the predicate is "V". Empty: unknown."""
+
+
+Roles = Sequence[Proposition]
+"""A prediction: each of a sentence's predicates with its labeled spans, its own ("V") among them."""
+
+
+@dataclass(frozen=True)
+class RoleSentence:
+    """A sentence with its propositions, in the order of their columns."""
+
+    tokens: list[str]
+    propositions: Sequence[Proposition] = ()
+    predicates: Sequence[tuple[int, int]] | None = None
+    """All predicates of the sentence, also those whose propositions are left out here; None: still to be found."""
+    parts_of_speech: Sequence[str] = ()
+    columns: ColumnSentence | None = None
+    """Where it was read from; None for text."""
+    source: str = ""
+    """The file's name."""
+    lines: Sequence[int] = ()
+    """The line of each token in it, from 1."""
+
+
+def read_roles(path: Path | str, layout: LayoutName | Literal["auto"], encoding: str = "utf-8") -> list[RoleSentence]:
+    """The labelled sentences of a file.
+
+    Raises TextError with file and line for columns that don't fit the predicates, brackets without a partner, arguments
+    inside others, columns without a predicate, and a file without words.
+    """
+    return [_labelled(sentence) for sentence in read_sentences_of_columns(path, layout, encoding)]
+
+
+def read_predicates(path: Path | str, layout: LayoutName | Literal["auto"], encoding: str) -> Iterator[RoleSentence]:
+    """The sentences of a file of columns with their predicates; their roles may be missing and aren't read."""
+    for sentence in read_sentences_of_columns(path, layout, encoding):
+        columns = sentence.columns
+        if not columns:
+            propositions = [Proposition((place, place + 1)) for place in sentence.marked]
+        else:
+            propositions = [replace(one, spans=()) for one in _propositions(sentence)]
+        yield _sentence(sentence, propositions)
+
+
+def marked_sentence(tokens: Sequence[str]) -> RoleSentence:
+    """The sentence of tokens of which the predicates end in "/V"; without a mark its predicates are to be found."""
+    propositions = [Proposition((place, place + 1)) for place, token in enumerate(tokens) if _is_marked(token)]
+    words = [token.removesuffix(MARK) if _is_marked(token) else token for token in tokens]
+    return RoleSentence(words, propositions, [one.predicate for one in propositions] or None)
+
+
+def one_by_one(sentences: Iterable[RoleSentence], *, keep_bare: bool) -> list[RoleSentence]:
+    """Each proposition by itself, as it is trained on. `keep_bare`: also the sentences without one."""
+    found = []
+    for sentence in sentences:
+        found += [replace(sentence, propositions=[one]) for one in sentence.propositions]
+        if keep_bare and not sentence.propositions:
+            found.append(sentence)
+    return found
+
+
+def write_roles(pairs: Iterable[tuple[RoleSentence, Roles]]) -> Iterator[str]:
+    """The lines of a file in which each predicate's column holds the predicted roles.
+
+    Sentences that were read from columns keep all their other columns; those of text are written as conll2005.
+    """
+    for sentence, roles in pairs:
+        columns = [column_of_spans(one.spans, len(sentence.tokens)) for one in roles]
+        own = sentence.columns
+        if own is not None:
+            yield from own.comments
+        yield from _aligned(_new_rows(sentence, roles, columns) if own is None else _replaced(own, columns))
+        yield ""
+        if own is not None:
+            yield from own.closing
+
+
+def _labelled(sentence: ColumnSentence) -> RoleSentence:
+    if sentence.layout.name == "props":
+        raise TextError(
+            f"{sentence.places[0]}: the file has predicates and their columns, but no words, so nothing can be learned "
+            "or predicted from it. Give a file with a column of words; props files are for 'elmo task score srl'."
+        )
+    return _sentence(sentence, _propositions(sentence))
+
+
+def _sentence(sentence: ColumnSentence, propositions: Sequence[Proposition]) -> RoleSentence:
+    predicates = [one.predicate for one in propositions]
+    return RoleSentence(
+        sentence.words,
+        propositions,
+        predicates,
+        sentence.parts_of_speech,
+        sentence,
+        sentence.source,
+        sentence.lines,
+    )
+
+
+def _propositions(sentence: ColumnSentence) -> list[Proposition]:
+    """Predicates are found by the "V" of their columns: in the predicate column some may be missing."""
+    found = [_proposition(sentence, number, cells) for number, cells in enumerate(sentence.columns, start=1)]
+    if len(sentence.marked) > len(found):
+        place = sentence.places[sentence.marked[len(found)]]
+        raise TextError(
+            f"{place}: the sentence has {len(sentence.marked)} predicates, but only {len(found)} columns of roles. "
+            "Every predicate needs a column, in the order of the tokens. Fix the sentence."
+        )
+    return found
+
+
+def _proposition(sentence: ColumnSentence, number: int, cells: Sequence[str]) -> Proposition:
+    places = sentence.places
+    spans = spans_of_column(cells, places)
+    nested = first_nested(spans)
+    if nested is not None:
+        raise TextError(
+            f"{places[nested[0]]}: the argument {nested[2]!r} of predicate {number} begins inside another one, but the "
+            "arguments of a predicate can't overlap. Fix the column."
+        )
+    predicates = [span for span in spans if span[2] == PREDICATE]
+    if not predicates:
+        raise TextError(
+            f"{places[0]}: column {number} of the roles has no '(V*)' in the sentence that begins here, so its "
+            "predicate is unknown. Mark the predicate's tokens, or remove the column."
+        )
+    return Proposition(predicates[0][:2], spans)
+
+
+def _is_marked(token: str) -> bool:
+    return token.endswith(MARK) and token != MARK
+
+
+def _replaced(sentence: ColumnSentence, columns: Sequence[Sequence[str]]) -> list[list[str]]:
+    layout = sentence.layout
+    return [
+        [*row[: layout.roles], *(column[place] for column in columns), *row[len(row) - layout.after :]]
+        for place, row in enumerate(sentence.rows)
+    ]
+
+
+def _new_rows(sentence: RoleSentence, roles: Roles, columns: Sequence[Sequence[str]]) -> list[list[str]]:
+    first = {proposition.predicate[0] for proposition in roles}
+    rows = []
+    for place, token in enumerate(sentence.tokens):
+        # A predicate "-" would not be seen as one.
+        predicate = NOTHING if place not in first else PREDICATE if token == NOTHING else token
+        rows.append([token, predicate, *(column[place] for column in columns)])
+    return rows
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -1,0 +1,158 @@
+"""The role labeler of He et al. 2017 with ELMo. Source: He et al. 2017; Peters et al. 2018.
+
+tokens, predicate -> x = [static vectors ; ELMo ; vector of "is it the predicate"]   (instances, tokens, dim)
+       -> alternating highway LSTM                                                   (instances, tokens, hidden)
+       -> [h ; ELMo] -> Linear -> log-softmax                                        (instances, tokens, tags)
+       -> Viterbi: I-X only after B-X or I-X -> the labeled spans of the predicate
+
+An instance is a sentence with one of its predicates; a sentence's vectors are computed once for all of them. For text
+without marks, a small biLSTM beside it finds the predicates (`predicate_finder`); the papers take them as given.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo.errors import ConfigError
+from elmo.tasks.layers.alternating_lstm import AlternatingLSTM
+from elmo.tasks.layers.viterbi import best_sequences, forbidden
+from elmo.tasks.srl.data import Proposition, Roles, RoleSentence
+from elmo.tasks.srl.predicate_finder import PredicateFinder
+from elmo.tasks.srl.settings import NO_INPUT, LabelerSettings
+from elmo.tasks.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
+from elmo.tasks.task import Vocabulary
+from elmo.tasks.task_model import TaskModel
+from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
+
+
+class RoleLabeler(TaskModel[RoleSentence, Roles]):
+    """Sentences with predicates -> the labeled spans of each predicate."""
+
+    allowed: Tensor
+    begins: Tensor
+
+    def __init__(self, settings: LabelerSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
+        """`vocabulary`: "labels" of the spans."""
+        super().__init__()
+        if tokens.input_dim == 0:
+            raise ConfigError(NO_INPUT)
+        self.tokens = tokens
+        self.tags = all_tags(vocabulary["labels"], "iob2")
+        self._numbers = {tag: number for number, tag in enumerate(self.tags)}
+        self.indicator = nn.Embedding(2, settings.indicator_dim)
+        self.lstm = AlternatingLSTM(
+            tokens.input_dim + settings.indicator_dim,
+            settings.hidden_size,
+            settings.num_layers,
+            settings.recurrent_dropout,
+        )
+        self.finder = PredicateFinder(tokens.input_dim, settings.finder_size) if settings.find_predicates else None
+        self.project = nn.Linear(settings.hidden_size + tokens.output_dim, len(self.tags))
+        nn.init.orthogonal_(self.project.weight)
+        nn.init.zeros_(self.project.bias)
+        allowed = [[follows(before, tag, "iob2") for tag in self.tags] for before in self.tags]
+        begins = [follows(OUTSIDE, tag, "iob2") for tag in self.tags]
+        self.register_buffer("allowed", torch.tensor(allowed), persistent=False)
+        self.register_buffer("begins", torch.tensor(begins), persistent=False)
+
+    def loss(self, examples: Sequence[RoleSentence]) -> Float[Tensor, ""]:
+        """Cross-entropy of the gold tags: its mean over a sentence's tokens, averaged over instances.
+
+        Spans of labels that the training data doesn't have count as O. The loss of the predicate finder is added.
+        """
+        vectors = self.tokens([example.tokens for example in examples])
+        loss = self._role_loss(vectors, Instances.of(examples))
+        if self.finder is None:
+            return loss
+        return loss + self.finder.loss(vectors.input, vectors.mask, [example.predicates or () for example in examples])
+
+    def _role_loss(self, vectors: TokenVectors, instances: "Instances") -> Float[Tensor, ""]:
+        logits, mask = self(vectors, instances)
+        gold = torch.zeros(mask.shape, dtype=torch.int64)
+        for row, proposition, length in zip(gold, instances.propositions, instances.lengths(), strict=True):
+            tags = tags_of(proposition.spans, length, "iob2")
+            row[:length] = torch.tensor([self._numbers.get(tag, 0) for tag in tags])
+        return token_cross_entropy(logits, gold.to(logits.device), mask)
+
+    def predict(self, examples: Sequence[RoleSentence]) -> list[Roles]:
+        """For each sentence, its predicates with their labeled spans. Unknown predicates are found first."""
+        vectors = self.tokens([example.tokens for example in examples])
+        if self.finder is not None and any(example.predicates is None for example in examples):
+            found = self.finder.predict(vectors.input, vectors.mask)
+            examples = [_with_predicates(*pair) for pair in zip(examples, found, strict=True)]
+        instances = Instances.of(examples)
+        roles: list[list[Proposition]] = [[] for _ in examples]
+        spans = self.decode(*self(vectors, instances))
+        for number, proposition, own in zip(instances.sentence_numbers, instances.propositions, spans, strict=True):
+            roles[number].append(Proposition(proposition.predicate, own))
+        return list(roles)
+
+    def decode(
+        self, logits: Float[Tensor, "instances tokens tags"], mask: Bool[Tensor, "instances tokens"]
+    ) -> list[list[Span]]:
+        """The spans of the most probable tags of each instance that are a BIO sequence."""
+        no_ends = logits.new_zeros(len(self.tags))
+        moves, starts = forbidden(self.allowed), forbidden(self.begins)
+        rows = best_sequences(logits.log_softmax(dim=2), mask, moves, starts, no_ends)
+        return [spans_of([self.tags[number] for number in row]) for row in rows]
+
+    def forward(
+        self, vectors: TokenVectors, instances: "Instances"
+    ) -> tuple[Float[Tensor, "instances tokens tags"], Bool[Tensor, "instances tokens"]]:
+        """Logits, and the mask of the tokens. `vectors`: of the sentences."""
+        rows = torch.tensor(instances.sentence_numbers, dtype=torch.int64, device=vectors.mask.device)
+        mask = vectors.mask.index_select(0, rows)
+        indicator = self.indicator(instances.indicators(mask.shape[1]).to(mask.device))
+        read = torch.cat([vectors.input.index_select(0, rows), indicator], dim=2)
+        hidden = self.lstm(read, mask)
+        if vectors.output is not None:
+            hidden = torch.cat([hidden, vectors.output.index_select(0, rows)], dim=2)
+        return self.project(hidden), mask
+
+
+class Instances(NamedTuple):
+    """The propositions of a batch of sentences."""
+
+    sentence_lengths: list[int]
+    """Tokens of each sentence of the batch."""
+    sentence_numbers: list[int]
+    """The place of each instance's sentence in the batch."""
+    propositions: list[Proposition]
+
+    @classmethod
+    def of(cls, sentences: Sequence[RoleSentence]) -> "Instances":
+        """All propositions, in order."""
+        found = [(number, one) for number, sentence in enumerate(sentences) for one in sentence.propositions]
+        lengths = [len(sentence.tokens) for sentence in sentences]
+        return cls(lengths, [number for number, _ in found], [one for _, one in found])
+
+    def lengths(self) -> list[int]:
+        """Tokens of each instance."""
+        return [self.sentence_lengths[number] for number in self.sentence_numbers]
+
+    def indicators(self, tokens: int) -> Int[Tensor, "instances tokens"]:
+        """1 at the tokens of the predicate, else 0."""
+        found = torch.zeros(len(self.propositions), tokens, dtype=torch.int64)
+        for row, proposition in zip(found, self.propositions, strict=True):
+            row[slice(*proposition.predicate)] = 1
+        return found
+
+
+def _with_predicates(example: RoleSentence, found: Sequence[tuple[int, int]]) -> RoleSentence:
+    if example.predicates is not None:
+        return example
+    return replace(example, propositions=[Proposition(predicate) for predicate in found], predicates=found)
+
+
+def token_cross_entropy(
+    logits: Float[Tensor, "batch tokens tags"], gold: Int[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"]
+) -> Float[Tensor, ""]:
+    """Mean over each row's tokens, then over the rows that have a token; what is beyond a row's end is ignored."""
+    losses = functional.cross_entropy(logits.transpose(1, 2), gold.masked_fill(~mask, 0), reduction="none")
+    per_row = torch.where(mask, losses, 0).sum(dim=1) / mask.sum(dim=1).clamp(min=1)
+    return per_row.sum() / mask.any(dim=1).sum().clamp(min=1)

@@ -1,0 +1,146 @@
+"""F1 over arguments by the rules of srl-eval.pl, the scorer of the shared task CoNLL-2005. Percentages.
+
+1. A span "C-X" continues the latest argument X before it: both are pieces of one argument, which reaches to the new
+   end. Without an X before it, it is an argument X itself. "R-X" is a label of its own.
+2. A predicted argument is correct if a gold argument has the same label, first and last token and pieces. All other
+   predicted arguments are excess, all other gold arguments missed.
+3. The predicates' own spans, "V", are not arguments.
+4. Precision, recall and F1 are of the sums over all propositions; a proposition is perfect if nothing is excess or
+   missed in it.
+5. A span inside another one (no tagger predicts that, but files may hold it) makes the outer one another argument, one
+   with pieces.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from elmo.tasks.srl.data import PREDICATE
+from elmo.tasks.tags import Span
+from elmo.tasks.task import Counts, Plain, Scores
+
+_CONTINUATION = "C-"
+
+
+class Argument(NamedTuple):
+    """An argument, of one piece or several."""
+
+    label: str
+    start: int
+    end: int
+    """After its last token."""
+    pieces: tuple[tuple[int, int], ...] = ()
+    """(start, end) of each piece if there are several, or of the spans inside it."""
+
+
+class Pair(NamedTuple):
+    """The gold and the predicted spans of a predicate."""
+
+    gold: Sequence[Span]
+    predicted: Sequence[Span]
+    kind: str = ""
+    """What sort of predicate it is, to be scored by itself too, such as "verbs"; "": none."""
+
+
+def arguments_of(spans: Iterable[Span]) -> list[Argument]:
+    """The arguments that a predicate's spans make, by rules 1 and 5; that of "V" is among them."""
+    found: list[Argument] = []
+    latest: dict[str, int] = {}
+    for start, end, label in sorted(spans, key=lambda span: (span[0], -span[1])):
+        for number, outer in enumerate(found):
+            if outer.start <= start and end <= outer.end:
+                found[number] = outer._replace(pieces=(*outer.pieces, (start, end)))
+        name = label.removeprefix(_CONTINUATION)
+        if name != label and name in latest:
+            head = found[latest[name]]
+            pieces = head.pieces or ((head.start, head.end),)
+            found[latest[name]] = Argument(name, head.start, end, (*pieces, (start, end)))
+        else:
+            latest[name] = len(found)
+            found.append(Argument(name, start, end))
+    return found
+
+
+def proposition_counts(gold: Iterable[Span], predicted: Iterable[Span]) -> dict[str, tuple[int, int, int]]:
+    """(correct, excess, missed) arguments of each label of a proposition, "V" included."""
+    right, found = Counter(arguments_of(gold)), Counter(arguments_of(predicted))
+    parts = (right & found, found - right, right - found)
+    sums = [Counter(argument.label for argument in part.elements()) for part in parts]
+    labels = sorted({label for part in sums for label in part})
+    return {label: (sums[0][label], sums[1][label], sums[2][label]) for label in labels}
+
+
+def argument_counts(pairs: Iterable[Pair]) -> Counts:
+    """What the propositions of an example add to F1: the sums of `proposition_counts` without "V"."""
+    sums = _added(proposition_counts(pair.gold, pair.predicted) for pair in pairs)
+    return {label: counts for label, counts in sums.items() if label != PREDICATE}
+
+
+def role_scores(pairs: Sequence[Pair]) -> Scores:
+    """Scores of propositions.
+
+    `f1`, `precision`, `recall`, `correct`, `excess`, `missed` over all arguments; `propositions`, `perfect_props` in
+    percent; `span_f1`, in which each "C-X" counts for itself; `unlabelled_f1`, in which labels don't count;
+    `per_label`, with "V"; `per_predicate` for each kind of predicate.
+    """
+    counts = [proposition_counts(pair.gold, pair.predicted) for pair in pairs]
+    sums = _added(counts)
+    perfect = sum(not any(part[1] or part[2] for label, part in own.items() if label != PREDICATE) for own in counts)
+    scores: dict[str, Plain] = {
+        **_figures(_overall(sums)),
+        "propositions": len(pairs),
+        "perfect_props": 100 * perfect / len(pairs) if pairs else 0.0,
+        "span_f1": _plain_f1(pairs, labelled=True),
+        "unlabelled_f1": _plain_f1(pairs, labelled=False),
+        "per_label": {label: _figures(sums[label]) for label in sorted(sums)},
+    }
+    kinds = sorted({pair.kind for pair in pairs} - {""})
+    if kinds:
+        scores["per_predicate"] = {
+            kind: _figures(_overall(_added(own for own, pair in zip(counts, pairs, strict=True) if pair.kind == kind)))
+            for kind in kinds
+        }
+    return scores
+
+
+def _added(counts: Iterable[dict[str, tuple[int, int, int]]]) -> dict[str, tuple[int, int, int]]:
+    sums: dict[str, tuple[int, int, int]] = {}
+    for own in counts:
+        for label, (right, extra, missed) in own.items():
+            before = sums.get(label, (0, 0, 0))
+            sums[label] = (before[0] + right, before[1] + extra, before[2] + missed)
+    return sums
+
+
+def _overall(sums: dict[str, tuple[int, int, int]]) -> tuple[int, int, int]:
+    parts = [counts for label, counts in sums.items() if label != PREDICATE]
+    return sum(part[0] for part in parts), sum(part[1] for part in parts), sum(part[2] for part in parts)
+
+
+def _plain_f1(pairs: Iterable[Pair], *, labelled: bool) -> float:
+    right = extra = missed = 0
+    for pair in pairs:
+        gold, found = (
+            Counter(span if labelled else span[:2] for span in spans if span[2] != PREDICATE)
+            for spans in (pair.gold, pair.predicted)
+        )
+        right += (gold & found).total()
+        extra += (found - gold).total()
+        missed += (gold - found).total()
+    return _percentage(2 * right, 2 * right + extra + missed)
+
+
+def _figures(counts: tuple[int, int, int]) -> dict[str, float]:
+    right, extra, missed = counts
+    return {
+        "f1": _percentage(2 * right, 2 * right + extra + missed),
+        "precision": _percentage(right, right + extra),
+        "recall": _percentage(right, right + missed),
+        "correct": right,
+        "excess": extra,
+        "missed": missed,
+    }
+
+
+def _percentage(part: float, whole: float) -> float:
+    return 100 * part / whole if whole else 0.0

@@ -1,0 +1,51 @@
+"""Settings of semantic role labeling; the defaults are for a CPU, configs/tasks/srl-paper.toml has the paper's."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from elmo.tasks.settings import FitSettings, TaskSettings, TokenSettings, require_chance, require_choices, require_size
+
+NO_INPUT = (
+    "the labeler would read nothing but which token is the predicate: there are no static vectors and no ELMo at the "
+    "input. Give it one of them with --static FILE, or --encoder elmo and --placement input or both."
+)
+
+
+@dataclass(frozen=True)
+class LabelerSettings:
+    """Data and network of the role labeler."""
+
+    layout: Literal["auto", "conll2012", "conll2005", "props"] = "auto"
+    """Columns of the files. conll2012: as in OntoNotes; conll2005: word, predicate or "-", one column per predicate;
+    props: the same without words, only to be scored; auto: detected from the file."""
+    encoding: str = "utf-8"
+    """Encoding of the files."""
+    num_layers: int = 4
+    """Layers of the LSTM, which read in turn left to right and right to left. The paper has 8."""
+    hidden_size: int = 128
+    """Units of each layer. The paper has 300."""
+    recurrent_dropout: float = 0.1
+    """Dropout on the state that a layer hands from token to token, the same for all tokens of a sentence."""
+    indicator_dim: int = 50
+    """Dimensions of the vector that says whether a token belongs to the predicate. The paper has 100."""
+    find_predicates: bool = True
+    """Whether a small biLSTM learns beside it which tokens are predicates, for text without marks. It changes nothing
+    in the vectors that both read."""
+    finder_size: int = 64
+    """Units of that biLSTM in each direction."""
+
+    def __post_init__(self) -> None:
+        require_choices(self)
+        require_size(self, "num_layers", "hidden_size", "indicator_dim", "finder_size")
+        require_chance(self, "recurrent_dropout")
+
+
+@dataclass(frozen=True)
+class Settings(TaskSettings):
+    """All settings of `elmo task train srl`."""
+
+    tokens: TokenSettings = field(default_factory=lambda: TokenSettings(elmo_dropout=0.1))
+    fit: FitSettings = field(
+        default_factory=lambda: FitSettings(epochs=12, patience=3, batch_size=80, max_length=100, decay="linear")
+    )
+    labeler: LabelerSettings = field(default_factory=LabelerSettings)

@@ -1,0 +1,127 @@
+"""Semantic role labeling as a task."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elmo.errors import ConfigError, TextError
+from elmo.tasks.rule import Rule
+from elmo.tasks.srl.data import (
+    PREDICATE,
+    Proposition,
+    Roles,
+    RoleSentence,
+    one_by_one,
+    read_roles,
+    write_roles,
+)
+from elmo.tasks.srl.rules import rules_of
+from elmo.tasks.srl.score import Pair, argument_counts, role_scores
+from elmo.tasks.srl.score_files import score_role_files
+from elmo.tasks.srl.settings import NO_INPUT, Settings
+from elmo.tasks.srl.unlabelled import sentences_with_predicates
+from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
+
+if TYPE_CHECKING:
+    from elmo.tasks.srl.model import RoleLabeler
+    from elmo.tasks.tokens.representation import TokenRepresentation
+
+_KINDS = {"V": "verbs", "N": "nouns", "J": "adjectives"}
+
+
+class SemanticRoles(Task[Settings, RoleSentence, Roles]):
+    """Sentences with predicates, in CoNLL columns; predictions are the labeled spans of each predicate."""
+
+    name = "srl"
+    summary = "who did what to whom: the roles of given predicates, in CoNLL columns"
+    metric = "f1"
+    metric_kind = "f1"
+    settings = Settings
+
+    def read(self, path: Path | str, settings: Settings) -> list[RoleSentence]:
+        return read_roles(path, settings.labeler.layout, settings.labeler.encoding)
+
+    def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[RoleSentence]:
+        return sentences_with_predicates(path, reading)
+
+    def sentences(self, example: RoleSentence) -> list[list[str]]:
+        return [example.tokens]
+
+    def training(self, examples: list[RoleSentence], settings: Settings) -> list[RoleSentence]:
+        return one_by_one(examples, keep_bare=settings.labeler.find_predicates)
+
+    def vocabulary(self, examples: list[RoleSentence], settings: Settings) -> Vocabulary:
+        labels = {
+            label for example in examples for proposition in example.propositions for _, _, label in proposition.spans
+        }
+        if labels <= {PREDICATE}:
+            raise TextError(
+                f"{examples[0].source}: no predicate of the training data has an argument, so there is nothing to "
+                "learn. Check the file and its columns, or say what they are with --layout."
+            )
+        return {"labels": sorted(labels)}
+
+    def check(self, examples: list[RoleSentence], vocabulary: Vocabulary, settings: Settings) -> None:
+        """Nothing is wrong with a label that the training data doesn't have: the rare ones of PropBank are seldom all
+        there. Its arguments count as missed."""
+
+    def check_settings(self, settings: Settings) -> None:
+        super().check_settings(settings)
+        if not settings.tokens.gives_input:
+            raise ConfigError(NO_INPUT)
+
+    def build(self, settings: Settings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "RoleLabeler":
+        from elmo.tasks.srl.model import RoleLabeler
+
+        return RoleLabeler(settings.labeler, vocabulary, tokens)
+
+    def score(self, examples: Sequence[RoleSentence], predictions: Sequence[Roles]) -> Scores:
+        return role_scores([pair for both in zip(examples, predictions, strict=True) for pair in _pairs(*both)])
+
+    def counts(self, example: RoleSentence, prediction: Roles) -> Counts:
+        return argument_counts(_pairs(example, prediction))
+
+    def rules(self, examples: list[RoleSentence]) -> list[Rule[RoleSentence, Roles]]:
+        return rules_of(examples)
+
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
+        return score_role_files(gold, predicted, settings.labeler.layout, settings.labeler.encoding)
+
+    def remarks(self, scores: Scores) -> list[str]:
+        if scores["correct"] or scores["excess"] or not scores["missed"]:
+            return []
+        return ["the labeler predicts no argument at all: train it longer, on more data, or with smaller batches"]
+
+    def write(self, pairs: Iterable[tuple[RoleSentence, Roles]]) -> Iterator[str]:
+        return write_roles(pairs)
+
+    def to_json(self, example: RoleSentence, prediction: Roles) -> Mapping[str, Plain]:
+        return {"tokens": example.tokens, "frames": [_frame(example, proposition) for proposition in prediction]}
+
+
+def _pairs(example: RoleSentence, prediction: Roles) -> list[Pair]:
+    return [
+        Pair(proposition.spans, found.spans, _kind(example, proposition))
+        for proposition, found in zip(example.propositions, prediction, strict=True)
+    ]
+
+
+def _kind(example: RoleSentence, proposition: Proposition) -> str:
+    """By the part of speech of the predicate's first token (Penn Treebank's names)."""
+    if not example.parts_of_speech:
+        return ""
+    return _KINDS.get(example.parts_of_speech[proposition.predicate[0]][:1], "others")
+
+
+def _frame(example: RoleSentence, proposition: Proposition) -> dict[str, Plain]:
+    """A predicate with its arguments, as a person reads them."""
+    start, end = proposition.predicate
+    arguments: list[Plain] = [
+        {"label": label, "start": first, "end": last, "tokens": example.tokens[first:last]}
+        for first, last, label in proposition.spans
+        if label != PREDICATE
+    ]
+    return {"predicate": {"start": start, "end": end, "tokens": example.tokens[start:end]}, "arguments": arguments}
+
+
+TASK = SemanticRoles()

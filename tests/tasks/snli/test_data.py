@@ -1,0 +1,88 @@
+"""Pairs are read from JSON lines, tables and columns; every fault is an error with its line."""
+
+import json
+
+import pytest
+
+from elmo.errors import TextError
+from elmo.tasks.snli.data import SentencePair, read_pairs, read_unlabelled_pairs
+from elmo.text.tokenizer import tokenizer
+
+UNICODE = tokenizer("unicode")
+
+
+def row(label="neutral", **changes):
+    return {"gold_label": label, "sentence1": "A man sleeps.", "sentence2": "He's old.", "pairID": "7", **changes}
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(content, tokenize=UNICODE):
+        path = tmp_path / "data"
+        lines = [line if isinstance(line, str) else json.dumps(line) for line in content]
+        path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        return read_pairs(path, tokenize)
+
+    return read
+
+
+def test_json_lines_are_tokenized_and_undecided_pairs_are_left_out(read, tmp_path):
+    first, second = read([row(), "", row("-"), row("entailment", pairID=None)])
+    assert first == SentencePair(
+        ["A", "man", "sleeps", "."], ["He", "'s", "old", "."], "neutral", "7", str(tmp_path / "data"), 1
+    )
+    assert (second.label, second.id, second.line) == ("entailment", "4", 4)
+
+
+def test_leaves_of_a_parse_are_the_tokens(read):
+    (pair,) = read([row(sentence1_binary_parse="( ( A -LRB- ) ( don't . ) )")])
+    assert pair.premise == ["A", "(", "don't", "."]
+    assert pair.hypothesis == ["He", "'s", "old", "."]
+
+
+def test_tables_are_read_by_their_header_and_columns_without_one(read):
+    table = ["gold_label\tx\tsentence1\tsentence2\tpairID", "neutral\t\tA man\tHe\tp1", "-\t\tA\tB\tp2"]
+    (pair,) = read(table)
+    assert (pair.premise, pair.hypothesis, pair.id, pair.line) == (["A", "man"], ["He"], "p1", 2)
+    one, other = read(["yes\tA  man\tHe", "no\t\tHe"], str.split)
+    assert (one.label, one.premise, one.id) == ("yes", ["A", "man"], "1")
+    assert other.premise == []
+
+
+def test_pairs_without_labels_are_read_in_both_forms(tmp_path):
+    path = tmp_path / "pairs"
+    path.write_text("A man .\tHe\n\nA dog .\tIt\n", encoding="utf-8")
+    found = list(read_unlabelled_pairs(path, str.split))
+    assert [(pair.premise, pair.hypothesis, pair.label, pair.id) for pair in found] == [
+        (["A", "man", "."], ["He"], "", "1"),
+        (["A", "dog", "."], ["It"], "", "3"),
+    ]
+    path.write_text('{"sentence1": "A", "sentence2": "B"}\n' + json.dumps(row("-")), encoding="utf-8")
+    assert [pair.label for pair in read_unlabelled_pairs(path, str.split)] == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([row(), "{"], "data:2: not valid JSON"),
+        ([row(), "[1]"], "data:2: not a JSON object"),
+        ([row(), "[" * 10_000], "data:2: not valid JSON"),
+        ([row(), {"gold_label": "x"}], r"data:2: there is no field 'sentence1', its fields are 'gold_label'"),
+        ([{"sentence1": "A", "sentence2": "B"}], "data:1: there is no field 'gold_label'"),
+        ([row(sentence2=3)], "data:1: the field 'sentence2' is 3, but must be a text"),
+        ([row(sentence2="\ud800")], "data:1: the field 'sentence2' is"),
+        ([row(" ")], "data:1: gold_label is empty"),
+        (["yes\tA\tB", "no\tA"], "data:2: has 2 columns between tabs, but gold_label TAB sentence1 TAB sentence2"),
+        (["just text"], "data:1: has 1 column between tabs"),
+        (["gold_label\tsentence1\tsentence2", "yes\tA"], "data:2: has 2 columns between tabs, but the header has 3"),
+        ([], "there is no labelled pair in it"),
+    ],
+)
+def test_what_is_wrong_is_an_error_with_its_line(read, lines, message):
+    with pytest.raises(TextError, match=message):
+        read(lines)
+
+
+def test_the_open_data_is_read_whole(shared):
+    folder = shared / "data" / "nli" / "snli-small"
+    assert len(read_pairs(folder / "dev.jsonl", UNICODE)) == 1000

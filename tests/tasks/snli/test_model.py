@@ -1,0 +1,180 @@
+"""ESIM equals the original's values stage by stage, treats both sides alike, and learns."""
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from elmo.errors import ConfigError
+from elmo.static.vectors import StaticVectors
+from elmo.tasks.layers.local_inference import compare, mean_and_max
+from elmo.tasks.settings import TokenSettings
+from elmo.tasks.snli.data import SentencePair
+from elmo.tasks.snli.model import ESIM
+from elmo.tasks.snli.settings import EntailmentSettings
+from elmo.tasks.tokens.frozen_layers import FrozenLayers
+from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources, TokenVectors
+
+LABELS = {"labels": ["entailment", "neutral", "contradiction"]}
+WORDS = ["a", "man", "sleeps", "old", "nobody"]
+PAIRS = [
+    SentencePair(["a", "man", "sleeps"], ["a", "man"], "entailment"),
+    SentencePair(["a", "man", "sleeps"], ["a", "old", "man", "sleeps"], "neutral"),
+    SentencePair(["a", "man", "sleeps"], ["nobody"], "contradiction"),
+    SentencePair([], ["man"], "neutral"),
+]
+
+
+@pytest.fixture
+def build(tiny_bilm):
+    def build(settings=None, **tokens):
+        tokens = TokenSettings(**{"encoder": "none", "elmo_dropout": 0.0, **tokens})
+        frozen = None if tokens.encoder == "none" else FrozenLayers(tiny_bilm)
+        vectors = np.random.default_rng(0).normal(size=(len(WORDS), 6)).astype(np.float32)
+        sources = TokenSources(frozen, {"static": StaticVectors(tuple(WORDS), vectors)})
+        torch.manual_seed(0)
+        return ESIM(settings or EntailmentSettings(hidden_size=8), LABELS, TokenRepresentation(tokens, sources))
+
+    return build
+
+
+class Sizes(torch.nn.Module):
+    """Takes the place of a token representation whose vectors are given by hand."""
+
+    def __init__(self, input_dim):
+        super().__init__()
+        self.input_dim, self.output_dim = input_dim, 0
+
+
+def golden_model(arrays, dtype):
+    """The original's weights in our network; its two linear layers and the hidden sizes all differ."""
+    shapes = {name: arrays[f"weight.{name}"].shape for name in ("_encoder._module.weight_hh_l0",
+              "_inference_encoder._module.weight_hh_l0")}  # fmt: skip
+    model = ESIM(EntailmentSettings(hidden_size=4), LABELS, Sizes(arrays["premise"].shape[2]))
+    encoder, inference = (shape[1] for shape in shapes.values())
+    from elmo.tasks.layers.bilstm import BiLSTM
+
+    model.encoder = BiLSTM(arrays["premise"].shape[2], [encoder])
+    weight = {name.removeprefix("weight."): value for name, value in arrays.items() if name.startswith("weight.")}
+    project = weight["_projection_feedforward._linear_layers.0.weight"]
+    model.project = torch.nn.Linear(*project.shape[::-1])
+    model.composition = BiLSTM(project.shape[0], [inference])
+    hidden = weight["_output_feedforward._linear_layers.0.weight"]
+    model.classifier[1] = torch.nn.Linear(*hidden.shape[::-1])
+    model.classifier[4] = torch.nn.Linear(hidden.shape[0], 3)
+    own = {}
+    for ours, theirs in OUR_NAMES.items():
+        for name, value in weight.items():
+            if name.startswith(theirs):
+                rest = name.removeprefix(theirs)
+                direction = "1" if rest.endswith("_reverse") else "0"
+                own[ours.format(direction) + rest.removesuffix("_reverse")] = value
+    model.load_state_dict(own)
+    return model.to(dtype).eval()
+
+
+OUR_NAMES = {
+    "encoder.layers.0.{}": "_encoder._module",
+    "composition.layers.0.{}": "_inference_encoder._module",
+    "project": "_projection_feedforward._linear_layers.0",
+    "classifier.1": "_output_feedforward._linear_layers.0",
+    "classifier.4": "_output_logit._linear_layers.0",
+}
+
+
+@pytest.mark.parametrize(("dtype", "kind", "tolerance"), [(torch.float64, "f64", 1e-9), (torch.float32, "f32", 1e-5)])
+@pytest.mark.parametrize("name", ["small", "larger"])
+def test_every_stage_and_gradient_equals_the_originals(golden_folder, name, dtype, kind, tolerance):
+    with np.load(golden_folder / "tasks" / "esim" / f"{name}.npz") as file:
+        arrays = {key: torch.from_numpy(file[key]) for key in file}
+    model = golden_model(arrays, dtype)
+    near = {"rtol": tolerance if kind == "f32" else 0, "atol": tolerance}
+    sides = {}
+    for side in ("premise", "hypothesis"):
+        mask = torch.arange(arrays[side].shape[1]) < arrays[f"{side}_lengths"][:, None]
+        encoded = model.encode(TokenVectors({"given": arrays[side].to(dtype)}, {}, mask))
+        sides[side] = (encoded, mask)
+    pooled = []
+    for side, other in (("premise", "hypothesis"), ("hypothesis", "premise")):
+        encoded, mask = sides[side]
+        compared = compare(encoded, *sides[other])
+        projected = torch.relu(model.project(compared))
+        composed = model.composition(projected, mask)
+        pooled.append(mean_and_max(composed, mask))
+        stages = {"encoded": encoded, "enhanced": compared, "projected": projected, "composed": composed}
+        for stage, found in stages.items():
+            expected = arrays.get(f"{stage}_{side}_{kind}")
+            if expected is not None:
+                torch.testing.assert_close(found[mask], expected[mask], **near)
+    if f"pooled_{kind}" in arrays:
+        torch.testing.assert_close(torch.cat(pooled, dim=1), arrays[f"pooled_{kind}"], **near)
+    logits = model.classify(*sides["premise"], *sides["hypothesis"])
+    torch.testing.assert_close(logits, arrays[f"logits_{kind}"], **near)
+    loss = functional.cross_entropy(logits, arrays["labels"])
+    if f"loss_{kind}" in arrays:
+        torch.testing.assert_close(loss, arrays[f"loss_{kind}"].to(dtype), **near)
+    if (name, kind) == ("small", "f64"):
+        loss.backward()
+        assert_gradients_equal(model, golden_folder / "tasks" / "esim" / "small_gradients.npz")
+
+
+def assert_gradients_equal(model, path):
+    parameters = dict(model.named_parameters())
+    with np.load(path) as file:
+        for ours, theirs in OUR_NAMES.items():
+            names = [name for name in file if name.startswith(f"grad.{theirs}")]
+            assert names
+            for name in names:
+                rest = name.removeprefix(f"grad.{theirs}").removesuffix("_f64")
+                own = ours.format("1" if rest.endswith("_reverse") else "0") + rest.removesuffix("_reverse")
+                np.testing.assert_allclose(parameters[own].grad, file[name], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("tokens", [{}, {"encoder": "elmo"}, {"encoder": "elmo", "placement": "both"},
+                                    {"encoder": "elmo", "placement": "output"}])  # fmt: skip
+@torch.no_grad()
+def test_a_pair_has_the_same_logits_in_any_batch(build, tokens):
+    model = build(**tokens).eval()
+    together = model(PAIRS)
+    assert torch.isfinite(together).all()
+    for pair, logits in zip(PAIRS, together, strict=True):
+        torch.testing.assert_close(model([pair])[0], logits, rtol=1e-5, atol=1e-6)
+
+
+@torch.no_grad()
+def test_hidden_premises_change_nothing(build):
+    model = build(EntailmentSettings(hidden_size=8, premises="hide")).eval()
+    torch.testing.assert_close(model(PAIRS[:1]), model([SentencePair(["old"], PAIRS[0].hypothesis)]))
+    seeing = build().eval()
+    assert not torch.allclose(seeing(PAIRS[:1]), seeing([SentencePair(["old"], PAIRS[0].hypothesis)]))
+
+
+def test_elmo_at_the_output_widens_the_comparison_and_has_gradients(build, tiny_bilm):
+    model = build(encoder="elmo", placement="both")
+    assert model.project.in_features == 4 * (16 + tiny_bilm.config.output_dim)
+    model.loss(PAIRS).backward()
+    assert all(parameter.grad.abs().sum() > 0 for parameter in model.tokens.mixes.parameters())
+
+
+def test_it_learns(build):
+    model = build(EntailmentSettings(hidden_size=8, dropout=0.1))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    for _ in range(60):
+        optimizer.zero_grad()
+        model.loss(PAIRS).backward()
+        optimizer.step()
+    model.eval()
+    found = model.predict(PAIRS)
+    assert [one["label"] for one in found] == [pair.label for pair in PAIRS]
+    assert sum(found[0]["probabilities"].values()) == pytest.approx(1)
+
+
+def test_labels_that_training_does_not_have_have_no_held_out_loss(build):
+    model = build()
+    assert model.held_out_loss([SentencePair(["a"], ["man"], "maybe")]) is None
+    assert model.held_out_loss(PAIRS) is not None
+
+
+def test_nothing_to_read_is_refused():
+    with pytest.raises(ConfigError, match="the network would read nothing"):
+        ESIM(EntailmentSettings(), LABELS, TokenRepresentation(TokenSettings(encoder="none")))

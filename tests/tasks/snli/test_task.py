@@ -1,0 +1,117 @@
+"""Textual entailment from files to predictions, as on the command line."""
+
+import json
+import random
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from elmo.cli.main import main
+from elmo.tasks.settings import with_table
+from elmo.tasks.snli.data import SentencePair
+from elmo.tasks.snli.settings import Settings
+from elmo.tasks.snli.task import TASK
+
+FOLDER = Path(__file__).resolve().parents[3] / "configs" / "tasks"
+ANIMALS, VERBS = ["cat", "dog", "bird"], ["sleeps", "runs"]
+
+
+def pair(chance, number):
+    """Entailed: the same animal and verb; contradicted: another animal."""
+    animal, verb, other = *chance.sample(ANIMALS, 1), chance.choice(VERBS), chance.choice(ANIMALS)
+    label = "entailment" if other == animal else "contradiction"
+    return {
+        "gold_label": label, "sentence1": f"A {animal} {verb} .", "sentence2": f"A {other} {verb} .",
+        "pairID": f"p{number}",
+    }  # fmt: skip
+
+
+@pytest.fixture
+def files(tmp_path):
+    chance = random.Random(0)
+    for name, count in (("train", 80), ("dev", 30)):
+        rows = [pair(chance, number) for number in range(count)]
+        rows.append({**rows[0], "gold_label": "-", "pairID": "undecided"})
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    words = ["A", ".", *ANIMALS, *VERBS]
+    vectors = "".join(f"{word} {' '.join(str(chance.gauss(0, 1)) for _ in range(6))}\n" for word in words)
+    (tmp_path / "vectors.txt").write_text(vectors, encoding="utf-8")
+    (tmp_path / "small.toml").write_text(
+        "hidden_size = 12\nepochs = 12\nbatch_size = 8\nlearning_rate = 0.01\ndropout = 0.1\ndecay = 'none'\n"
+    )
+    return tmp_path
+
+
+def test_from_pairs_to_predictions_with_static_vectors(files, capsys):
+    train, dev, run = str(files / "train.jsonl"), str(files / "dev.jsonl"), str(files / "run")
+    flags = ["--encoder", "none", "--static", str(files / "vectors.txt"), "--json"]
+    data = ["--train", train, "--dev", dev, "--test", dev]
+    assert main(["task", "train", "snli", str(files / "small.toml"), *data, "-o", run, *flags]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["metric"] == "accuracy"
+    assert found["test"]["mean"] > 90
+    answers = files / "answers"
+    assert main(["task", "evaluate", "snli", run, dev, "-o", str(answers), "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert scores["accuracy"] == found["test"]["mean"]
+    lines = answers.read_text().splitlines()
+    assert (len(lines), lines[0].split("\t")[0]) == (30, "p0")
+    assert main(["task", "score", "snli", dev, str(answers), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["accuracy"] == scores["accuracy"]
+    (files / "pairs").write_text("A cat sleeps .\tA cat sleeps .\n\nA dog runs.\tA bird runs.\n")
+    assert main(["task", "predict", "snli", run, str(files / "pairs")]) == 0
+    assert capsys.readouterr().out == "1\tentailment\n3\tcontradiction\n"
+    assert main(["task", "predict", "snli", run, str(files / "pairs"), "--json"]) == 0
+    second = json.loads(capsys.readouterr().out.splitlines()[1])
+    assert second["premise"] == ["A", "dog", "runs", "."]
+    assert sum(second["prediction"]["probabilities"].values()) == pytest.approx(1)
+
+
+def test_hidden_premises_leave_nothing_to_learn_here(files, capsys):
+    data = ["--train", str(files / "train.jsonl"), "--dev", str(files / "dev.jsonl"), "--premises", "hide"]
+    flags = ["--encoder", "none", "--static", str(files / "vectors.txt"), "--json", "--epochs", "3"]
+    assert main(["task", "train", "snli", str(files / "small.toml"), *data, "-o", str(files / "run"), *flags]) == 0
+    assert json.loads(capsys.readouterr().out)["dev"]["mean"] < 85
+
+
+def test_elmo_is_read_at_both_places(files, bilm_folder, capsys):
+    data = ["--train", str(files / "train.jsonl"), "--dev", str(files / "dev.jsonl")]
+    flags = ["--model", str(bilm_folder), "--placement", "both", "--epochs", "1", "--json"]
+    assert main(["task", "train", "snli", str(files / "small.toml"), *data, "-o", str(files / "run"), *flags]) == 0
+    mixes = json.loads(capsys.readouterr().out)["per_seed"][0]["mix_weights"]
+    assert [mix["placement"] for mix in mixes] == ["input", "output"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            '{"gold_label": "maybe", "sentence1": "A", "sentence2": "B"}',
+            "dev:2: the label 'maybe' isn't in the training",
+        ),
+        ('{"gold_label": "entailment", "sentence1": "A"}', "dev:2: there is no field 'sentence2'"),
+        ("entailment\tA\tB", "dev:2: not valid JSON"),
+    ],
+)
+def test_bad_lines_end_with_2_and_their_line(files, capsys, line, message):
+    good = (files / "dev.jsonl").read_text().splitlines()[0]
+    (files / "dev").write_text(f"{good}\n{line}\n")
+    data = ["--train", str(files / "train.jsonl"), "--dev", str(files / "dev")]
+    assert main(["task", "train", "snli", *data, "-o", str(files / "run")]) == 2
+    assert message in capsys.readouterr().err
+    assert not (files / "run").exists()
+
+
+def test_pairs_of_one_premise_stay_together():
+    one, other = SentencePair(["a"], ["b"], "x"), SentencePair(["a"], ["c"], "y")
+    assert TASK.group(one, 0) == TASK.group(other, 5)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("snli*.toml")), ids=lambda path: path.stem)
+def test_a_recipe_is_read_and_says_how_to_run_it(path):
+    settings = with_table(Settings(), tomllib.loads(path.read_text(encoding="utf-8")), str(path))
+    assert f"configs/tasks/{path.name}" in path.read_text(encoding="utf-8").split("\n\n")[0]
+    if path.stem == "snli-paper":
+        assert (settings.entailment.hidden_size, settings.fit.learning_rate) == (300, 0.0004)
+        assert (settings.tokens.placement, settings.tokens.layer_norm) == ("both", "words")

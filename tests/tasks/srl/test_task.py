@@ -1,0 +1,142 @@
+"""Semantic role labeling from files to predictions, as on the command line."""
+
+import json
+import random
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from elmo.cli.main import main
+from elmo.tasks.settings import with_table
+from elmo.tasks.srl.settings import Settings
+from elmo.tasks.srl.task import TASK
+from elmo.tasks.task import TextReading
+
+FOLDER = Path(__file__).resolve().parents[3] / "configs" / "tasks"
+
+
+def sentence(chance):
+    """One or two predicates; who stands before, what stands after."""
+    parts = []
+    for _ in range(chance.randint(1, 2)):
+        parts.append([(chance.choice(["she", "he"]), "ARG0"), (chance.choice(["saw", "took"]), "V"),
+                      (chance.choice(["it", "him"]), "ARG1")])  # fmt: skip
+    rows = [(word, label, number) for number, part in enumerate(parts) for word, label in part]
+    lines = []
+    for place, (word, label, number) in enumerate(rows):
+        is_verb = label == "V"
+        cells = [f"({label}*)" if number == column else "*" for column in range(len(parts))]
+        first = [
+            "d",
+            "0",
+            str(place),
+            word,
+            "VBD" if is_verb else "PRP",
+            "*",
+            word if is_verb else "-",
+            "-",
+            "-",
+            "-",
+            "*",
+        ]
+        lines.append(" ".join([*first, *cells, "-"]))
+    return "\n".join(lines) + "\n\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    chance = random.Random(0)
+    for name, count in (("train", 60), ("dev", 15)):
+        text = "#begin document (d); part 000\n" + "".join(sentence(chance) for _ in range(count)) + "#end document\n"
+        (tmp_path / f"{name}.conll").write_text(text, encoding="utf-8")
+    words = ["she", "he", "saw", "took", "it", "him"]
+    vectors = "".join(f"{word} {' '.join(str(chance.gauss(0, 1)) for _ in range(6))}\n" for word in words)
+    (tmp_path / "vectors.txt").write_text(vectors, encoding="utf-8")
+    (tmp_path / "small.toml").write_text(
+        "num_layers = 2\nhidden_size = 16\nindicator_dim = 4\nepochs = 12\nbatch_size = 8\nlearning_rate = 0.02\n"
+    )
+    return tmp_path
+
+
+def test_from_columns_to_predictions_with_static_vectors(files, capsys):
+    train, dev, run = str(files / "train.conll"), str(files / "dev.conll"), str(files / "run")
+    flags = ["--encoder", "none", "--static", str(files / "vectors.txt"), "--json"]
+    data = ["--train", train, "--dev", dev, "--test", dev]
+    assert main(["task", "train", "srl", str(files / "small.toml"), *data, "-o", run, *flags]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["metric"] == "f1"
+    assert found["test"]["mean"] > 90
+    answers = str(files / "answers.conll")
+    assert main(["task", "evaluate", "srl", run, dev, "-o", answers, "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert scores["f1"] == found["test"]["mean"]
+    assert set(scores["per_predicate"]) == {"verbs"}
+    assert Path(answers).read_text().startswith("#begin document (d)")
+    assert main(["task", "score", "srl", dev, answers, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["f1"] == scores["f1"]
+    assert main(["task", "score", "srl", dev, dev, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["f1"] == 100
+    (files / "text").write_text("she saw/V him he took it\n\nhe took it she saw him\n")
+    assert main(["task", "predict", "srl", run, str(files / "text"), "--json"]) == 0
+    first, empty, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    (frame,) = first["frames"]
+    assert frame["predicate"]["tokens"] == ["saw"]
+    assert [(one["label"], one["tokens"]) for one in frame["arguments"]] == [("ARG0", ["she"]), ("ARG1", ["him"])]
+    assert empty["frames"] == []
+    assert [frame["predicate"]["start"] for frame in second["frames"]] == [1, 4]  # found, for none is marked
+    assert main(["task", "predict", "srl", run, dev]) == 0
+    assert capsys.readouterr().out == Path(answers).read_text()
+
+
+def test_elmo_is_read_at_both_places(files, bilm_folder, capsys):
+    data = ["--train", str(files / "train.conll"), "--dev", str(files / "dev.conll")]
+    flags = ["--model", str(bilm_folder), "--placement", "both", "--epochs", "1", "--json"]
+    assert main(["task", "train", "srl", str(files / "small.toml"), *data, "-o", str(files / "run"), *flags]) == 0
+    mixes = json.loads(capsys.readouterr().out)["per_seed"][0]["mix_weights"]
+    assert [mix["placement"] for mix in mixes] == ["input", "output"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("she - *\nsaw saw (V*)\nit -\n", "bad:3: has 2 columns, but the first line of the sentence has 3"),
+        ("she - (A0*\nsaw saw (V*))\n", "bad:2: the argument 'V' of predicate 1 begins inside another one"),
+        ("she - (A0*)\nsaw saw (V*\n", "bad:2: the bracket '(V' is still open"),
+        ("she - *\nsaw saw (V*)\n", "no predicate of the training data has an argument"),
+    ],
+)
+def test_bad_columns_end_with_2_and_their_line(files, capsys, text, message):
+    (files / "bad").write_text(text)
+    data = ["--train", str(files / "bad"), "--layout", "conll2005"]
+    assert main(["task", "train", "srl", *data, "-o", str(files / "run")]) == 2
+    assert message in capsys.readouterr().err
+    assert not (files / "run").exists()
+
+
+def test_files_of_other_sentences_are_not_scored(files, capsys):
+    assert main(["task", "score", "srl", str(files / "train.conll"), str(files / "dev.conll")]) == 2
+    message = capsys.readouterr().err
+    assert "isn't the one of" in message or "has none left" in message
+
+
+def test_columns_are_known_by_their_first_line_or_their_ending(files):
+    reading = TextReading()
+    (one, *_) = TASK.read_unlabelled(files / "dev.conll", Settings(), reading)
+    assert one.columns is not None
+    (files / "two.conll").write_text("she -\nsaw saw\n")
+    (two,) = TASK.read_unlabelled(files / "two.conll", Settings(), reading)
+    assert [proposition.predicate for proposition in two.propositions] == [(1, 2)]
+    (files / "text").write_text("she saw/V\n")
+    (three,) = TASK.read_unlabelled(files / "text", Settings(), reading)
+    assert (three.tokens, three.propositions) == (two.tokens, two.propositions)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("srl*.toml")), ids=lambda path: path.stem)
+def test_a_recipe_is_read_and_says_how_to_run_it(path):
+    settings = with_table(Settings(), tomllib.loads(path.read_text(encoding="utf-8")), str(path))
+    assert f"configs/tasks/{path.name}" in path.read_text(encoding="utf-8").split("\n\n")[0]
+    if path.stem == "srl-paper":
+        labeler = settings.labeler
+        assert (labeler.num_layers, labeler.hidden_size, labeler.indicator_dim) == (8, 300, 100)
+        assert (settings.fit.optimizer, settings.fit.clip_value, settings.fit.batch_size) == ("adadelta", 1.0, 80)

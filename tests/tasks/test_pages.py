@@ -1,0 +1,61 @@
+"""The pages of snli and srl in docs/tasks/: their commands run in their order, with files of the user's own."""
+
+import io
+import json
+import random
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from elmo.cli.main import main
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "tasks"
+# A page's command trains for minutes; what is shown here is that it is right.
+QUICK = {
+    "snli": ["--epochs", "1", "--hidden-size", "4"],
+    "srl": ["--epochs", "1", "--hidden-size", "4", "--num-layers", "2"],
+}
+ROLES = "She - (A0*)\nleft left (V*)\n\nHe - (A0*)\ntook took (V*)\nit - (A1*)\n\n"
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    chance = random.Random(0)
+    labels = ["entailment", "neutral", "contradiction"]
+    for name in ("pairs", "test-pairs"):
+        rows = [
+            {"gold_label": chance.choice(labels), "sentence1": f"A man {number}.", "sentence2": "He sleeps."}
+            for number in range(30)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (tmp_path / "questions.tsv").write_text("A man sleeps.\tNobody sleeps.\n", encoding="utf-8")
+    for name in ("roles", "test-roles"):
+        (tmp_path / f"{name}.conll").write_text(ROLES * 10, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+
+def commands(page):
+    text = (FOLDER / f"{page}.md").read_text(encoding="utf-8")
+    return [line for block in re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S) for line in block.splitlines()]
+
+
+def run_line(line, monkeypatch):
+    said, _, command = line.partition(" | ") if line.startswith("echo ") else ("", "", line)
+    words = shlex.split(command)[1:]
+    if words[1] == "train":
+        words += QUICK[words[2]]
+    given = shlex.split(said)[1] if said else ""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{given}\n".encode()), encoding="utf-8"))
+    return main(words)
+
+
+@pytest.mark.parametrize("page", ["snli", "srl"])
+@pytest.mark.slow
+def test_every_command_of_a_page_runs_in_its_order(page, monkeypatch):
+    found = commands(page)
+    assert len(found) >= 5
+    for line in found:
+        assert run_line(line, monkeypatch) == 0, line
