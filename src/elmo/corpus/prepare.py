@@ -64,6 +64,7 @@ def prepare(
     *,
     vocabulary_size: int | None = None,
     min_count: int = 1,
+    num_beginnings: int = 0,
     vocabulary: Path | str | None = None,
     valid: Sequence[Path | str] = (),
     test: Sequence[Path | str] = (),
@@ -86,7 +87,8 @@ def prepare(
     """Makes prepared data in `folder` from text files; gives the report, as in data.json.
 
     The vocabulary is that of the training text (`texts`): its `vocabulary_size` most frequent words (the three special
-    ones included; None: all) that occur `min_count` times; or the file `vocabulary`, taken as it is.
+    ones included; None: all) that occur `min_count` times; or the file `vocabulary`, taken as it is. Of the
+    `vocabulary_size` entries at most `num_beginnings` are beginnings of unlisted words (`text/target_ids.py`).
     `valid` and `test` are prepared beside it, by the same vocabulary; or `valid_share` (over 0, below 1) of the
     training text's documents become "valid", the same ones each time: equal documents are never on both sides.
     `documents`: what a document is. "file"; "block" (text: what blank lines separate; CoNLL-U: what `# newdoc`
@@ -109,6 +111,7 @@ def prepare(
     settings = CorpusSettings(
         vocabulary_size=vocabulary_size,
         min_count=min_count,
+        num_beginnings=num_beginnings,
         vocabulary=None if vocabulary is None else str(vocabulary),
         valid_share=valid_share,
         documents=documents,
@@ -234,8 +237,7 @@ class _Run:
         words = [words[number] for number in order.tolist()]
         counts = {name: split.counts(len(words))[order] for name, split in corpus.splits.items()}
         word_counts = dict(zip(words, counts[TRAIN].tolist(), strict=True))
-        size, min_count = self.settings.vocabulary_size, self.settings.min_count
-        vocabulary = given or Vocabulary.from_counts(word_counts, max_size=size, min_count=min_count)
+        vocabulary = given or self.settings.vocabulary_of(word_counts)
         characters = CharacterMap.for_bytes(self.settings.max_characters_per_token)
         _write_types(folder, words, counts[TRAIN], vocabulary, characters)
         hashes = {file.path: _sha256(file.path) for file in text.files}
@@ -250,7 +252,7 @@ class _Run:
             "splits": reports,
             "bad_lines": corpus.bad_lines,
             "warnings": text_warnings(corpus.splits, files, is_shared=self.settings.valid_share is not None)
-            + vocabulary_warnings(vocabulary, word_counts, size, given is not None),
+            + vocabulary_warnings(vocabulary, word_counts, self.settings.vocabulary_size, given is not None),
         }
 
 

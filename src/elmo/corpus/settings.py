@@ -25,6 +25,7 @@ class CorpusSettings:
 
     vocabulary_size: int | None
     min_count: int
+    num_beginnings: int
     vocabulary: str | None
     valid_share: float | None
     documents: Documents | None
@@ -77,13 +78,20 @@ class CorpusSettings:
         if workers > 1:
             check_can_travel(self.recipe(splits["train"][0], for_training=True))
 
+    def vocabulary_of(self, counts: Mapping[str, int]) -> Vocabulary:
+        """The one that these settings make of the training text's counts."""
+        return Vocabulary.from_counts(
+            counts, max_size=self.vocabulary_size, min_count=self.min_count, num_beginnings=self.num_beginnings
+        )
+
     def _check_vocabulary(self) -> None:
-        if self.vocabulary is not None and (self.vocabulary_size is not None or self.min_count != 1):
+        makes_one = self.vocabulary_size is not None or self.min_count != 1 or self.num_beginnings != 0
+        if self.vocabulary is not None and makes_one:
             raise ConfigError(
-                "a vocabulary file is given together with a vocabulary size or minimum count, but the file is taken as "
-                "it is. Give one or the other."
+                "a vocabulary file is given together with a vocabulary size, a minimum count or beginnings, but the "
+                "file is taken as it is. Give one or the other."
             )
-        Vocabulary.from_counts({}, max_size=self.vocabulary_size, min_count=self.min_count)
+        self.vocabulary_of({})
 
     def _check_choices(self) -> None:
         checked_encoding(self.encoding)
