@@ -13,7 +13,7 @@ from torch import Tensor
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
-from elmo.text.vocabulary import SPECIAL_WORDS
+from elmo.text.target_ids import SPECIAL_WORDS
 
 
 @dataclass(frozen=True)
