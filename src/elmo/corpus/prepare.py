@@ -252,7 +252,7 @@ class _Run:
             "splits": reports,
             "bad_lines": corpus.bad_lines,
             "warnings": text_warnings(corpus.splits, files, is_shared=self.settings.valid_share is not None)
-            + vocabulary_warnings(vocabulary, word_counts, self.settings.vocabulary_size, given is not None),
+            + vocabulary_warnings(vocabulary, word_counts, self.settings.least_vocabulary_size, given is not None),
         }
 
 

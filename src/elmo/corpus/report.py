@@ -71,13 +71,16 @@ def text_warnings(splits: Mapping[str, NumberedSplit], files: Mapping[str, Files
 
 
 def vocabulary_warnings(
-    vocabulary: Vocabulary, counts: Mapping[str, int], wanted_size: int | None, is_given: bool
+    vocabulary: Vocabulary, counts: Mapping[str, int], least_size: int | None, is_given: bool
 ) -> list[str]:
-    """A vocabulary smaller than wanted, or a given one in another order than that of the training text's `counts`."""
+    """A vocabulary smaller than wanted, or a given one in another order than that of the training text's `counts`.
+
+    `least_size`: the size wanted without its beginnings, of which there may be fewer.
+    """
     if not is_given:
-        if wanted_size is None or len(vocabulary) == wanted_size:
+        if least_size is None or len(vocabulary) >= least_size:
             return []
-        return [f"the vocabulary has {len(vocabulary)} words, not {wanted_size}: the training text has no more."]
+        return [f"the vocabulary has {len(vocabulary)} words, not {least_size}: the training text has no more."]
     ordered = vocabulary.words[len(SPECIAL_WORDS) :]
     pairs = enumerate(zip(ordered, ordered[1:], strict=False), start=len(SPECIAL_WORDS) + 1)
     counts = _target_counts(vocabulary, counts)

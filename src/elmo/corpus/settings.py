@@ -84,6 +84,11 @@ class CorpusSettings:
             counts, max_size=self.vocabulary_size, min_count=self.min_count, num_beginnings=self.num_beginnings
         )
 
+    @property
+    def least_vocabulary_size(self) -> int | None:
+        """What the vocabulary has even without a beginning, if the text has words enough."""
+        return None if self.vocabulary_size is None else self.vocabulary_size - self.num_beginnings
+
     def _check_vocabulary(self) -> None:
         makes_one = self.vocabulary_size is not None or self.min_count != 1 or self.num_beginnings != 0
         if self.vocabulary is not None and makes_one:

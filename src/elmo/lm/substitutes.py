@@ -21,7 +21,8 @@ class Prediction:
     """What one direction expects in a place."""
 
     best: list[tuple[str, float]]
-    """The most probable words with their probabilities, the best first; `<UNK>` and the boundaries are left out."""
+    """The most probable words with their probabilities, the best first; `<UNK>` and the boundaries are left out. An
+    entry that ends in `⋯` stands for all unlisted words that begin so."""
     probability: float | None
     """Of the word that stands there; None if the vocabulary lacks it."""
     rank: int | None
