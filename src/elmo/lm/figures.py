@@ -123,7 +123,7 @@ class Sums:
 
     def perplexity(self) -> Perplexity:
         """The figures so far."""
-        kinds = {
+        kinds: dict[Kind, Tally] = {
             kind: Tally(dict(zip(self.directions, self.nats[place].tolist(), strict=True)), int(self.counts[place]))
             for place, kind in enumerate(KINDS)
         }
