@@ -98,6 +98,15 @@ def test_a_part_of_a_manifest_is_inferred_or_named(tmp_path, model_folder, text)
         main([str(model_folder), str(text), "--manifest-part", "x/test"])
 
 
+def test_a_manifest_is_never_replaced_by_the_tokens(tmp_path, model_folder, text):
+    manifest = tmp_path / "manifest.tsv"
+    manifest.write_text("group\tfirst_line\tlines\ntalks\t1\t4\n", encoding="utf-8")
+    before = manifest.read_bytes()
+    with pytest.raises(ConfigError, match="is the manifest itself"):
+        main([str(model_folder), str(text), "--manifest", str(manifest), "--per-token", str(manifest), "--force"])
+    assert manifest.read_bytes() == before
+
+
 def test_a_dash_reads_standard_input(model_folder, expected, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(SENTENCES).encode())))
     assert main([str(model_folder), "-", "--json", "--quiet"]) == 0

@@ -80,7 +80,7 @@ def main(argv: list[str]) -> int:
     if arguments.per_token is not None:
         require_other_file(arguments.text, arguments.per_token)
         if arguments.manifest is not None:
-            require_other_file(arguments.manifest, arguments.per_token)
+            require_other_file(arguments.manifest, arguments.per_token, kind="manifest")
     by_source = _by_source(arguments)
     # Before the model is read, so that a bad line shows at once; the number of sentences gives an ETA.
     total = None if is_stream(arguments.text) else sum(1 for _ in _numbered(arguments, []))

@@ -1,4 +1,4 @@
-"""Perplexity as bilm-tf's `bin/run_test.py` measures it, to stand beside numbers of that program.
+"""Perplexity as bilm-tf's `bin/run_test.py` measures it, to compare with figures of that program.
 
 The text goes through `batch_size` rows, one token of each row a step. A row whose sentence is used up pulls the next
 one of the text; the state is carried on. It ends at the first step in which a row finds no sentence: what the rows hold
@@ -55,7 +55,7 @@ def evaluate_like_bilm_tf(
     """bilm-tf's perplexity: exp of the mean over steps of the mean over rows and directions.
 
     `batch_size`: rows, each with its own carried state. `poll` is called every few seconds and may raise to end it.
-    Raises TextError if the text has not even one sentence for each row, for which bilm-tf has no number either.
+    Raises TextError if the text has not even one sentence for each row, for which bilm-tf has no figure either.
     """
     if batch_size < 1:
         raise ConfigError(f"batch_size is {batch_size}, but must be 1 or more: it is how many rows read side by side.")
