@@ -3,9 +3,9 @@
     python runs/kneser_ney.py --train TRAIN.txt.xz --test TEST.txt --vocabulary vocab.txt --order 3 [--json OUT.json]
 
 Two models, as in a biLM: the forward one reads `<S>` and predicts w1 .. wn `</S>`; the backward one reads `</S>` and
-predicts wn .. w1 `<S>`. Both predict the words of the biLM's vocabulary; a word outside it is `<UNK>`, counted and
-predicted like any other. No context reaches into the sentence before. "mean" is exp of the mean of the two
-negative log-likelihoods per token, the geometric mean of the two perplexities.
+predicts wn .. w1 `<S>`. Both predict the entries of the biLM's vocabulary; a word that isn't listed there is its
+longest listed beginning or `<UNK>`, counted and predicted like any other. No context reaches into the sentence before.
+"mean" is exp of the mean of the two negative log-likelihoods per token, the geometric mean of the two perplexities.
 
 The formulas are those of Chen & Goodman (1998), An Empirical Study of Smoothing Techniques for Language Modeling,
 TR-10-98, with one discount per order ("single") or three ("modified"):
@@ -35,9 +35,11 @@ from pathlib import Path
 import numpy as np
 
 from elmo.errors import ConfigError, ElmoError, TextError
+from elmo.lm.figures import KINDS
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
 from elmo.text.sentences import read_sentences
-from elmo.text.vocabulary import SPECIAL_WORDS, UNKNOWN, Vocabulary
+from elmo.text.targets.target_ids import SPECIAL_WORDS, UNKNOWN, TargetIds, is_beginning
+from elmo.text.vocabulary import Vocabulary
 
 # The id each direction begins a sentence with.
 DIRECTIONS = {"forward": SPECIAL_WORDS.index(BEGIN_SENTENCE), "backward": SPECIAL_WORDS.index(END_SENTENCE)}
@@ -54,13 +56,12 @@ def encode(sentences: Iterable[Sequence[str]], vocabulary: Vocabulary) -> np.nda
 
     A token spelled like a boundary symbol becomes `<UNK>`: in the row those two mean boundaries only.
     """
-    ids = {word: index for index, word in enumerate(vocabulary.words)}
-    begin, end, unknown = ids.pop(BEGIN_SENTENCE), ids.pop(END_SENTENCE), vocabulary.unknown_id
+    ids = TargetIds(vocabulary.words)
     row = array("i")
     for tokens in filter(None, sentences):
-        row.append(begin)
-        row.extend([ids.get(token, unknown) for token in tokens])
-        row.append(end)
+        row.append(ids.begin)
+        row.extend([ids.unknown if target in (ids.begin, ids.end) else target for target in map(ids.id, tokens)])
+        row.append(ids.end)
     return np.frombuffer(row, dtype=np.int32) if row else np.empty(0, np.int32)
 
 
@@ -212,14 +213,14 @@ def estimate_discounts(counts: np.ndarray, kind: str) -> tuple[tuple[float, floa
 
 def evaluate(
     train: np.ndarray, tests: Sequence[np.ndarray], vocabulary_size: int, order: int, discounts: str = "modified"
-) -> tuple[dict[str, list[float]], dict[str, list[dict]]]:
-    """Mean negative log-likelihood in nats per token of each test row, and each level's facts, both by direction."""
+) -> tuple[dict[str, list[np.ndarray]], dict[str, list[dict]]]:
+    """Nats of each prediction of each test row as it is read, and each level's facts, both by direction."""
     nats, facts = {}, {}
     for direction, begin in DIRECTIONS.items():
         report(f"counting the {order}-grams, {direction}")
         model = fit(facing(train, direction), begin, vocabulary_size, order, discounts)
         report(f"scoring, {direction}")
-        nats[direction] = [-float(model.log_probabilities(facing(row, direction)).mean()) for row in tests]
+        nats[direction] = [-model.log_probabilities(facing(row, direction)) for row in tests]
         facts[direction] = [
             {"num_ngrams": len(level.keys), "discounts": level.discounts, "discounts_estimated": level.estimated}
             for level in model.levels
@@ -241,10 +242,31 @@ def describe(path: Path, row: np.ndarray) -> dict:
     }
 
 
-def combine(forward: float, backward: float) -> dict:
+def combine(nats: dict[str, np.ndarray]) -> dict:
     """Nats per token and perplexity of the two directions and of both; both predict as many tokens."""
-    nats = {"forward": forward, "backward": backward, "mean": (forward + backward) / 2}
-    return {"nats_per_token": nats, "perplexity": {name: float(np.exp(value)) for name, value in nats.items()}}
+    means = {direction: float(values.mean()) for direction, values in nats.items()}
+    means["mean"] = sum(means.values()) / len(means)
+    return {"nats_per_token": means, "perplexity": {name: float(np.exp(value)) for name, value in means.items()}}
+
+
+def by_kind(row: np.ndarray, nats: dict[str, np.ndarray], vocabulary: Vocabulary) -> dict:
+    """The same for the predictions of each kind, as `elmo perplexity` tells them apart."""
+    targets = {direction: facing(row, direction) for direction in DIRECTIONS}
+    targets = {direction: read[read != DIRECTIONS[direction]] for direction, read in targets.items()}
+    kinds = entry_kinds(vocabulary)
+    found = {}
+    for place, kind in enumerate(KINDS):
+        chosen = {direction: nats[direction][kinds[ids] == place] for direction, ids in targets.items()}
+        if len(chosen["forward"]):
+            found[kind] = {"count": len(chosen["forward"]), **combine(chosen)}
+    return found
+
+
+def entry_kinds(vocabulary: Vocabulary) -> np.ndarray:
+    """(entries,) the kind of prediction each entry of the vocabulary is, as a place in KINDS."""
+    special = {UNKNOWN: "unknown", BEGIN_SENTENCE: "boundary", END_SENTENCE: "boundary"}
+    names = (special.get(word, "beginning" if is_beginning(word) else "listed") for word in vocabulary.words)
+    return np.fromiter(map(KINDS.index, names), np.int8, len(vocabulary))
 
 
 def load(path: Path, vocabulary: Vocabulary) -> np.ndarray:
@@ -272,7 +294,8 @@ def run(options: argparse.Namespace) -> dict:
     for index, (path, row) in enumerate(zip(options.test, tests, strict=True)):
         text = describe(path, row)
         text["num_predicted_tokens"] = text["num_words"] + text["num_sentences"]  # the words and one boundary each
-        results.append(text | combine(nats["forward"][index], nats["backward"][index]))
+        of_text = {direction: nats[direction][index] for direction in DIRECTIONS}
+        results.append(text | combine(of_text) | {"kinds": by_kind(row, of_text, vocabulary)})
     return {
         "model": "interpolated Kneser-Ney",
         "order": options.order,

@@ -121,7 +121,7 @@ def _once(run: RunFolder, trainer: Trainer, data: TrainingData, states: dict[str
 def _digest(trainer: Trainer) -> str:
     """Of everything that the next step depends on."""
     tensors = {**trainer.named_parameters, **trainer.tensors()}
-    found = hashlib.sha256(repr(trainer.progress_state()).encode())
+    found = hashlib.sha256(repr(trainer.position.to_dict()).encode())
     for name in sorted(tensors):
         found.update(name.encode() + tensors[name].detach().contiguous().numpy().tobytes())
     return found.hexdigest()

@@ -51,5 +51,5 @@ def test_the_table_compares_and_a_finished_run_resumes_to_the_same(tmp_path, arg
 
 
 def test_resume_takes_no_settings(arguments):
-    with pytest.raises(ConfigError, match="goes on with its own"):
+    with pytest.raises(ConfigError, match="continues with its own"):
         main([*arguments, "--resume"])

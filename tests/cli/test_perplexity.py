@@ -46,6 +46,10 @@ def test_the_table_goes_to_stdout_and_progress_to_stderr(model_folder, text, exp
         assert rows[f"{name} perplexity"] == f"{expected.of(name):.2f}"
     assert rows["tokens"] == "8"
     assert rows["not in vocabulary"] == "12.50%"
+    assert rows["bits per character"] == f"{expected.bits_per_character:.3f}"
+    assert rows["listed words alone"] == f"{expected.kinds['listed'].perplexity('mean'):.2f}"
+    assert rows["perplexity of <UNK>"] == f"{expected.kinds['unknown'].perplexity('mean'):.2f}"
+    assert "by their beginning" not in rows
     assert "3/3" in told.err
 
 
@@ -64,6 +68,43 @@ def test_each_sentence_has_its_line_and_they_make_the_whole(model_folder, text, 
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["line", "tokens", "forward", "backward", "mean"]
     assert [line.split()[0] for line in lines[1:4]] == ["1", "3", "4"]
+
+
+def test_sources_are_named_in_json_and_table(tmp_path, model_folder, text, expected, capsys):
+    manifest = tmp_path / "manifest.tsv"
+    manifest.write_text("group\tfirst_line\tlines\ntalks\t1\t3\nblogs\t4\t1\n", encoding="utf-8")
+    arguments = [str(model_folder), str(text), "--manifest", str(manifest), "--quiet"]
+    assert main([*arguments, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    sources = facts.pop("sources")
+    assert facts == {"text": str(text), **expected.to_dict()}
+    assert {name: figures["tokens"] for name, figures in sources.items()} == {"talks": 7, "blogs": 1}
+    nats = sum(figures["nats_per_token"] * figures["predictions"] for figures in sources.values())
+    assert nats / facts["predictions"] == pytest.approx(facts["nats_per_token"])
+    assert main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-3].split() == ["source", "tokens", "mean", "listed", "<UNK>"]
+    assert [line.split()[:2] for line in lines[-2:]] == [["talks", "7"], ["blogs", "1"]]
+
+
+def test_a_part_of_a_manifest_is_inferred_or_named(tmp_path, model_folder, text):
+    manifest = tmp_path / "manifest.tsv"
+    manifest.write_text("set\tsplit\tdoc\tfirst_line\tlines\nx\ttest\td/1\t1\t4\n", encoding="utf-8")
+    arguments = [str(model_folder), str(text), "--manifest", str(manifest), "--quiet"]
+    with pytest.raises(ConfigError, match=f"no documents of '{tmp_path.name}/text'.*x/test"):
+        main(arguments)
+    assert main([*arguments, "--manifest-part", "x/test"]) == 0
+    with pytest.raises(ConfigError, match="--manifest-part was given without --manifest"):
+        main([str(model_folder), str(text), "--manifest-part", "x/test"])
+
+
+def test_a_manifest_is_never_replaced_by_the_tokens(tmp_path, model_folder, text):
+    manifest = tmp_path / "manifest.tsv"
+    manifest.write_text("group\tfirst_line\tlines\ntalks\t1\t4\n", encoding="utf-8")
+    before = manifest.read_bytes()
+    with pytest.raises(ConfigError, match="is the manifest itself"):
+        main([str(model_folder), str(text), "--manifest", str(manifest), "--per-token", str(manifest), "--force"])
+    assert manifest.read_bytes() == before
 
 
 def test_a_dash_reads_standard_input(model_folder, expected, monkeypatch, capsys):

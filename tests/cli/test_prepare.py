@@ -34,6 +34,21 @@ def test_every_flag_reaches_the_data(tmp_path, text, capsys):
     assert report["settings"]["encoding"] == "latin-1"
 
 
+def test_beginnings_reach_the_data_and_the_table(tmp_path, text, capsys):
+    arguments = [str(text), "-o", str(tmp_path / "data"), "--vocab-size", "6", "--num-beginnings", "1"]
+    assert main(arguments) == 0
+    told = capsys.readouterr()
+    assert "warning" not in told.err
+    rows = [line.split() for line in told.out.splitlines()]
+    # Listed are "the" and "cat"; "dog" and "sat" occur once each and share no beginning, so that neither has room.
+    assert ["tokens", "by", "their", "beginning"] not in [row[:4] for row in rows]
+    text.write_text("the the the cats cat cable\n")
+    assert main([*arguments, "--force"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["tokens", "by", "their", "beginning", "33.33%"] in rows
+    assert TrainingData.open(tmp_path / "data").vocabulary.words[-1].startswith("ca")
+
+
 def test_the_flags_for_raw_text_and_held_out_documents_reach_the_data(tmp_path, capsys):
     path = tmp_path / "rows"
     path.write_text("".join(json.dumps({"body": f"Row {number}. It's one."}) + "\n" for number in range(40)))

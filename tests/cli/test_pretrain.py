@@ -105,7 +105,7 @@ def test_an_existing_run_is_not_overwritten_and_a_missing_one_not_resumed(tmp_pa
     ("toml", "message"),
     [
         ("cellsize = 1", r"bad\.toml: unknown setting 'cellsize'"),
-        ("cell_size =", r"bad\.toml: is no TOML file"),
+        ("cell_size =", r"bad\.toml: is not a TOML file"),
         ("dropout = 2.0", "dropout is 2.0, but must be at least 0 and below 1"),
         (None, r"bad\.toml: there is no such file"),
     ],

@@ -17,6 +17,7 @@ from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, OutputError, TextError
 from elmo.text.characters import CharacterMap
+from elmo.text.targets.target_ids import BEGINNING_MARK
 
 TRAIN = "the cat sat on the mat .\nthe dog sat .\n\na cat 밥 .\n"
 VALID = "the new cat sat\n \nnew\n"
@@ -188,6 +189,24 @@ def test_a_vocabulary_without_specials_is_refused(tmp_path, train):
         prepare([train], tmp_path / "data", CorpusSettings(vocabulary=tmp_path / "words"))
 
 
+def test_beginnings_are_targets_of_words_that_are_not_listed(tmp_path):
+    text, other = tmp_path / "text.txt", tmp_path / "other.txt"
+    text.write_text("집 집 집 학교 학교 학교 학교에 학교는\n집 a\n", encoding="utf-8")
+    other.write_text("학교도 a\n", encoding="utf-8")
+    report = prepare([text], tmp_path / "data", CorpusSettings(vocab_size=6, num_beginnings=1), valid=[other])
+    assert report["warnings"] == []
+    data = TrainingData.open(tmp_path / "data")
+    beginning = data.vocabulary.words.index("학교" + BEGINNING_MARK)
+    targets = dict(zip(data.types(), data.type_words.tolist(), strict=True))
+    assert [targets[word] for word in ("학교에", "학교는", "학교도")] == [beginning] * 3
+    assert targets["a"] == data.vocabulary.unknown_id
+    train = report["splits"]["train"]
+    assert (train["beginning_share"], train["oov_share"]) == (2 / 10, 1 / 10)
+    again = prepare([text], tmp_path / "again", CorpusSettings(vocabulary=tmp_path / "data" / "vocab.txt"))
+    assert again["warnings"] == []
+    assert again["splits"]["train"]["beginning_share"] == 2 / 10
+
+
 def test_small_texts_and_repeated_files_are_warnings(tmp_path, train):
     (tmp_path / "empty").write_text("\n")
     report = prepare([train, tmp_path / "empty"], tmp_path / "data", CorpusSettings(vocab_size=100), valid=[train])
@@ -202,6 +221,9 @@ def test_small_texts_and_repeated_files_are_warnings(tmp_path, train):
     [
         ({"vocab_size": 3}, "size is 3, but must be at least 4"),
         ({"min_count": 0}, "min_count is 0"),
+        ({"num_beginnings": -1}, "num_beginnings is -1"),
+        ({"vocab_size": 9, "num_beginnings": 6}, "size is 9, but must be at least 10"),
+        ({"vocabulary": "words", "num_beginnings": 9}, "Give one or the other"),
         ({"max_characters_per_token": 2}, "max_characters_per_token is 2"),
         ({"max_characters_per_token": 10**20}, "max_characters_per_token is 100000000000000000000, but must be from 3"),
         ({"tokens_per_shard": 0}, "tokens_per_shard is 0"),

@@ -3,7 +3,6 @@
 python -m pytest -m gpu tests/gpu
 """
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from elmo.ops.projected_lstm.reference import projected_lstm_reference
 from elmo.ops.projected_lstm.window import projected_lstm_window
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.run.loop import pretrain, resume
+from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Trainer
 
@@ -79,8 +79,7 @@ def test_a_resumed_run_goes_on_as_if_it_had_not_been_stopped(
     pretrain(replace(recipe, max_steps=4), data, tmp_path / "run", ranks=ranks, quiet=True)
     resume(data, tmp_path / "run", config=recipe, ranks=ranks, quiet=True)
     losses = [
-        [line["loss"] for line in map(json.loads, (tmp_path / name / "metrics.jsonl").open()) if "loss" in line]
-        for name in ("whole", "run")
+        [line["loss"] for line in RunFolder(tmp_path / name).metrics() if "loss" in line] for name in ("whole", "run")
     ]
     assert losses[1] == pytest.approx(losses[0], rel=1e-3)  # index_add on CUDA doesn't repeat bit for bit
 

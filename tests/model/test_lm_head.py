@@ -129,5 +129,5 @@ def test_logits_are_made_in_one_level_of_chunks_bounded_in_bytes(monkeypatch):
 
 def test_ids_of_words_are_looked_up_in_a_table_that_is_made_once():
     head = LMHead(WORDS, 8)
-    assert [head.word_ids[word] for word in WORDS] == list(range(len(WORDS)))
-    assert head.word_ids is head.word_ids
+    assert [head.target_ids.id(word) for word in WORDS] == list(range(len(WORDS)))
+    assert head.target_ids is head.target_ids

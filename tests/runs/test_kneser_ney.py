@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from elmo.errors import ConfigError, TextError
+from elmo.text.targets.target_ids import BEGINNING_MARK
 from elmo.text.vocabulary import Vocabulary
 
 SCRIPT = Path(__file__).resolve().parents[2] / "runs" / "kneser_ney.py"
@@ -200,6 +201,20 @@ def test_the_command_reports_both_directions_and_their_geometric_mean(files, cap
     forward, backward = test["perplexity"]["forward"], test["perplexity"]["backward"]
     assert forward != backward
     assert test["perplexity"]["mean"] == pytest.approx(math.sqrt(forward * backward), rel=1e-12)
+
+
+def test_kinds_of_predictions_are_told_apart_as_by_the_bilm(files, capsys):
+    (files / "test.txt").write_text("a b x\n\nd cc\n", encoding="utf-8")
+    words = [*VOCABULARY[:3], *(word for word in VOCABULARY[3:] if word != "c"), "c" + BEGINNING_MARK]
+    (files / "vocab.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
+    assert kneser_ney.main(command(files, "--order", "2")) == 0
+    test = json.loads(capsys.readouterr().out)["tests"][0]
+    assert {kind: part["count"] for kind, part in test["kinds"].items()} == {
+        "listed": 3, "beginning": 1, "unknown": 1, "boundary": 2,
+    }  # fmt: skip
+    for direction in ("forward", "backward", "mean"):
+        nats = sum(part["count"] * part["nats_per_token"][direction] for part in test["kinds"].values())
+        assert nats / 7 == pytest.approx(test["nats_per_token"][direction], rel=1e-12)
 
 
 def test_a_vocabulary_without_the_specials_in_front_is_refused(files, capsys):

@@ -107,7 +107,7 @@ FAULTS = {
     "too few, no header": (b"a 1 2\nb 1\n", r"v:2: the row has 1 fields"),
     "blank line": (b"a 1 2\n\nb 1 2\n", r"v:2: the row has 0 fields"),
     "no word": (b"1 2\n 1 2\n", r"v:2: the row has 2 fields"),
-    "no number": (b"2 2\na 1 2\nb 1 x2\n", r"v:3: 'x2' is not a number, but 2 of them belong behind the word 'b'"),
+    "no number": (b"2 2\na 1 2\nb 1 x2\n", r"v:3: 'x2' is not a number, but 2 numbers are expected after the word 'b'"),
     "not finite": (b"2 2\na 1 2\nb 1 nan\n", r"v:3: number 2 of the word 'b' is nan"),
     "too large": (b"a 1 1e60\n", r"v:1: number 2 of the word 'a' is 1e\+60"),
     "not UTF-8": (b"a 1 2\ncaf\xe9 1 2\n", r"v:2: the word b'caf\\xe9' is not valid UTF-8 \(byte 0xE9 at its place 4"),

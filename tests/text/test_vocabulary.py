@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo.errors import ConfigError, TextError
-from elmo.text.vocabulary import SPECIAL_WORDS, Vocabulary
+from elmo.text.targets.target_ids import SPECIAL_WORDS
+from elmo.text.vocabulary import Vocabulary
 
 COUNTS = {"b": 5, "a": 5, "rare": 1, "the": 9, "밥": 2}
 

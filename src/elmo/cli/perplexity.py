@@ -20,6 +20,7 @@ from elmo.text.text_file import is_stream, require_other_file, text_name
 
 if TYPE_CHECKING:
     from elmo.lm.perplexity import SentenceScore
+    from elmo.lm.sources import BySource
     from elmo.model.bilm import BiLM
     from elmo.model.lm_head import LMHead
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Arguments:
     """Print how well each direction of a model predicts a text: full softmax, every token counts once, nothing is
-    dropped. The sampled loss of a training run is no perplexity."""
+    dropped. Also what the perplexity is made of: listed words alone, and the share and cost of <UNK>. The sampled loss
+    of a training run is no perplexity."""
 
     inputs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] TEXT")]
     """A text of one tokenized sentence per line; .gz, .xz and .bz2 are unpacked; - is standard input. The model may be
@@ -35,12 +37,18 @@ class Arguments:
     model: ModelFlag = None
     """A name, a folder or file, or a hub id; it needs a softmax (default: $ELMO_MODEL, or the bundled model)."""
     protocol: Literal["exact", "bilm-tf"] = "exact"
-    """bilm-tf: as its run_test.py measures, to stand beside its numbers: rows with a carried state, and an end that is
+    """bilm-tf: as its run_test.py measures, to compare with its figures: rows with a carried state, and an end that is
     dropped."""
     state: Literal["zero", "carry"] = "zero"
     """Of the exact protocol: every sentence starts from a zero state, or remembers the sentences before it."""
     batch_size: int | None = None
     """Rows read side by side by --protocol bilm-tf (default 256) and --state carry (default 16)."""
+    manifest: Path | None = None
+    """Also print the perplexity of each source: a table of tab-separated columns that says which lines come from where
+    (first_line, lines, and group, source or doc)."""
+    manifest_part: str | None = None
+    """SET/SPLIT: what the manifest's columns set and split call this text (default: by its folder and file name,
+    lm-en/test for lm-en/test.txt.xz)."""
     per_sentence: bool = False
     """Also print each sentence's line number, tokens and perplexities."""
     per_token: Path | None = None
@@ -71,6 +79,9 @@ def main(argv: list[str]) -> int:
     _require_sense(arguments)
     if arguments.per_token is not None:
         require_other_file(arguments.text, arguments.per_token)
+        if arguments.manifest is not None:
+            require_other_file(arguments.manifest, arguments.per_token, kind="manifest")
+    by_source = _by_source(arguments)
     # Before the model is read, so that a bad line shows at once; the number of sentences gives an ETA.
     total = None if is_stream(arguments.text) else sum(1 for _ in _numbered(arguments, []))
     bilm, head = load(model, arguments.device)
@@ -81,7 +92,7 @@ def main(argv: list[str]) -> int:
         if arguments.protocol == "bilm-tf":
             facts |= _like_bilm_tf(bilm, head, arguments, bad_lines)
         else:
-            facts |= _exact(bilm, head, arguments, bad_lines, bar)
+            facts |= _exact(bilm, head, arguments, bad_lines, bar, by_source)
     for message in bad_lines:
         print(f"skipped: {message}", file=sys.stderr)
     print(json.dumps(facts, indent=2) if arguments.json else _table(facts))
@@ -96,12 +107,27 @@ def _require_sense(arguments: Arguments) -> None:
             "Leave it out, or add --state carry or --protocol bilm-tf."
         )
     if arguments.protocol == "bilm-tf" and (
-        arguments.state != "zero" or arguments.per_sentence or arguments.per_token is not None
+        arguments.state != "zero" or arguments.per_sentence or arguments.per_token or arguments.manifest
     ):
         raise ConfigError(
-            "--protocol bilm-tf was given together with --state, --per-sentence or --per-token, but it always carries "
-            "the state and cuts sentences off. Leave the protocol out to have scores of sentences and tokens."
+            "--protocol bilm-tf was given together with --state, --per-sentence, --per-token or --manifest, but it "
+            "always carries the state and cuts sentences off. Leave the protocol out to have scores of sentences, "
+            "tokens and sources."
         )
+    if arguments.manifest_part is not None and arguments.manifest is None:
+        raise ConfigError(
+            "--manifest-part was given without --manifest, so there is nothing to look it up in. Add --manifest FILE."
+        )
+
+
+def _by_source(arguments: Arguments) -> "BySource | None":
+    """Read before the model, so that a wrong manifest shows at once."""
+    if arguments.manifest is None:
+        return None
+    # Imported here so that --help doesn't load torch.
+    from elmo.lm.sources import BySource, part_of, read_manifest
+
+    return BySource(read_manifest(arguments.manifest, arguments.manifest_part or part_of(arguments.text)))
 
 
 def _numbered(arguments: Arguments, bad_lines: list[str]) -> Iterator[tuple[int, list[str]]]:
@@ -119,14 +145,21 @@ def _lines(arguments: Arguments, bad_lines: list[str]) -> Iterator[list[str]]:
 
 
 def _like_bilm_tf(bilm: "BiLM", head: "LMHead", arguments: Arguments, bad_lines: list[str]) -> dict[str, Any]:
-    # Here, so that --help does not wait for torch.
+    # Imported here so that --help doesn't load torch.
     from elmo.lm.bilm_tf_protocol import BATCH_SIZE, evaluate_like_bilm_tf
 
     rows = BATCH_SIZE if arguments.batch_size is None else arguments.batch_size
     return evaluate_like_bilm_tf(bilm, head, _lines(arguments, bad_lines), batch_size=rows).to_dict()
 
 
-def _exact(bilm: "BiLM", head: "LMHead", arguments: Arguments, bad_lines: list[str], bar: tqdm) -> dict[str, Any]:
+def _exact(
+    bilm: "BiLM",
+    head: "LMHead",
+    arguments: Arguments,
+    bad_lines: list[str],
+    bar: tqdm,
+    by_source: "BySource | None",
+) -> dict[str, Any]:
     from elmo.lm.perplexity import scores, total
 
     numbers: deque[int] = deque()
@@ -134,7 +167,9 @@ def _exact(bilm: "BiLM", head: "LMHead", arguments: Arguments, bad_lines: list[s
     found = scores(bilm, head, _sentences(arguments, bad_lines, numbers), state=arguments.state, rows=rows)
     each: list[dict[str, Any]] | None = [] if arguments.per_sentence else None
     with _token_file(arguments) as file:
-        facts = total(_told(found, numbers, each, file), on_progress=bar.update).to_dict()
+        facts: dict[str, Any] = total(_noted(found, numbers, each, file, by_source), on_progress=bar.update).to_dict()
+    if by_source is not None:
+        facts["sources"] = {name: figures.to_dict() for name, figures in by_source.perplexities().items()}
     return facts if each is None else {**facts, "each": each}
 
 
@@ -145,10 +180,14 @@ def _sentences(arguments: Arguments, bad_lines: list[str], numbers: deque[int]) 
         yield sentence
 
 
-def _told(
-    found: "Iterable[SentenceScore]", numbers: deque[int], each: list[dict[str, Any]] | None, file: TextIO | None
+def _noted(
+    found: "Iterable[SentenceScore]",
+    numbers: deque[int],
+    each: list[dict[str, Any]] | None,
+    file: TextIO | None,
+    by_source: "BySource | None",
 ) -> "Iterator[SentenceScore]":
-    """Passes the scores on, and leaves each sentence's figures in `each`, each token's in `file`."""
+    """Passes the scores on, and leaves each sentence's figures in `each` and `by_source`, each token's in `file`."""
     from elmo.lm.perplexity import total
 
     for score in found:
@@ -157,6 +196,8 @@ def _told(
             each.append({"line": line, **total([score]).to_dict()})
         if file is not None:
             file.write(json.dumps({"line": line, **score.to_dict()}, ensure_ascii=False) + "\n")
+        if by_source is not None:
+            by_source.add(line, score)
         yield score
 
 
@@ -165,7 +206,7 @@ def _token_file(arguments: Arguments) -> Iterator[TextIO | None]:
     if arguments.per_token is None:
         yield None
         return
-    # Here, so that --help does not wait for torch.
+    # Imported here so that --help doesn't load torch.
     from elmo.disk.atomic import new_file
 
     with (
@@ -177,19 +218,45 @@ def _token_file(arguments: Arguments) -> Iterator[TextIO | None]:
 
 def _table(facts: dict[str, Any]) -> str:
     names = [name for name in ("forward", "backward", "mean") if f"{name}_perplexity" in facts]
-    lines = []
-    if "each" in facts:
-        lines = ["".join(f"{title:>12}" for title in ("line", "tokens", *names))]
-        for one in facts["each"]:
-            figures = "".join(f"{one[f'{name}_perplexity']:12.2f}" for name in names)
-            lines.append(f"{one['line']:12}{one['tokens']:12}{figures}")
-        lines.append("")
+    lines = _lines_of_sentences(facts["each"], names) if "each" in facts else []
     lines += [f"{name + ' perplexity':22} {facts[f'{name}_perplexity']:.2f}" for name in names]
-    lines.append(f"{'nats per token':22} {facts['nats_per_token']:.4f}")
-    lines.append(f"{'sentences':22} {facts['sentences']:,}")
-    lines.append(f"{'tokens':22} {facts['tokens']:,}")
-    lines.append(f"{'not in vocabulary':22} {facts['unknown_share']:.2%}")
-    if "dropped_sentences" in facts:
-        lines.append(f"{'dropped sentences':22} {facts['dropped_sentences']:,}")
-        lines.append(f"{'dropped predictions':22} {facts['dropped_predictions']:,}")
+    lines += [f"{title:22} {facts[key]:{form}}" for title, key, form in _FIGURES if key in facts]
+    if "sources" in facts:
+        lines += ["", *_lines_of_sources(facts["sources"])]
     return "\n".join(lines)
+
+
+_FIGURES = (
+    ("nats per token", "nats_per_token", ".4f"),
+    ("bits per character", "bits_per_character", ".3f"),
+    ("sentences", "sentences", ","),
+    ("tokens", "tokens", ","),
+    ("listed words alone", "listed_mean_perplexity", ".2f"),
+    ("by their beginning", "beginning_share", ".2%"),
+    ("perplexity of these", "beginning_mean_perplexity", ".2f"),
+    ("not in vocabulary", "unknown_share", ".2%"),
+    ("perplexity of <UNK>", "unknown_mean_perplexity", ".2f"),
+    ("<UNK> of all nats", "unknown_share_of_nats", ".2%"),
+    ("dropped sentences", "dropped_sentences", ","),
+    ("dropped predictions", "dropped_predictions", ","),
+)
+
+
+def _lines_of_sentences(each: list[dict[str, Any]], names: list[str]) -> list[str]:
+    lines = ["".join(f"{title:>12}" for title in ("line", "tokens", *names))]
+    for one in each:
+        figures = "".join(f"{one[f'{name}_perplexity']:12.2f}" for name in names)
+        lines.append(f"{one['line']:12}{one['tokens']:12}{figures}")
+    return [*lines, ""]
+
+
+def _lines_of_sources(sources: dict[str, dict[str, float]]) -> list[str]:
+    width = max(map(len, ("source", *sources)))
+    lines = [f"{'source':{width}}" + "".join(f"{title:>12}" for title in ("tokens", "mean", "listed", "<UNK>"))]
+    for name, figures in sources.items():
+        listed = figures.get("listed_mean_perplexity")
+        lines.append(
+            f"{name:{width}}{figures['tokens']:12,}{figures['mean_perplexity']:12.2f}"
+            f"{'' if listed is None else f'{listed:.2f}':>12}{figures['unknown_share']:12.2%}"
+        )
+    return lines

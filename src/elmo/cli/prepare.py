@@ -116,6 +116,7 @@ _ROWS = (
     ("tokens", "tokens", "{:,}"),
     ("distinct words", "types", "{:,}"),
     ("tokens not in vocabulary", "oov_share", "{:.2%}"),
+    ("tokens by their beginning", "beginning_share", "{:.2%}"),
     ("tokens cut", "truncated_share", "{:.4%}"),
     ("bytes per token", "mean_bytes_per_token", "{:.2f}"),
     ("tokens per sentence", "mean_tokens_per_sentence", "{:.1f}"),
@@ -126,11 +127,12 @@ _ROWS = (
 
 def _table(report: dict[str, Any], output: Path) -> str:
     splits = report["splits"]
+    has_beginnings = any(split["beginning_share"] for split in splits.values())
     lines = [f"{output}: {report['vocabulary_size']:,} words in the vocabulary, {report['types']:,} word types", ""]
     lines.append(f"{'':26}" + "".join(f"{name:>16}" for name in splits))
     for label, key, form in _ROWS:
         # Documents are counted only where some are held out.
-        if any(key in split for split in splits.values()):
+        if any(key in split for split in splits.values()) and (key != "beginning_share" or has_beginnings):
             shown = [form.format(split[key]) if key in split else "" for split in splits.values()]
             lines.append(f"{label:26}" + "".join(f"{figure:>16}" for figure in shown))
     if report["warnings"]:

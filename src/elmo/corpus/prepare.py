@@ -193,8 +193,7 @@ class _Run:
         words = [words[number] for number in order.tolist()]
         counts = {name: split.counts(len(words))[order] for name, split in corpus.splits.items()}
         word_counts = dict(zip(words, counts[TRAIN].tolist(), strict=True))
-        size, min_count = self.settings.vocab_size, self.settings.min_count
-        vocabulary = given or Vocabulary.from_counts(word_counts, max_size=size, min_count=min_count)
+        vocabulary = given or self.settings.vocabulary_of(word_counts)
         characters = CharacterMap.for_bytes(self.settings.max_characters_per_token)
         _write_types(folder, words, counts[TRAIN], vocabulary, characters)
         hashes = {file.path: _sha256(file.path) for file in text.files}
@@ -209,7 +208,7 @@ class _Run:
             "splits": reports,
             "bad_lines": corpus.bad_lines,
             "warnings": text_warnings(corpus.splits, files, is_shared=self.settings.valid_share is not None)
-            + vocabulary_warnings(vocabulary, word_counts, size, given is not None),
+            + vocabulary_warnings(vocabulary, word_counts, self.settings.least_vocab_size, given is not None),
         }
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from elmo.corpus.numbering import NumberedSplit
 from elmo.corpus.splitting import TRAIN, VALID
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE, CharacterMap
-from elmo.text.vocabulary import SPECIAL_WORDS, Vocabulary
+from elmo.text.targets.target_ids import SPECIAL_WORDS
+from elmo.text.vocabulary import Vocabulary
 
 FileReports = list[dict[str, Any]]
 """path, sha256 and tokens of each"""
@@ -26,6 +27,7 @@ def split_report(
     num_types = len(words)
     num_bytes = np.fromiter((len(word.encode("utf-8", "ignore")) for word in words), np.int64, num_types)
     unknown = int(counts[vocabulary.ids(words) == vocabulary.unknown_id].sum())
+    listed = int(counts[np.fromiter((word in vocabulary for word in words), bool, num_types)].sum())
     truncated = int(counts[np.fromiter(map(character_map.is_cut, words), bool, num_types)].sum())
     return {
         "shards": split.shards,
@@ -34,6 +36,7 @@ def split_report(
         "types": int(np.count_nonzero(counts)),
         "oov_tokens": unknown,
         "oov_share": unknown / split.tokens,
+        "beginning_share": (split.tokens - listed - unknown) / split.tokens,
         "truncated_tokens": truncated,
         "truncated_share": truncated / split.tokens,
         "mean_bytes_per_token": float(counts @ num_bytes) / split.tokens,
@@ -70,22 +73,34 @@ def text_warnings(
 
 
 def vocabulary_warnings(
-    vocabulary: Vocabulary, counts: Mapping[str, int], wanted_size: int | None, is_given: bool
+    vocabulary: Vocabulary, counts: Mapping[str, int], least_size: int | None, is_given: bool
 ) -> list[str]:
-    """A vocabulary smaller than wanted, or a given one in another order than that of the training text's `counts`."""
+    """A vocabulary smaller than wanted, or a given one in another order than that of the training text's `counts`.
+
+    `least_size`: the size wanted without its beginnings, of which there may be fewer.
+    """
     if not is_given:
-        if wanted_size is None or len(vocabulary) == wanted_size:
+        if least_size is None or len(vocabulary) >= least_size:
             return []
-        return [f"the vocabulary has {len(vocabulary)} words, not {wanted_size}: the training text has no more."]
+        return [f"the vocabulary has {len(vocabulary)} words, not {least_size}: the training text has no more."]
     ordered = vocabulary.words[len(SPECIAL_WORDS) :]
     pairs = enumerate(zip(ordered, ordered[1:], strict=False), start=len(SPECIAL_WORDS) + 1)
-    wrong = [(line, pair) for line, pair in pairs if counts.get(pair[0], 0) < counts.get(pair[1], 0)]
+    counts = _target_counts(vocabulary, counts)
+    wrong = [(line, pair) for line, pair in pairs if counts[pair[0]] < counts[pair[1]]]
     if not wrong:
         return []
     line, (word, following) = wrong[0]
     return [
         f"the vocabulary's order doesn't follow the training text, {len(wrong):,} times in {len(ordered):,} words: "
-        f"{word!r} (line {line}) occurs {counts.get(word, 0)} times, {following!r} (line {line + 1}) "
+        f"{word!r} (line {line}) occurs {counts[word]} times, {following!r} (line {line + 1}) "
         f"{counts[following]} times. The sampled softmax assumes the order of frequency: use the full softmax, or a "
         "vocabulary of this text."
     ]
+
+
+def _target_counts(vocabulary: Vocabulary, counts: Mapping[str, int]) -> dict[str, int]:
+    """How many tokens each entry of the vocabulary is the target of."""
+    occurrences = np.fromiter(counts.values(), dtype=np.int64, count=len(counts))
+    found = np.zeros(len(vocabulary), dtype=np.int64)
+    np.add.at(found, vocabulary.ids(list(counts)), occurrences)
+    return dict(zip(vocabulary.words, found.tolist(), strict=True))

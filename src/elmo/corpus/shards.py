@@ -5,7 +5,7 @@
     types.json                 all distinct words of all splits, by descending frequency in the training text; `<S>` and
                                `</S>` are types 0 and 1
     type_characters.npy        (types, characters) int16, the char CNN's input for each type
-    type_words.npy             (types,) int32, the vocabulary id of each type (that of `<UNK>` if it isn't a word of it)
+    type_words.npy             (types,) int32, the vocabulary id of what is predicted for each type
     type_counts.npy            (types,) int64, occurrences in the training text
     SPLIT-00000.tokens.npy     (tokens,) uint32, the types of all sentences end to end, without boundaries
     SPLIT-00000.offsets.npy    (sentences + 1,) int64, where each sentence begins in it

@@ -1,4 +1,4 @@
-"""Perplexity as bilm-tf's `bin/run_test.py` measures it, to stand beside numbers of that program.
+"""Perplexity as bilm-tf's `bin/run_test.py` measures it, to compare with figures of that program.
 
 The text goes through `batch_size` rows, one token of each row a step. A row whose sentence is used up pulls the next
 one of the text; the state is carried on. It ends at the first step in which a row finds no sentence: what the rows hold
@@ -8,15 +8,16 @@ Source: docs/specification.md, 6.2 and 6.7; bilm-tf `bilm/data.py`.
 """
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from elmo.errors import ConfigError, TextError
 from elmo.lm.carried import Poll, carried_nats
-from elmo.lm.perplexity import Perplexity
+from elmo.lm.figures import Perplexity
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
+from elmo.text.targets.target_ids import TargetIds
 
 BATCH_SIZE = 256
 
@@ -54,7 +55,7 @@ def evaluate_like_bilm_tf(
     """bilm-tf's perplexity: exp of the mean over steps of the mean over rows and directions.
 
     `batch_size`: rows, each with its own carried state. `poll` is called every few seconds and may raise to end it.
-    Raises TextError if the text has not even one sentence for each row, for which bilm-tf has no number either.
+    Raises TextError if the text has not even one sentence for each row, for which bilm-tf has no figure either.
     """
     if batch_size < 1:
         raise ConfigError(f"batch_size is {batch_size}, but must be 1 or more: it is how many rows read side by side.")
@@ -75,7 +76,7 @@ def evaluate_like_bilm_tf(
         )
         for direction in bilm.config.directions
     }  # fmt: skip
-    return _result(text, rows, steps, nats, head.word_ids)
+    return _result(text, rows, steps, nats, head.target_ids)
 
 
 def fill_rows(lengths: Sequence[int], batch_size: int) -> tuple[list[list[int]], int]:
@@ -93,13 +94,13 @@ def fill_rows(lengths: Sequence[int], batch_size: int) -> tuple[list[list[int]],
 
 
 def _result(
-    text: list[Sequence[str]], rows: list[list[int]], steps: int, nats: dict[str, float], known: Mapping[str, int]
+    text: list[Sequence[str]], rows: list[list[int]], steps: int, nats: dict[str, float], ids: TargetIds
 ) -> BilmTfPerplexity:
     whole, unknown = 0, 0
     for row in rows:
         used = 0
         for sentence in row:
-            unknown += sum(word not in known for word in text[sentence][: max(0, steps - used)])
+            unknown += sum(ids.id(word) == ids.unknown for word in text[sentence][: max(0, steps - used)])
             used += len(text[sentence]) + 1
             whole += used <= steps
     predictions = steps * len(rows)

@@ -12,8 +12,6 @@ from torch import Tensor
 
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
-from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
-from elmo.text.vocabulary import UNKNOWN
 
 Poll = Callable[[], object]
 Row = Sequence[Sequence[str]]
@@ -69,8 +67,8 @@ def _numbered(
 ) -> tuple[list[str], list[np.ndarray], list[np.ndarray]]:
     """The distinct tokens; each row's inputs as places among them; each row's targets as vocabulary ids."""
     first, last = (0, 1) if direction == "forward" else (1, 0)  # the boundaries' numbers
-    ids = head.word_ids
-    boundaries = [ids[BEGIN_SENTENCE], ids[END_SENTENCE]]
+    ids = head.target_ids
+    boundaries = [ids.begin, ids.end]
     numbers = dict(zip(bilm.token_map.boundary_tokens, (0, 1), strict=True))
     inputs, targets = [], []
     for row in rows:
@@ -78,7 +76,7 @@ def _numbered(
         for sentence in row:
             words = sentence if direction == "forward" else sentence[::-1]
             read += [first, *(numbers.setdefault(word, len(numbers)) for word in words)]
-            follow += [*(ids.get(word, ids[UNKNOWN]) for word in words), boundaries[last]]
+            follow += [*map(ids.id, words), boundaries[last]]
         inputs.append(np.array(read[:steps], dtype=np.int64))
         targets.append(np.array(follow[:steps], dtype=np.int64))
     return list(numbers), inputs, targets

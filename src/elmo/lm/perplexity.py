@@ -1,8 +1,8 @@
 """Perplexity: how well each direction predicts held-out text. Exact: full softmax, every token counts once.
 
-The forward language model predicts w1..wn, </S> and the backward one wn..w1, <S>. A word outside the vocabulary counts
-as <UNK>. No dropout. Nothing is dropped at the end. The mean is over nats per token of both directions, so its
-perplexity is the geometric mean of the two.
+The forward language model predicts w1..wn, </S> and the backward one wn..w1, <S>. A token that the vocabulary doesn't
+list counts as its longest listed beginning or as <UNK>; `figures.py` tells them apart. No dropout. Nothing is left
+out at the end. The mean is over nats per token of both directions, so its perplexity is the geometric mean of the two.
 
 state "zero": every sentence starts from a zero state, so its score depends on nothing else.
 state "carry": the text is cut into `rows` contiguous parts, and within a part the state is carried from sentence to
@@ -12,7 +12,6 @@ sentence: the forward language model reads a part from its beginning, the backwa
 """
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -23,11 +22,11 @@ from torch import Tensor
 
 from elmo.errors import ConfigError, TextError
 from elmo.lm.carried import Poll, carried_nats, target_nats, token_vectors
+from elmo.lm.figures import KINDS, Kind, Perplexity, Sums
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
 from elmo.text.batches import bucket, number_tokens, pad
-from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
-from elmo.text.vocabulary import UNKNOWN
+from elmo.text.targets.target_ids import TargetIds
 
 State = Literal["zero", "carry"]
 
@@ -40,53 +39,43 @@ class SentenceScore:
 
     sentence: Sequence[str]
     nats: dict[str, np.ndarray]
-    """Per direction len(sentence) + 1 float32 numbers in its reading order; the last one is that of the boundary."""
-    unknown: list[int]
-    """Places, from 0, of the tokens outside the vocabulary."""
+    """Per direction (tokens + 1,) float32 in its reading order; the last one is that of the boundary."""
+    kinds: np.ndarray
+    """(tokens,) in the order of the text: what each token's target is, as a place in KINDS."""
+
+    @property
+    def unknown(self) -> list[int]:
+        """Places, from 0, of the tokens whose target is `<UNK>`."""
+        return np.flatnonzero(self.kinds == KINDS.index("unknown")).tolist()
+
+    @property
+    def beginnings(self) -> list[int]:
+        """Places, from 0, of the tokens whose target is a beginning of theirs."""
+        return np.flatnonzero(self.kinds == KINDS.index("beginning")).tolist()
 
     @property
     def num_unknown(self) -> int:
-        """Tokens outside the vocabulary."""
+        """Tokens whose target is `<UNK>`."""
         return len(self.unknown)
+
+    def add_to(self, sums: Sums) -> None:
+        """Adds this sentence's predictions."""
+        in_text_order = {
+            direction: nats if direction == "forward" else np.append(nats[-2::-1], nats[-1])
+            for direction, nats in self.nats.items()
+        }
+        sums.add(self.sentence, self.kinds, in_text_order)
 
     def to_dict(self) -> dict[str, Any]:
         """For programs: each direction's nats of the tokens in the order of the text, and of its boundary."""
         values: dict[str, Any] = {"tokens": list(self.sentence), "unknown": self.unknown}
+        if self.beginnings:
+            values["beginnings"] = self.beginnings
         for direction, nats in self.nats.items():
             rounded = [round(float(value), 5) for value in nats]
             values[direction] = rounded[:-1] if direction == "forward" else rounded[-2::-1]
             values[f"{direction}_boundary"] = rounded[-1]
         return values
-
-
-@dataclass(frozen=True)
-class Perplexity:
-    """The sums over a text."""
-
-    nats: dict[str, float]
-    """Per direction, over all predictions."""
-    num_predictions: int
-    """Per direction: every token, and one boundary for each sentence."""
-    num_sentences: int
-    num_unknown: int
-    """Tokens outside the vocabulary."""
-
-    def of(self, direction: str) -> float:
-        """Perplexity of "forward", "backward", or of their "mean"."""
-        nats = sum(self.nats.values()) / len(self.nats) if direction == "mean" else self.nats[direction]
-        return math.exp(nats / self.num_predictions)
-
-    def to_dict(self) -> dict[str, float]:
-        """For people and programs."""
-        tokens = self.num_predictions - self.num_sentences
-        return {
-            **{f"{name}_perplexity": self.of(name) for name in (*self.nats, "mean")},
-            "nats_per_token": sum(self.nats.values()) / len(self.nats) / self.num_predictions,
-            "predictions": self.num_predictions,
-            "sentences": self.num_sentences,
-            "tokens": tokens,
-            "unknown_share": self.num_unknown / max(1, tokens),
-        }
 
 
 def evaluate(
@@ -112,18 +101,19 @@ def evaluate(
 
 def total(scores: Iterable[SentenceScore], on_progress: Callable[[int], object] = lambda _: None) -> Perplexity:
     """The sums over sentences. Raises TextError if there is none."""
-    nats: dict[str, float] = {}
-    predictions = count = unknown = 0
+    return sums(scores, on_progress=on_progress).perplexity()
+
+
+def sums(scores: Iterable[SentenceScore], on_progress: Callable[[int], object] = lambda _: None) -> Sums:
+    """The sums over sentences, to which others can be added. Raises TextError if there is none."""
+    found: Sums | None = None
     for score in scores:
-        for direction, values in score.nats.items():
-            nats[direction] = nats.get(direction, 0.0) + float(values.sum(dtype=np.float64))
-        predictions += len(next(iter(score.nats.values())))
-        count += 1
-        unknown += score.num_unknown
+        found = found or Sums(list(score.nats))
+        score.add_to(found)
         on_progress(1)
-    if count == 0:
-        raise TextError("there is no sentence to evaluate: the text is empty. Pass a text with one sentence a line.")
-    return Perplexity(nats, predictions, count, unknown)
+    if found is None:
+        raise TextError("there is no sentence to evaluate: the text is empty. Pass a text with one sentence per line.")
+    return found
 
 
 def scores(
@@ -143,7 +133,7 @@ def scores(
     state "carry": the whole text is held in memory, and read as `rows` contiguous parts, or fewer for a short text.
     Memory: a batch's vectors, and 32 MB of logits, or those of 32 targets in a large vocabulary.
     """
-    ids = head.word_ids
+    ids = head.target_ids
     iterator = iter(sentences)
     if state == "carry":
         yield from _carried_scores(bilm, head, ids, list(iterator), rows, max_tokens, poll)
@@ -156,12 +146,11 @@ def scores(
 
 @torch.no_grad()
 def _score_window(
-    bilm: BiLM, head: LMHead, ids: dict[str, int], sentences: list[Sequence[str]], max_tokens: int, poll: Poll
+    bilm: BiLM, head: LMHead, ids: TargetIds, sentences: list[Sequence[str]], max_tokens: int, poll: Poll
 ) -> list[SentenceScore]:
     tokens, places = number_tokens(sentences, bilm.token_map.boundary_tokens)
     vectors = token_vectors(bilm, tokens)
-    words = [BEGIN_SENTENCE, END_SENTENCE, *tokens[2:]]
-    targets = torch.tensor([ids.get(word, ids[UNKNOWN]) for word in words], device=bilm.device)
+    targets = torch.tensor([ids.begin, ids.end, *map(ids.id, tokens[2:])], device=bilm.device)
     result: list[SentenceScore | None] = [None] * len(sentences)
     for rows in bucket([len(line) for line in places], max_tokens):
         poll()
@@ -175,14 +164,14 @@ def _score_window(
             found = {name: nats[name][i, by_direction[name]].numpy() for name in nats}
             if "backward" in found:
                 found["backward"] = found["backward"][::-1]
-            result[row] = SentenceScore(sentences[row], found, _unknown(sentences[row], ids))
+            result[row] = SentenceScore(sentences[row], found, _kinds(sentences[row], ids))
     return [score for score in result if score is not None]
 
 
 def _carried_scores(
     bilm: BiLM,
     head: LMHead,
-    ids: dict[str, int],
+    ids: TargetIds,
     sentences: list[Sequence[str]],
     rows: int,
     max_tokens: int,
@@ -199,7 +188,7 @@ def _carried_scores(
             itertools.chain.from_iterable(part if direction == "forward" else part[::-1] for part in split)
         )
     for index, sentence in enumerate(sentences):
-        yield SentenceScore(sentence, {name: nats[name][index] for name in nats}, _unknown(sentence, ids))
+        yield SentenceScore(sentence, {name: nats[name][index] for name in nats}, _kinds(sentence, ids))
 
 
 def contiguous_parts(sentences: Sequence[Sequence[str]], rows: int) -> list[list[Sequence[str]]]:
@@ -216,8 +205,14 @@ def _split(numbers: np.ndarray, sentences: Sequence[Sequence[str]]) -> list[np.n
     return np.split(numbers, np.cumsum([len(sentence) + 1 for sentence in sentences])[:-1])
 
 
-def _unknown(sentence: Sequence[str], ids: dict[str, int]) -> list[int]:
-    return [place for place, word in enumerate(sentence) if word not in ids]
+def _kinds(sentence: Sequence[str], ids: TargetIds) -> np.ndarray:
+    return np.fromiter((KINDS.index(_kind(token, ids)) for token in sentence), np.int8, len(sentence))
+
+
+def _kind(token: str, ids: TargetIds) -> Kind:
+    if token in ids:
+        return "listed"
+    return "unknown" if ids.id(token) == ids.unknown else "beginning"
 
 
 def _nats(bilm: BiLM, head: LMHead, top: Tensor, targets: Tensor, poll: Poll) -> dict[str, Tensor]:

@@ -14,7 +14,7 @@ from torch import Tensor
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
-from elmo.text.vocabulary import SPECIAL_WORDS
+from elmo.text.targets.target_ids import SPECIAL_WORDS
 
 # Brackets around a token or around nothing.
 _MARK = re.compile(r"\[([^\[\]\s]*)\]")
@@ -25,7 +25,8 @@ class Prediction:
     """What one direction predicts for a place."""
 
     best: list[tuple[str, float]]
-    """The most probable words with their probabilities, the best first; `<UNK>` and the boundaries are left out."""
+    """The most probable words with their probabilities, the best first; `<UNK>` and the boundaries are left out. An
+    entry that ends in `⋯` stands for all unlisted words with that beginning."""
     probability: float | None
     """Of the word that stands there; None if the vocabulary lacks it."""
     rank: int | None
@@ -68,8 +69,9 @@ def substitutes(
         direction: torch.log_softmax(head.logits(output[None]).double(), dim=1)[0]
         for direction, output in _outputs_beside(bilm, sentence, place).items()
     }
+    ids = head.target_ids
     for values in chances.values():
-        values[[head.word_ids[word] for word in SPECIAL_WORDS if word in head.word_ids]] = -torch.inf
+        values[[ids.begin, ids.end, ids.unknown]] = -torch.inf
     if len(chances) > 1:
         chances["both"] = torch.log_softmax(torch.stack(list(chances.values())).sum(dim=0), dim=0)
     return {name: _prediction(head, values.exp(), sentence[place], count) for name, values in chances.items()}
@@ -92,7 +94,7 @@ def _outputs_beside(bilm: BiLM, sentence: Sequence[str], place: int) -> dict[str
 def _prediction(head: LMHead, probabilities: Tensor, word: str, count: int) -> Prediction:
     values, ids = probabilities.topk(min(count, int((probabilities > 0).sum())))
     best = [(head.vocabulary[i], value) for i, value in zip(ids.tolist(), values.tolist(), strict=True)]
-    if word not in head.word_ids or word in SPECIAL_WORDS:
+    if word not in head.target_ids or word in SPECIAL_WORDS:
         return Prediction(best, None, None)
-    own = probabilities[head.word_ids[word]]
+    own = probabilities[head.target_ids.id(word)]
     return Prediction(best, float(own), int((probabilities >= own).sum()))

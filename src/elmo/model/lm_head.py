@@ -15,6 +15,7 @@ from torch.nn import functional
 from elmo.errors import WeightFileError
 from elmo.ops.adaptive_softmax import AdaptiveWeights, Cluster, adaptive_log_probabilities, adaptive_softmax_nats
 from elmo.ops.full_softmax import full_softmax_reference
+from elmo.text.targets.target_ids import TargetIds
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import Checkpoint
 
@@ -111,9 +112,12 @@ class LMHead(nn.Module):
         return torch.cat(parts) if parts else outputs.new_zeros(0)
 
     @cached_property
-    def word_ids(self) -> dict[str, int]:
-        """Vocabulary ids by word; made once, which takes a second for a large vocabulary."""
-        return {word: index for index, word in enumerate(self.vocabulary)}
+    def target_ids(self) -> TargetIds:
+        """What is predicted for each token, as ids; made once, which takes a second for a large vocabulary.
+
+        Raises TextError if the vocabulary lacks `<S>`, `</S>` or `<UNK>`.
+        """
+        return TargetIds(self.vocabulary)
 
     def _nats(self, outputs: Tensor, target_ids: Tensor) -> Tensor:
         if self.clusters:

@@ -63,8 +63,11 @@ def is_stream(path: Path | str) -> bool:
         return False
 
 
-def require_other_file(text: Path | str, target: Path) -> None:
-    """ConfigError if `target` is the text itself, under whatever name, or a folder with the text in it."""
+def require_other_file(text: Path | str, target: Path, *, kind: str = "text") -> None:
+    """ConfigError if `target` is the text itself, under whatever name, or a folder with the text in it.
+
+    `kind`: what the message calls the text.
+    """
     if str(text) == STDIN:
         return
     try:
@@ -74,7 +77,7 @@ def require_other_file(text: Path | str, target: Path) -> None:
         return
     if is_same:
         raise ConfigError(
-            f"{target}: is the text itself, or holds it, and would be replaced by its own result. Choose another "
+            f"{target}: is the {kind} itself, or holds it, and would be replaced by its own result. Choose another "
             "output; --force does not change this."
         )
 

@@ -1,7 +1,8 @@
 """Vocabulary: the words a language model predicts, and their ids.
 
 File: one word per line, UTF-8, `<S>`, `</S>` and `<UNK>` first, then by descending training frequency: the sampled
-softmax takes a word's id for its rank. Source: bilm-tf README.md and `bilm/data.py`.
+softmax takes a word's id for its rank. A line that ends in `⋯` is a beginning (`targets/target_ids.py`).
+Source: bilm-tf README.md and `bilm/data.py`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,10 +14,8 @@ import numpy as np
 from elmo.disk.atomic import new_file
 from elmo.disk.bounded import read_bytes
 from elmo.errors import ConfigError, TextError
-from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
-
-UNKNOWN = "<UNK>"
-SPECIAL_WORDS = (BEGIN_SENTENCE, END_SENTENCE, UNKNOWN)
+from elmo.text.targets.beginnings import choose_beginnings
+from elmo.text.targets.target_ids import BEGINNING_MARK, SPECIAL_WORDS, TargetIds, is_beginning
 
 # The published vocabulary of 793,471 words has 7.5 MB.
 _MAX_BYTES = 64 << 20
@@ -29,7 +28,7 @@ class Vocabulary:
     """Words in the order of their ids; the first three are `<S>`, `</S>`, `<UNK>`."""
 
     words: tuple[str, ...] = field(repr=False)
-    _ids: dict[str, int] = field(init=False, repr=False, compare=False)
+    _targets: TargetIds = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", tuple(self.words))
@@ -39,47 +38,53 @@ class Vocabulary:
                 "for boundaries and unknown words. Put these three words first, one a line."
             )
         # Of equal words the last one's id counts, as in bilm-tf; the special words' ids never move.
-        ids = {word: index for index, word in enumerate(self.words)}
-        object.__setattr__(self, "_ids", ids | {word: index for index, word in enumerate(SPECIAL_WORDS)})
+        object.__setattr__(self, "_targets", TargetIds(self.words))
 
     @classmethod
-    def from_counts(cls, counts: Mapping[str, int], *, max_size: int | None = None, min_count: int = 1) -> "Vocabulary":
+    def from_counts(
+        cls,
+        counts: Mapping[str, int],
+        *,
+        max_size: int | None = None,
+        min_count: int = 1,
+        num_beginnings: int = 0,
+    ) -> "Vocabulary":
         """The most frequent words of `counts`, most frequent first, ties in the order of the words themselves.
 
-        `max_size`: words at most, the three special ones included (None: no bound); `min_count`: rarer words are left
-        out.
+        `max_size`: entries at most, the three special ones included (None: no bound). `min_count`: rarer words are left
+        out. `num_beginnings`: entries at most, of the `max_size`, that are beginnings of the words left out; they
+        stand among the words by the number of tokens they are the target of. Raises ConfigError if nothing fits.
         """
-        if max_size is not None and max_size <= len(SPECIAL_WORDS):
-            raise ConfigError(
-                f"the vocabulary size is {max_size}, but must be at least {len(SPECIAL_WORDS) + 1}: {SPECIAL_WORDS} "
-                "always belong to it. Choose for instance 30000."
-            )
-        if min_count < 1:
-            raise ConfigError(f"min_count is {min_count}, but must be at least 1: a word not in the text has no count.")
-        kept = [(-count, word) for word, count in counts.items() if count >= min_count and word not in SPECIAL_WORDS]
+        _check_sizes(max_size, min_count, num_beginnings)
+        kept = [(-count, word) for word, count in counts.items() if count >= min_count and _can_be_listed(word)]
         kept.sort()
-        room = None if max_size is None else max_size - len(SPECIAL_WORDS)
-        return cls((*SPECIAL_WORDS, *(word for _, word in kept[:room])))
+        room = None if max_size is None else max_size - len(SPECIAL_WORDS) - num_beginnings
+        listed = kept[:room]
+        if num_beginnings:
+            words = {word for _, word in listed}
+            left_out = {word: count for word, count in counts.items() if word not in words and _can_be_listed(word)}
+            chosen = choose_beginnings(left_out, num_beginnings)
+            listed = sorted([*listed, *((-count, text + BEGINNING_MARK) for text, count in chosen.items())])
+        return cls((*SPECIAL_WORDS, *(word for _, word in listed)))
 
     def __len__(self) -> int:
         return len(self.words)
 
     def __contains__(self, word: object) -> bool:
-        return word in self._ids
+        return word in self._targets
 
     @property
     def unknown_id(self) -> int:
-        """The id of `<UNK>`, which every word that isn't here gets."""
-        return self._ids[UNKNOWN]
+        """The id of `<UNK>`, which every token gets that has no other target."""
+        return self._targets.unknown
 
     def id(self, word: str) -> int:
-        """The id of `word`, or `unknown_id`."""
-        return self._ids.get(word, self._ids[UNKNOWN])
+        """The id of `word`, of its longest beginning that is listed, or `unknown_id`."""
+        return self._targets.id(word)
 
     def ids(self, tokens: Sequence[str]) -> np.ndarray:
-        """(tokens,) int64, `unknown_id` for words that aren't here."""
-        unknown = self.unknown_id
-        return np.fromiter((self._ids.get(token, unknown) for token in tokens), dtype=np.int64, count=len(tokens))
+        """(tokens,) int64, as `id` gives them."""
+        return np.fromiter(map(self._targets.id, tokens), dtype=np.int64, count=len(tokens))
 
     def write(self, path: Path | str) -> None:
         """Writes one word per line; the file appears whole or not at all.
@@ -117,6 +122,24 @@ class Vocabulary:
         if words[:3] != SPECIAL_WORDS:
             raise TextError(_without_specials(path, lines))
         return cls(words)
+
+
+def _check_sizes(max_size: int | None, min_count: int, num_beginnings: int) -> None:
+    least = len(SPECIAL_WORDS) + 1 + num_beginnings
+    if max_size is not None and max_size < least:
+        beginnings = f" and {num_beginnings} beginnings" if num_beginnings else ""
+        raise ConfigError(
+            f"the vocabulary size is {max_size}, but must be at least {least}: {SPECIAL_WORDS}{beginnings} belong to "
+            "it, and a word. Choose for instance 30000."
+        )
+    if min_count < 1:
+        raise ConfigError(f"min_count is {min_count}, but must be at least 1: a word not in the text has no count.")
+    if num_beginnings < 0:
+        raise ConfigError(f"num_beginnings is {num_beginnings}, but must be 0 (no beginnings) or more.")
+
+
+def _can_be_listed(word: str) -> bool:
+    return word not in SPECIAL_WORDS and not is_beginning(word)
 
 
 def _is_unicode(word: str) -> bool:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 import torch
 
 from elmo.lm.carried import Poll
-from elmo.lm.perplexity import Perplexity, evaluate, scores, total
+from elmo.lm.figures import Perplexity, Sums
+from elmo.lm.perplexity import evaluate, scores, sums
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
 from elmo.pretrain.ranks.distributed import Ranks
@@ -37,22 +38,16 @@ def evaluate_together(
         return evaluate(bilm, head, sentences, on_progress=on_progress, poll=poll)
     own = itertools.islice(sentences, ranks.rank, None, ranks.size)
     directions = bilm.config.directions
-    sums = torch.zeros(len(directions) + 3, dtype=torch.float64)
+    so_far = torch.from_numpy(Sums(directions).vector())
     for _ in range(-(-count // (ranks.size * _SENTENCES_A_ROUND))):
         some = list(itertools.islice(own, _SENTENCES_A_ROUND))
         stopped = False
         try:
             if some:
-                sums += _sums(total(scores(bilm, head, some, poll=poll)), directions)
+                so_far += torch.from_numpy(sums(scores(bilm, head, some, poll=poll)).vector())
         except StopRequested:
             stopped = True
         if ranks.largest(int(stopped)):
             raise StopRequested
         on_progress(len(some) * ranks.size)
-    *nats, predictions, number, unknown = ranks.add_up_(sums).tolist()
-    return Perplexity(dict(zip(directions, nats, strict=True)), int(predictions), int(number), int(unknown))
-
-
-def _sums(found: Perplexity, directions: Sequence[str]) -> torch.Tensor:
-    counts = (found.num_predictions, found.num_sentences, found.num_unknown)
-    return torch.tensor([*(found.nats[name] for name in directions), *counts], dtype=torch.float64)
+    return Sums.of_vector(ranks.add_up_(so_far).numpy(), directions).perplexity()

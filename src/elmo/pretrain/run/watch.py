@@ -15,7 +15,7 @@ from typing import Any, Literal
 from tqdm import tqdm
 
 from elmo.errors import MissingExtraError
-from elmo.lm.perplexity import Perplexity
+from elmo.lm.figures import Perplexity
 from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.step.trainer import StepResult, Trainer
 

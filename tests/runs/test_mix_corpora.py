@@ -1,0 +1,73 @@
+"""Sets of documents become one text."""
+
+import importlib.util
+import lzma
+from pathlib import Path
+
+import pytest
+
+_path = Path(__file__).resolve().parents[2] / "runs" / "mix_corpora.py"
+_spec = importlib.util.spec_from_file_location("mix_corpora", _path)
+mix_corpora = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(mix_corpora)
+
+
+@pytest.fixture
+def sets(tmp_path):
+    """Forty documents of two lines in each of two sets, a packed one and one without a column `set`; one isn't for
+    training."""
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        lines = [f"{name} {number} {part}" for number in range(40) for part in "ab"]
+        rows = [
+            "split\tdoc\tsource\tfirst_line\tlines",
+            *(
+                f"{'test' if number == 7 else 'train'}\t{name}/{number}\tbooks/{name}\t{2 * number + 1}\t2"
+                for number in range(40)
+            ),
+        ]
+        text, manifest = ("\n".join(part) + "\n" for part in (lines, rows))
+        (folder / "train.txt").write_text(text, encoding="utf-8")
+        (folder / "manifest.tsv.xz").write_bytes(lzma.compress(manifest.encode()))
+    return [str(tmp_path / "one"), str(tmp_path / "two")]
+
+
+def mixed(tmp_path, *arguments):
+    assert mix_corpora.main([str(tmp_path / "out.txt"), *arguments]) == 0
+    return (tmp_path / "out.txt").read_text(encoding="utf-8").splitlines()
+
+
+def test_documents_of_all_sets_stand_whole_in_one_order(tmp_path, sets):
+    lines = mixed(tmp_path, *sets)
+    assert len(lines) == 2 * 2 * 39
+    assert not [line for line in lines if " 7 " in line]
+    assert [line[:-1] for line in lines[::2]] == [line[:-1] for line in lines[1::2]]
+    assert lines == mixed(tmp_path, *reversed(sets))
+    assert {line.split()[0] for line in lines[:20]} == {"one", "two"}
+
+
+def test_a_share_takes_the_same_documents_of_that_source_each_time(tmp_path, sets):
+    whole = mixed(tmp_path, *sets)
+    half = mixed(tmp_path, *sets, "--share", "books/one=0.5")
+    taken = [line for line in half if line.startswith("one")]
+    assert 10 < len(taken) < 60
+    assert set(half) == {line for line in whole if line.startswith("two")} | set(taken)
+    quarter = mixed(tmp_path, *sets, "--share", "books/one=0.25")
+    assert set(quarter) < set(half)
+
+
+def test_a_set_named_twice_is_taken_twice(tmp_path, sets):
+    assert sorted(mixed(tmp_path, sets[0], sets[0])) == sorted(2 * mixed(tmp_path, sets[0]))
+
+
+@pytest.mark.parametrize("share", ["books", "=0.5", "books=2", "books=half"])
+def test_a_share_that_is_none_is_refused(tmp_path, sets, share, capsys):
+    assert mix_corpora.main([str(tmp_path / "out.txt"), *sets, "--share", share]) == 2
+    assert f"--share {share}: no SOURCE=SHARE" in capsys.readouterr().err
+    assert not (tmp_path / "out.txt").exists()
+
+
+def test_a_folder_that_is_no_set_is_named(tmp_path, capsys):
+    assert mix_corpora.main([str(tmp_path / "out.txt"), str(tmp_path)]) == 2
+    assert "has neither train.txt nor train.txt.xz" in capsys.readouterr().err

@@ -1,0 +1,46 @@
+"""The list of two-sense words and what is counted over it."""
+
+import importlib.util
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elmo.errors import TextError
+
+RUNS = Path(__file__).resolve().parents[2] / "runs"
+_spec = importlib.util.spec_from_file_location("two_sense_words", RUNS / "two_sense_words.py")
+two_sense_words = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(two_sense_words)
+
+
+def test_the_list_has_twenty_words_of_two_senses_in_four_sentences_each():
+    occurrences = two_sense_words.read_list(two_sense_words.LIST)
+    by_sense = Counter((one.word, one.sense) for one in occurrences)
+    assert set(by_sense.values()) == {4}
+    assert len(by_sense) == 40
+    assert set(Counter(word for word, _ in by_sense).values()) == {2}
+    assert len({" ".join(one.tokens) for one in occurrences}) == len(occurrences) == 160
+
+
+def test_a_hit_is_a_nearest_occurrence_of_the_same_word_in_the_same_sense():
+    rows = [("bank", "money"), ("bank", "money"), ("bank", "river"), ("bank", "river"), ("bat", "animal")]
+    occurrences = [two_sense_words.Occurrence(word, sense, [word]) for word, sense in rows]
+    vectors = np.array([[1.0, 0.0], [2.0, 0.2], [0.0, 1.0], [1.0, 0.3], [0.0, 1.0]])
+    # The fourth lies at the second, and the third at the fourth, though another word's lies where it does.
+    assert two_sense_words.hits(vectors, occurrences).tolist()[:4] == [True, True, True, False]
+
+
+@pytest.mark.parametrize("row", ["bank\tmoney", "bank\tmoney\tno such word", "bank\tmoney\tbank to bank"])
+def test_a_row_without_its_word_once_is_named(tmp_path, row):
+    (tmp_path / "list.tsv").write_text(f"word\tsense\tsentence\n{row}\n", encoding="utf-8")
+    with pytest.raises(TextError, match=r"list\.tsv:2: no word, sense and sentence"):
+        two_sense_words.read_list(tmp_path / "list.tsv")
+
+
+def test_the_bundled_model_is_measured_by_layer(capsys):
+    assert two_sense_words.main(["--model", "small-en"]) == 0
+    header, _, row = capsys.readouterr().out.splitlines()
+    assert header.split("|")[1:4] == [" model ", " layer 1 ", " layer 2 "]
+    assert all(40 < float(cell) < 100 for cell in row.split("|")[2:4])
