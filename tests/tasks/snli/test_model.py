@@ -52,7 +52,7 @@ def golden_model(arrays, dtype):
               "_inference_encoder._module.weight_hh_l0")}  # fmt: skip
     model = ESIM(EntailmentSettings(hidden_size=4), LABELS, Sizes(arrays["premise"].shape[2]))
     encoder, inference = (shape[1] for shape in shapes.values())
-    from elmo.tasks.layers.bilstm import BiLSTM
+    from elmo.tasks.layers.recurrent.bilstm import BiLSTM
 
     model.encoder = BiLSTM(arrays["premise"].shape[2], [encoder])
     weight = {name.removeprefix("weight."): value for name, value in arrays.items() if name.startswith("weight.")}

@@ -21,7 +21,7 @@ from elmo.tasks.coref.ranker.network import PairFacts, Ranked, SpanRanker, SpanS
 from elmo.tasks.coref.ranker.span_scores import TokenStates
 from elmo.tasks.coref.settings import NO_HEADS, ResolverSettings
 from elmo.tasks.layers.char_windows import CharacterWindows
-from elmo.tasks.layers.coupled_lstm import CoupledLSTM
+from elmo.tasks.layers.recurrent.coupled_lstm import CoupledLSTM
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.representation import TokenRepresentation

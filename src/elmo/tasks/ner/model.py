@@ -10,9 +10,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError
-from elmo.tasks.layers.bilstm import BiLSTM, VariationalDropout
 from elmo.tasks.layers.crf import CRF
 from elmo.tasks.layers.own_characters import own_characters
+from elmo.tasks.layers.recurrent.bilstm import BiLSTM, VariationalDropout
 from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.settings import NO_INPUT, TaggerSettings
 from elmo.tasks.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of

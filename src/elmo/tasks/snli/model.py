@@ -17,8 +17,8 @@ from torch.nn import functional
 
 from elmo.errors import ConfigError
 from elmo.tasks.classification import Prediction
-from elmo.tasks.layers.bilstm import BiLSTM, VariationalDropout
 from elmo.tasks.layers.local_inference import compare, mean_and_max
+from elmo.tasks.layers.recurrent.bilstm import BiLSTM, VariationalDropout
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.settings import NO_INPUT, EntailmentSettings
 from elmo.tasks.task import Vocabulary

@@ -13,8 +13,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from elmo.tasks.layers.bigru import BiGRU
-from elmo.tasks.layers.bilstm import VariationalDropout
+from elmo.tasks.layers.recurrent.bigru import BiGRU
+from elmo.tasks.layers.recurrent.bilstm import VariationalDropout
 from elmo.tasks.layers.trilinear.bi_attention import BiAttention
 from elmo.tasks.layers.trilinear.self_attention import SelfAttention
 

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.errors import ConfigError
-from elmo.tasks.layers.alternating_lstm import AlternatingLSTM
+from elmo.tasks.layers.recurrent.alternating_lstm import AlternatingLSTM
 from elmo.tasks.layers.viterbi import best_sequences, forbidden
 from elmo.tasks.srl.data import Proposition, Roles, RoleSentence
 from elmo.tasks.srl.predicate_finder import PredicateFinder

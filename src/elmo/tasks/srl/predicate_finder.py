@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo.tasks.layers.bilstm import BiLSTM
+from elmo.tasks.layers.recurrent.bilstm import BiLSTM
 
 _DROPOUT = 0.3
 

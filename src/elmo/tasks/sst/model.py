@@ -16,9 +16,9 @@ from torch.nn import functional
 from elmo.errors import ConfigError
 from elmo.tasks.classification import Prediction
 from elmo.tasks.layers.attention import SelfAttentivePooling, attend, pool
-from elmo.tasks.layers.bilstm import BiLSTM
 from elmo.tasks.layers.maxout import Maxout
 from elmo.tasks.layers.own_characters import own_characters
+from elmo.tasks.layers.recurrent.bilstm import BiLSTM
 from elmo.tasks.sst.data import LabelledSentence
 from elmo.tasks.sst.settings import NO_INPUT, ClassifierSettings
 from elmo.tasks.task import Vocabulary

@@ -10,7 +10,7 @@ from elmo.tasks.coref.ranker import span_scores
 from elmo.tasks.coref.ranker.antecedents import antecedent_loss, clusters_of, gold_table
 from elmo.tasks.coref.ranker.network import PairFacts, SpanRanker, SpanSizes
 from elmo.tasks.coref.ranker.span_scores import MentionScorer, PairScorer, TokenStates, span_vectors
-from elmo.tasks.layers.bilstm import BiLSTM
+from elmo.tasks.layers.recurrent.bilstm import BiLSTM
 
 
 @pytest.fixture(params=["small", "larger"])

@@ -3,7 +3,7 @@
 import torch
 
 from elmo.ops.alternating_lstm import alternating_lstm_reference
-from elmo.tasks.layers.alternating_lstm import AlternatingLSTM
+from elmo.tasks.layers.recurrent.alternating_lstm import AlternatingLSTM
 
 
 def layer(**changes):

@@ -2,7 +2,7 @@
 
 import torch
 
-from elmo.tasks.layers.bigru import BiGRU
+from elmo.tasks.layers.recurrent.bigru import BiGRU
 
 
 def test_each_row_equals_torchs_bidirectional_gru_on_it_alone():

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from elmo.tasks.layers.bilstm import BiLSTM, VariationalDropout
+from elmo.tasks.layers.recurrent.bilstm import BiLSTM, VariationalDropout
 
 
 @pytest.fixture

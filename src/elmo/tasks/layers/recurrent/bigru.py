@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from elmo.tasks.layers.reversal import reorder, reversed_places
+from elmo.tasks.layers.recurrent.reversal import reorder, reversed_places
 
 _INITIAL_DEVIATION = 0.05
 

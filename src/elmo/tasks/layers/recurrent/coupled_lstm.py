@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from elmo.tasks.layers.reversal import reorder, reversed_places
+from elmo.tasks.layers.recurrent.reversal import reorder, reversed_places
 
 _GATES = 3
 

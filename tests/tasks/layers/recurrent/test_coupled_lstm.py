@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from elmo.tasks.layers.coupled_lstm import CoupledLSTM
+from elmo.tasks.layers.recurrent.coupled_lstm import CoupledLSTM
 
 LENGTHS = [3, 5, 0, 1]
 
