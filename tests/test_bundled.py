@@ -55,7 +55,7 @@ def test_small_ko_has_learned_korean() -> None:
     assert evaluate(bilm, head, sentences).of("mean") < 100
     assert evaluate(bilm, head, sentences).of("mean") < evaluate(bilm, head, turned).of("mean") / 10
     # A syllable more is another word, and no unknown one.
-    plain, past = Embedder.from_pretrained("small-ko").embed(["먹다", "먹었다"])
+    plain, past = Embedder.from_pretrained("small-ko").embed([["먹다"], ["먹었다"]])
     assert not np.allclose(plain[0], past[0])
 
 
