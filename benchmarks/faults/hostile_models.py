@@ -46,12 +46,13 @@ _LAYER = "RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell/B"
 def main() -> int:
     """Runs the cases and writes the record; exit code 1 if one was not refused."""
     arguments = parser(__doc__)
+    arguments.add_argument("--only", nargs="*", choices=KINDS, help="these kinds")
     given = arguments.parse_args()
     rows, failed, longest, largest = [], [], 0.0, 0
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"ELMO_CACHE": f"{folder}/cache", "ELMO_HASH_RECORDS": "off"}
-        for kind, cases in KINDS.items():
-            found: Counter[str] = Counter()
+        for kind in given.only or KINDS:
+            cases, found = KINDS[kind], Counter[str]()
             for number, (name, make) in enumerate(cases()):
                 outcome, seconds, megabytes = once(make, Path(folder) / f"{kind}-{number}")
                 found[outcome] += 1
@@ -142,7 +143,7 @@ def gadgets() -> Iterator[Case]:
         "partial": (partial, os.system, "touch {canary}"),
         "pickle.loads": (pickle.loads, pickle.dumps(Gadget(os.system, "touch canary"))),
         "torch.load": (torch.load, "{canary}"),
-        "getattr": (builtins.getattr, os, "system"),
+        "getattr": (builtins.getattr, "canary", "upper"),
         "map": (builtins.map, os.system, ["touch {canary}"]),
         "import": (builtins.__import__, "antigravity"),
     }
