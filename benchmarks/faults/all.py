@@ -32,6 +32,8 @@ TESTS = (
     ("embed_partial.py", ["--most", "20"], [], 15),
     ("hostile_texts.py", ["--documents", "500", "--no-big"], ["--documents", "10000"], 10),
     ("streams.py", ["--only", "/dev"], [], 5),
+    ("mutants.py", ["--mutants", "300"], ["--mutants", "10000"], 15),
+    ("hostile_models.py", ["--only", "HDF5", "tables", "values"], [], 6),
 )
 
 

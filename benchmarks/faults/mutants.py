@@ -261,14 +261,14 @@ def training_checkpoint(folder: Path) -> None:
     pairs, data = {b"": b"\x08\x01"}, b""
     for name in sorted(arrays):
         content = arrays[name].tobytes()
-        shape = b"".join(_message(2, b"\x08" + _varint(size)) for size in arrays[name].shape)
+        shape = b"".join(message(2, b"\x08" + _varint(size)) for size in arrays[name].shape)
         numbers = b"".join(
             _varint(key << 3) + _varint(value) for key, value in ((1, 1), (4, len(data)), (5, len(content)))
         )
         checksum = _varint(6 << 3 | 5) + masked_crc32c(content).to_bytes(4, "little")
-        pairs[name.encode()] = numbers + _message(2, shape) + checksum
+        pairs[name.encode()] = numbers + message(2, shape) + checksum
         data += content
-    (folder / "model.ckpt-7.index").write_bytes(_table(pairs))
+    (folder / "model.ckpt-7.index").write_bytes(sorted_table(b"".join(map(table_entry, pairs, pairs.values()))))
     (folder / "model.ckpt-7.data-00000-of-00001").write_bytes(data)
     (folder / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-7"\n')
     (folder / "options.json").write_text(json.dumps(options_of(model.config)))
@@ -283,20 +283,25 @@ def _varint(number: int) -> bytes:
     return bytes([*parts, number])
 
 
-def _message(key: int, content: bytes) -> bytes:
+def message(key: int, content: bytes) -> bytes:
+    """A field of bytes of a protocol buffer."""
     return _varint(key << 3 | 2) + _varint(len(content)) + content
 
 
-def _table(pairs: dict[bytes, bytes]) -> bytes:
-    def stored(entries: dict[bytes, bytes]) -> bytes:
-        block = b"".join(
-            b"\0" + _varint(len(key)) + _varint(len(value)) + key + value for key, value in entries.items()
-        )
+def table_entry(key: bytes, value: bytes, shared: int = 0) -> bytes:
+    """An entry of a sorted table; `key` without the `shared` bytes that the key before begins with too."""
+    return b"".join(map(_varint, (shared, len(key), len(value)))) + key + value
+
+
+def sorted_table(entries: bytes) -> bytes:
+    """A sorted table of one block of entries."""
+
+    def stored(block: bytes) -> bytes:
         block += (0).to_bytes(4, "little") + (1).to_bytes(4, "little") + b"\0"
         return block + masked_crc32c(block).to_bytes(4, "little")
 
-    data = stored(pairs)
-    index = stored({b"lm/z": b"\0" + _varint(len(data) - 5)})
+    data = stored(entries)
+    index = stored(table_entry(b"lm/z", b"\0" + _varint(len(data) - 5)))
     footer = _varint(0) + _varint(0) + _varint(len(data)) + _varint(len(index) - 5)
     return data + index + footer.ljust(40, b"\0") + (0xDB4775248B80FB57).to_bytes(8, "little")
 

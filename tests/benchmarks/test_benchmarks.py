@@ -21,6 +21,8 @@ TINY_SHAPE = [
 pytestmark = pytest.mark.slow
 FAULTS = {
     "save_faults.py": (["--times", "2"], "fault-save", "In 10 of 10 saves"),
+    "mutants.py": (["--mutants", "40", "--only", "native", "AllenNLP"], "fault-mutants", "\n0 of "),
+    "hostile_models.py": (["--only", "tables"], "fault-hostile-models", "9 of 9 hostile models were refused"),
     "repeat.py": (["--steps", "30", "--recipes", "tiny, float32"], "fault-repeat", "1 of 1 recipes"),
     "kill.py": (["--times", "1"], "fault-kill", "| 1 of 1 |"),
     "stop_signals.py": (["--times", "5", "--megabytes", "2.5"], "fault-stop", "5 of 5 runs"),

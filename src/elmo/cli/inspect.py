@@ -32,9 +32,12 @@ def main(argv: list[str]) -> int:
     from elmo.weights.describe import describe
     from elmo.weights.hub import resolve
 
-    if arguments.options is not None and arguments.model is None:
+    if arguments.options is None:
+        files = resolve(arguments.model)
+    elif arguments.model is None:
         raise ConfigError("--options was given without MODEL, the HDF5 file it belongs to. Name that file too.")
-    files = resolve(arguments.model if arguments.options is None else (arguments.options, arguments.model))
+    else:
+        files = resolve((arguments.options, arguments.model))
     try:
         checkpoint = formats.read(files)
     except WeightFileError:

@@ -42,9 +42,7 @@ def known_models() -> dict[str, KnownModel]:
     """Every known model by its name, the bundled ones first."""
     tables = tomllib.loads(_CATALOGUE.read_text(encoding="utf-8"))
     return {
-        name: KnownModel(
-            name, **{key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()}
-        )
+        name: KnownModel(name, **facts | {key: tuple(facts[key]) for key in ("languages", "files")})
         for name, facts in tables.items()
     }
 

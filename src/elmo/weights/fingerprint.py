@@ -4,6 +4,7 @@ The fingerprint of tensors is put together from one digest a tensor, so that it 
 """
 
 import hashlib
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -12,7 +13,8 @@ import numpy as np
 from elmo.disk.bounded import open_regular
 from elmo.errors import WeightFileError
 
-_BLOCK = 1 << 20
+# Large: files are hashed in a thread, which gives the interpreter back and asks for it again with every block.
+_BLOCK = 16 << 20
 
 
 def digest(tensor: np.ndarray) -> str:
@@ -40,7 +42,8 @@ def file_hash(paths: Iterable[Path]) -> str:
     result = hashlib.sha256()
     for path in paths:
         with open_regular(path) as file:
-            while block := file.read(_BLOCK):
+            size = min(_BLOCK, max(1, os.fstat(file.fileno()).st_size))
+            while block := file.read(size):
                 result.update(block)
     return result.hexdigest()
 

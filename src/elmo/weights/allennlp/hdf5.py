@@ -145,7 +145,7 @@ def _what_it_is(begin: bytes) -> str:
 
 def _datasets(file: h5py.File, path: Path) -> Iterator[tuple[str, h5py.Dataset]]:
     """Every dataset by its full name; links that lead elsewhere are refused before they are followed."""
-    folders = [("", file, 0)]
+    folders: list[tuple[str, h5py.Group, int]] = [("", file, 0)]
     links = 0
     while folders:
         prefix, group, depth = folders.pop()
@@ -194,10 +194,11 @@ def _bad_chunks(
     if any(number != _GZIP_FILTER for number in filters):
         return f"is stored with the HDF5 filters {filters}; only gzip (filter {_GZIP_FILTER}) is read"
     bound = _MAX_EXPANSION * file_size + _BYTES_BESIDE if filters else file_size
-    chunk_bytes = prod(dataset.chunks) * dataset.dtype.itemsize
+    chunks = dataset.chunks or dataset.shape
+    chunk_bytes = prod(chunks) * dataset.dtype.itemsize
     if stored > file_size or declared > bound or chunk_bytes > max(bound, 1 << 20):
         return _too_large(dataset, file_size)
-    needed = prod(-(-length // chunk) for length, chunk in zip(dataset.shape, dataset.chunks, strict=True))
+    needed = prod(-(-length // chunk) for length, chunk in zip(dataset.shape, chunks, strict=True))
     if dataset.id.get_num_chunks() != needed:
         return f"lacks some of its {needed} chunks"
     return None
@@ -216,7 +217,7 @@ def _stored_fingerprint(file: h5py.File) -> str | None:
     attribute = file.attrs.get_id(_FINGERPRINT_ATTRIBUTE)
     if attribute.shape != () or attribute.dtype != np.dtype("S64"):
         raise ValueError(f"its attribute {_FINGERPRINT_ATTRIBUTE} is no SHA-256")
-    return bytes(file.attrs[_FINGERPRINT_ATTRIBUTE]).decode("ascii")
+    return np.asarray(file.attrs[_FINGERPRINT_ATTRIBUTE]).item().decode("ascii")
 
 
 def _refused(path: Path, name: str, reason: str) -> WeightFileError:

@@ -4,7 +4,7 @@ Source: bilm-tf `bilm/training.py` (`dump_weights`). The quirk: "carry" and "tra
 and transform.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from elmo.config import BiLMConfig
@@ -46,11 +46,11 @@ class LstmNames:
         return f"rnn/{cell}/{({'W_0': 'kernel', 'B': 'bias', 'W_P_0': 'projection/kernel'})[part]}"
 
     @classmethod
-    def found_in(cls, shapes: Mapping[str, Shape], config: BiLMConfig) -> "LstmNames":
+    def found_in(cls, datasets: Container[str], config: BiLMConfig) -> "LstmNames":
         """The names a file uses."""
         both = config.direction == "both"
         one_layer = cls(both, layers_numbered=False)
-        numbered = config.num_layers > 1 or one_layer.dataset(0, 0, "W_0") not in shapes
+        numbered = config.num_layers > 1 or one_layer.dataset(0, 0, "W_0") not in datasets
         return cls(both, layers_numbered=numbered)
 
 

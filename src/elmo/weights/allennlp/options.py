@@ -204,10 +204,7 @@ class _Section:
 
     def filters(self) -> tuple[tuple[int, int], ...]:
         pairs = self.values.get("filters")
-        plain = isinstance(pairs, list) and all(
-            isinstance(pair, list) and len(pair) == 2 and all(type(number) is int for number in pair) for pair in pairs
-        )
-        if not plain:
+        if not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
             raise self._wrong("filters", "a list of [width, number] pairs")
         return tuple((width, count) for width, count in pairs)
 
@@ -222,3 +219,8 @@ class _Section:
             f"{self.path}: '{self.name}.{key}' is {found}, but must be {expected}. Pass the options.json that came "
             "with the weights."
         )
+
+
+def _is_pair(value: object) -> bool:
+    """Whether a value is [whole number, whole number]."""
+    return isinstance(value, list) and len(value) == 2 and all(type(number) is int for number in value)

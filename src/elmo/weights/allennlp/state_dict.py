@@ -159,8 +159,9 @@ def _mixes(theirs: Mapping[str, np.ndarray], config: BiLMConfig) -> dict[str, np
     mixes = {}
     for index, gamma in enumerate(_numbered(dict.fromkeys(theirs, ()), r"scalar_mix_(\d+)\.gamma")):
         mix = gamma.removesuffix(".gamma")
-        weights = [theirs.get(f"{mix}.scalar_parameters.{layer}") for layer in range(config.num_layers + 1)]
-        if any(weight is None or weight.size != 1 for weight in [*weights, theirs[gamma]]):
+        names = [f"{mix}.scalar_parameters.{layer}" for layer in range(config.num_layers + 1)]
+        weights = [theirs[name] for name in names if name in theirs]
+        if len(weights) < len(names) or any(weight.size != 1 for weight in [*weights, theirs[gamma]]):
             raise WeightFileError(
                 f"the state dict's {mix!r} does not have one number for gamma and for each of the biLM's "
                 f"{config.num_layers + 1} layers: its tensors belong to different models. {_NEXT_STEP}"

@@ -36,7 +36,7 @@ def read(folder: Path) -> Checkpoint:
         read_tensors(softmax, lambda found: softmax_shapes(found, config), asked_by=CONFIG_FILE)
         if is_there(softmax)
         else None,
-        read_tensors(warm_state, dict.items, asked_by=CONFIG_FILE) if is_there(warm_state) else None,
+        read_tensors(warm_state, lambda found: found.items(), asked_by=CONFIG_FILE) if is_there(warm_state) else None,
         facts["source_format"],
         facts["source_hash"],
         facts["metadata"],

@@ -41,7 +41,7 @@ def write(checkpoint: Checkpoint, folder: Path, *, dtype: StoredType = "float32"
     with new_folder(Path(folder), size=size, force=force, replaceable=MODEL_FOLDER_FILES) as unfinished:
         for name, tensors in parts.items():
             if tensors is not None:
-                types = {key: _stored_type(name, key, dtype) for key in tensors}
+                types: dict[str, StoredType] = {key: _stored_type(name, key, dtype) for key in tensors}
                 write_tensors(unfinished / name, tensors, types=types)
         if checkpoint.vocabulary is not None:
             write_word_list(unfinished / VOCABULARY_FILE, checkpoint.vocabulary)

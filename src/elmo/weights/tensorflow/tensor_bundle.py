@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -71,7 +72,7 @@ class TensorBundle(Mapping[str, np.ndarray]):
                 f"{self.index}: its content is not that of a checkpoint's index ({error}): it is another kind of "
                 f"table, or damaged. {_GET}"
             ) from None
-        self._byte_order = ">" if big_endian else "<"
+        self._byte_order: Literal[">", "<"] = ">" if big_endian else "<"
         self._shards = {
             shard: prefix.with_name(f"{prefix.name}.data-{shard:05d}-of-{num_shards:05d}")
             for shard in sorted({entry.shard for entry in self._entries.values()})
