@@ -3,6 +3,7 @@
 import sys
 from importlib import import_module
 
+from elmo.cli.examples import examples_of
 from elmo.errors import ConfigError
 
 ANALYSES = {
@@ -36,5 +37,7 @@ def _help() -> str:
             *(f"  {name:{width}}  {line}" for name, line in ANALYSES.items()),
             "",
             "  elmo analyze wsd --help  what an analysis takes",
+            "",
+            examples_of("analyze"),
         ]
     )

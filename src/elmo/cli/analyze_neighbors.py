@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from elmo.cli.arguments import parsed
 from elmo.process.device import Device
 
 if TYPE_CHECKING:
@@ -18,14 +19,11 @@ _KEYWORD_COLUMNS = 34
 @dataclass(frozen=True)
 class Arguments:
     """Find the nearest tokens to a marked word, for each layer: other words, and occurrences of the same word (the
-    paper's table 4). The index is made by 'elmo index'.
-
-    elmo analyze neighbors my-index "The [spring] of the year is warm ."
-    """
+    paper's table 4). The index is made by 'elmo index'."""
 
     index: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="INDEX")]
     """Folder of a context index."""
-    sentences: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="SENTENCE ...")]
+    sentences: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="SENTENCE [SENTENCE ...]")]
     """Tokens separated by spaces, one of them in brackets."""
     model: Annotated[str | None, tyro.conf.arg(aliases=["-m"], metavar="MODEL")] = None
     """The model that the index was built with (default: the one it names)."""
@@ -41,7 +39,7 @@ class Arguments:
 
 def run(argv: list[str]) -> int:
     """Runs the command; the exit code."""
-    arguments = tyro.cli(Arguments, args=argv, prog="elmo analyze neighbors", config=(tyro.conf.FlagCreatePairsOff,))
+    arguments = parsed(Arguments, argv, "analyze neighbors")
     # Here, so that --help does not wait for torch.
     from elmo.analysis.neighbors.context_index import ContextIndex
     from elmo.analysis.neighbors.query import neighbors, require_model, static_neighbors

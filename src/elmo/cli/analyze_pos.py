@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
+from elmo.cli.arguments import parsed
 from elmo.process.device import Device
 from elmo.version import __version__
 
@@ -20,10 +21,7 @@ if TYPE_CHECKING:
 class Arguments:
     """Fit a linear classifier of part-of-speech tags on each frozen layer (the paper's table 6). Prints accuracy on all
     tokens, on words that training doesn't have and on ambiguous words, and the selectivity: accuracy minus that on a
-    control task with random tags.
-
-    elmo analyze pos --train train.conllu --dev dev.conllu --test test.conllu
-    """
+    control task with random tags."""
 
     train: Annotated[Path, tyro.conf.arg(metavar="FILE.conllu")]
     """Treebank to fit on."""
@@ -57,7 +55,7 @@ class Arguments:
 
 def run(argv: list[str]) -> int:
     """Runs the command; the exit code."""
-    arguments = tyro.cli(Arguments, args=argv, prog="elmo analyze pos", config=(tyro.conf.FlagCreatePairsOff,))
+    arguments = parsed(Arguments, argv, "analyze pos")
     # Here, so that --help does not wait for torch.
     from elmo.analysis.controls import encoders_of
     from elmo.analysis.probes.experiment import Treebanks, probe_table

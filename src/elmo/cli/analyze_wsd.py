@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 from tqdm import tqdm
 
+from elmo.cli.arguments import parsed
 from elmo.process.device import Device
 from elmo.version import __version__
 
@@ -21,10 +22,7 @@ if TYPE_CHECKING:
 class Arguments:
     """Ask which sense a word has in its sentence: each sense of a training corpus is the mean of its occurrences'
     vectors, and a test word takes the nearest one (the paper's table 5). Prints F1 by test set for every layer, beside
-    the dictionary's first sense and the most frequent one. The keys of X.data.xml are read from X.gold.key.txt.
-
-    elmo analyze wsd --train semcor.data.xml --test senseval2.data.xml senseval3.data.xml --inventory senses.tsv
-    """
+    the dictionary's first sense and the most frequent one. The keys of X.data.xml are read from X.gold.key.txt."""
 
     train: Annotated[Path, tyro.conf.arg(metavar="X.data.xml")]
     """Sense-annotated training corpus in the format of Raganato et al. 2017, such as SemCor."""
@@ -54,7 +52,7 @@ class Arguments:
 
 def run(argv: list[str]) -> int:
     """Runs the command; the exit code."""
-    arguments = tyro.cli(Arguments, args=argv, prog="elmo analyze wsd", config=(tyro.conf.FlagCreatePairsOff,))
+    arguments = parsed(Arguments, argv, "analyze wsd")
     # Here, so that --help does not wait for torch.
     from elmo.analysis.controls import encoders_of
     from elmo.analysis.senses.experiment import SenseFiles, sense_table

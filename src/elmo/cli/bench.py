@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from elmo.cli.arguments import parsed
 from elmo.errors import ConfigError
 from elmo.text.sentences import read_sentences
 
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arguments:
-    """Measure words a second for each dtype and batch, and the floor: what the processor's own multiply-and-add
+    """Measure tokens per second for each dtype and batch, and the floor: what the processor's own multiply-and-add
     instructions would take for the same products, measured in the same run."""
 
-    text: Annotated[Path | None, tyro.conf.Positional] = None
-    """Sentences to embed, one a line (default: some made of random words, in natural lengths)."""
+    text: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[TEXT]")] = None
+    """Sentences to embed, one per line (default: some made of random words, in natural lengths)."""
     model: Annotated[str | None, tyro.conf.arg(aliases=["-m"])] = None
     """A name, a folder or file, or a hub id (default: random weights of --size: speed doesn't depend on them)."""
     size: Literal["small", "medium", "original"] = "small"
@@ -44,7 +45,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
-    arguments = tyro.cli(Arguments, args=argv, prog="elmo bench", config=(tyro.conf.FlagCreatePairsOff,))
+    arguments = parsed(Arguments, argv, "bench")
     numbers = {"--sentences": arguments.sentences, "--rounds": arguments.rounds, "--threads": arguments.threads}
     numbers |= {"--batches": min(arguments.batches, default=0)}
     for name, number in numbers.items():

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import tyro
 
+from elmo.cli.arguments import parsed
 from elmo.errors import ConfigError
 
 
@@ -44,7 +45,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
-    arguments = tyro.cli(Arguments, args=argv, prog="elmo convert", config=(tyro.conf.FlagCreatePairsOff,))
+    arguments = parsed(Arguments, argv, "convert")
     # Here, so that --help does not wait for the libraries that read weights.
     from elmo.weights import formats
     from elmo.weights.allennlp.write import write as write_allennlp

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Literal
 
 import elmo
+from elmo.cli.examples import examples_of
 
 # Library -> the oldest version that will do.
 NEEDED = {
@@ -59,9 +60,12 @@ class Finding:
 def main(argv: list[str]) -> int:
     """Runs the command; 0: all that is needed works, 1: something needed is broken."""
     parser = argparse.ArgumentParser(
-        prog="elmo doctor", description="Show what is installed, what is missing and what this machine can do."
+        prog="elmo doctor",
+        description="Show what is installed, what is missing and what this machine can do.",
+        epilog=examples_of("doctor"),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.add_argument("--json", action="store_true", help="Print the findings as JSON.")
     arguments = parser.parse_args(argv)
     found = list(findings())
     if arguments.json:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 from tqdm import tqdm
 
+from elmo.cli.arguments import parsed
 from elmo.errors import ConfigError, TextError
 from elmo.process.device import Device
 from elmo.text.sentences import read_sentences
@@ -30,7 +31,7 @@ class Arguments:
     """Turn text into a vector for every token. With -o, a file of sentences becomes a file of vectors. Without it, a
     text in quotation marks is shown as a table, and - prints one JSON object per line of standard input."""
 
-    input: Annotated[str, tyro.conf.Positional]
+    input: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
     """With -o: a file with one tokenized sentence per line (.gz, .xz, .bz2 and .zst are unpacked), a pipe, or - for
     standard input. Without -o: a text, or -."""
     output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
@@ -76,7 +77,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
-    arguments = tyro.cli(Arguments, args=argv, prog="elmo embed", config=(tyro.conf.FlagCreatePairsOff,))
+    arguments = parsed(Arguments, argv, "embed")
     if arguments.batch_rows is not None and arguments.state != "carry":
         raise ConfigError(
             f"--batch-rows is {arguments.batch_rows}, but --state is {arguments.state}, in which rows have no effect. "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from elmo.cli.arguments import parsed
 from elmo.cli.ranks import joined
 from elmo.errors import ConfigError
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
@@ -25,10 +26,10 @@ class Arguments:
 
     data: Path
     """Folder that 'elmo prepare' made with the model's vocabulary; its valid text is the new domain's held-out text."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="RUN")]
     """Folder of the run: metrics, checkpoints, perplexities.json, the new model."""
     model: Annotated[str | None, tyro.conf.arg(aliases=["-m"])] = None
-    """A name, a folder or file, or a hub id; the model needs a softmax. Default: $ELMO_MODEL, or the bundled model."""
+    """A name, a folder or file, or a hub id; it needs a softmax (default: $ELMO_MODEL, or the bundled model)."""
     old: Path | None = None
     """Held-out text of the domain that the model was trained on: shows what it forgets."""
     resume: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -52,7 +53,7 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     with stop_flag():
-        arguments = tyro.cli(Arguments, args=argv, prog="elmo finetune", config=(tyro.conf.OmitArgPrefixes,))
+        arguments = parsed(Arguments, argv, "finetune", flag_pairs=True)
         given = arguments.model is not None or arguments.old is not None or arguments.recipe != FinetuneConfig()
         if arguments.resume and given:
             raise ConfigError(

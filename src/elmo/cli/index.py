@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import tyro
 from tqdm import tqdm
 
+from elmo.cli.arguments import parsed
 from elmo.process.device import Device
 from elmo.text.sentences import read_sentences
 from elmo.text.tokenizer import tokenizer as named_tokenizer
@@ -18,10 +19,7 @@ from elmo.text.tokenizer import tokenizer as named_tokenizer
 @dataclass(frozen=True)
 class Arguments:
     """Build a context index: every token's vectors by layer, on disk, for 'elmo analyze neighbors' and
-    elmo.analysis.neighbors.context_index.
-
-    elmo index my-text.txt -o my-index
-    """
+    elmo.analysis.neighbors.context_index."""
 
     text: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
     """One tokenized sentence per line; .gz, .xz and .bz2 are unpacked; - is standard input."""
@@ -55,7 +53,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
-    arguments = tyro.cli(Arguments, args=argv, prog="elmo index", config=(tyro.conf.FlagCreatePairsOff,))
+    arguments = parsed(Arguments, argv, "index")
     # Here, so that --help does not wait for torch.
     from elmo.analysis.neighbors.build import build_index
     from elmo.embed.embedder import Embedder

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
+from elmo.cli.arguments import parsed
 from elmo.errors import ConfigError, WeightFileError
 
 
@@ -26,7 +27,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
-    arguments = tyro.cli(Arguments, args=argv, prog="elmo inspect", config=(tyro.conf.FlagCreatePairsOff,))
+    arguments = parsed(Arguments, argv, "inspect")
     # Here, so that --help does not wait for the libraries that read weights.
     from elmo.weights import formats
     from elmo.weights.describe import describe

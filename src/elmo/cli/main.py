@@ -90,10 +90,12 @@ def _run(arguments: list[str]) -> int:
         print(_help(), file=sys.stderr)
         return 2
     verb, *rest = arguments
-    if verb in ("-h", "--help"):
+    if verb == "help" and rest:
+        return _run([*rest, "--help"])
+    if verb in ("-h", "--help", "help"):
         print(_help())
         return 0
-    if verb in ("-V", "--version"):
+    if verb in ("-V", "--version", "version"):
         print(f"elmo {elmo.__version__}")
         return 0
     if verb not in VERBS:
@@ -112,8 +114,8 @@ def _help() -> str:
             "",
             *(f"  {verb:{width}}  {line}" for verb, line in VERBS.items()),
             "",
-            "  elmo VERB --help  what a verb takes",
-            "  elmo --version    which version this is",
+            "  elmo VERB --help  what a verb takes, with an example; also: elmo help VERB",
+            "  elmo --version    which version this is; also: elmo version",
             "  --debug           anywhere: show where an error comes from",
             "  --no-limits       anywhere: read lines and files of any size",
             "",

@@ -4,8 +4,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import tyro
-
+from elmo.cli.arguments import parsed
 from elmo.weights.catalogue import KnownModel, known_models
 
 
@@ -19,7 +18,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
-    arguments = tyro.cli(Arguments, args=argv, prog="elmo models", config=(tyro.conf.FlagCreatePairsOff,))
+    arguments = parsed(Arguments, argv, "models")
     models = known_models().values()
     if arguments.json:
         print(json.dumps([_facts(model) for model in models], indent=2, ensure_ascii=False))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 import tyro
 from tqdm import tqdm
 
+from elmo.cli.arguments import parsed
 from elmo.cli.language_model import ModelFlag, load, model_and_input
 from elmo.errors import ConfigError
 from elmo.process.device import Device
@@ -42,7 +43,7 @@ class Arguments:
     state: Literal["zero", "carry"] = "zero"
     """Of the exact protocol: every sentence starts from a zero state, or remembers the sentences before it."""
     batch_size: int | None = None
-    """Rows read side by side by --protocol bilm-tf (default 256) and --state carry (default 16)."""
+    """Rows read side by side by --protocol bilm-tf (default: 256) and --state carry (default: 16)."""
     manifest: Path | None = None
     """Also print the perplexity of each source: a table of tab-separated columns that says which lines come from where
     (first_line, lines, and group, source or doc)."""
@@ -74,7 +75,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
-    arguments = tyro.cli(Arguments, args=argv, prog="elmo perplexity", config=(tyro.conf.FlagCreatePairsOff,))
+    arguments = parsed(Arguments, argv, "perplexity")
     model, _ = model_and_input(arguments.inputs, arguments.model, "perplexity")
     _require_sense(arguments)
     if arguments.per_token is not None:

@@ -6,12 +6,14 @@ from typing import Annotated
 
 import tyro
 
+from elmo.cli.arguments import parsed
+
 
 @dataclass(frozen=True)
 class Arguments:
     """Draw the curves of training runs: sampled loss of training and validation perplexity, over tokens read."""
 
-    runs: Annotated[tuple[Path, ...], tyro.conf.Positional]
+    runs: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN [RUN ...]")]
     """Run folders of 'elmo pretrain' or 'elmo finetune', finished or not; each gets a color."""
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
     """File to write: .png, .svg or .pdf."""
@@ -23,7 +25,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
-    arguments = tyro.cli(Arguments, args=argv, prog="elmo plot", config=(tyro.conf.FlagCreatePairsOff,))
+    arguments = parsed(Arguments, argv, "plot")
     # Here, so that --help does not wait for numpy and what it brings.
     from elmo.analysis.curves import draw_curves, read_curves
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import tyro
 from tqdm import tqdm
 
+from elmo.cli.arguments import parsed
 from elmo.corpus.prepare import OnProgress, prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.errors import TextError
@@ -29,7 +30,7 @@ class Arguments:
     """Folder to make."""
     valid: tuple[Path, ...] = ()
     """Held-out text for the perplexity during training."""
-    test: tuple[Path, ...] = ()
+    test: Annotated[tuple[Path, ...], tyro.conf.arg(metavar="TEXT [TEXT ...]")] = ()
     """Held-out text for the end."""
     settings: Annotated[CorpusSettings, tyro.conf.arg(name="")] = field(default_factory=CorpusSettings)
     workers: int = 1
@@ -46,8 +47,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
-    config = (tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes)
-    arguments = tyro.cli(Arguments, args=argv, prog="elmo prepare", config=config)
+    arguments = parsed(Arguments, argv, "prepare")
     settings = replace(arguments.settings, vocabulary=_vocabulary_file(arguments.settings.vocabulary))
     bar = tqdm(unit="B", unit_scale=True, desc="reading", disable=arguments.quiet, file=sys.stderr)
     with bar, stop_flag() as flag:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from elmo.cli.arguments import parsed
 from elmo.cli.ranks import joined
 from elmo.errors import ConfigError
 from elmo.pretrain.settings.config import PretrainConfig
@@ -27,7 +28,7 @@ class Arguments:
 
     data: Path
     """Folder that 'elmo prepare' made."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="RUN")]
     """Folder of the run: metrics, checkpoints, the finished model."""
     config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
     """TOML file of settings; flags beside it win."""
@@ -99,11 +100,11 @@ def _require_sense(arguments: Arguments) -> None:
 
 def _parsed(argv: list[str], recipe: PretrainConfig) -> Arguments:
     """The arguments, with `recipe` where no flag says otherwise."""
-    return tyro.cli(
+    return parsed(
         Arguments,
-        args=argv,
-        prog="elmo pretrain",
-        config=(tyro.conf.OmitArgPrefixes,),
+        argv,
+        "pretrain",
+        flag_pairs=True,
         default=Arguments(data=tyro.MISSING, output=tyro.MISSING, recipe=recipe),
     )
 

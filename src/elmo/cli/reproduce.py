@@ -8,6 +8,8 @@ from typing import Annotated, Any, Generic, Literal
 
 import tyro
 
+from elmo.cli.arguments import parsed
+from elmo.cli.examples import examples_of
 from elmo.cli.task_settings import settings_beneath
 from elmo.reproduce.systems import EXPERIMENTS, require_experiment
 from elmo.tasks.registry import BUILT_IN, AnyTask, find
@@ -22,7 +24,7 @@ class Arguments(Generic[S]):
 
     train: Path
     """Labelled training data; .gz, .xz and .bz2 are unpacked."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
     """Folder of the results and trainings. Several experiments may use the same one, one after the other; they then
     share the biLM's layers and all equal trainings."""
     settings: Annotated[S, tyro.conf.arg(name="")]
@@ -86,6 +88,8 @@ def _help() -> str:
             f"The tasks are: {', '.join(BUILT_IN)}.",
             "",
             "  elmo reproduce table2 TASK --help  every setting of a task",
+            "",
+            examples_of("reproduce"),
         ]
     )
 
@@ -122,10 +126,10 @@ def _reproduce(experiment: str, argv: list[str]) -> int:
 
 def _parsed(experiment: str, argv: list[str], task: AnyTask, settings: Any) -> Arguments[Any]:
     """The arguments, with `settings` where no flag says otherwise."""
-    return tyro.cli(
+    return parsed(
         Arguments[task.settings],
-        args=argv[1:],
-        prog=f"elmo reproduce {experiment} {argv[0]}",
-        config=(tyro.conf.OmitArgPrefixes,),
+        argv[1:],
+        f"reproduce {experiment} {argv[0]}",
+        flag_pairs=True,
         default=Arguments(train=tyro.MISSING, output=tyro.MISSING, settings=settings),
     )

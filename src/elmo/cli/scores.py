@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import tyro
 from tqdm import tqdm
 
+from elmo.cli.arguments import parsed
 from elmo.cli.language_model import ModelFlag, load, model_and_input
 from elmo.process.device import Device
 from elmo.text.sentences import read_sentences
@@ -40,7 +41,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
-    arguments = tyro.cli(Arguments, args=argv, prog="elmo scores", config=(tyro.conf.FlagCreatePairsOff,))
+    arguments = parsed(Arguments, argv, "scores")
     model, text = model_and_input(arguments.inputs, arguments.model, "scores")
     check_is_text_file(text)  # before the model is read
     bilm, head = load(model, arguments.device)

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import tyro
 from tqdm import tqdm
 
+from elmo.cli.arguments import parsed
 from elmo.static.training.settings import StaticSettings
 from elmo.text.text_file import FormatChoice, require_other_file
 
@@ -19,7 +20,7 @@ class Arguments:
     """Train one vector for each word of a text: what ELMo is compared with, when both learn from the same text. The
     result is word2vec's text layout, which 'elmo task --static' and other programs read."""
 
-    texts: Annotated[tuple[Path, ...], tyro.conf.Positional]
+    texts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
     """Training text: one tokenized sentence per line; .gz, .xz, .bz2 and .zst are unpacked."""
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
     """File of vectors to make."""
@@ -47,7 +48,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
-    arguments = tyro.cli(Arguments, args=argv, prog="elmo static", config=(tyro.conf.OmitArgPrefixes,))
+    arguments = parsed(Arguments, argv, "static", flag_pairs=True)
     # Here, so that --help does not wait for torch.
     from elmo.disk.atomic import new_file
     from elmo.static.training.corpus import Corpus

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from elmo.cli.arguments import parsed
 from elmo.cli.language_model import ModelFlag, load, model_and_input
 from elmo.process.device import Device
 
@@ -33,7 +34,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
-    arguments = tyro.cli(Arguments, args=argv, prog="elmo substitutes", config=(tyro.conf.FlagCreatePairsOff,))
+    arguments = parsed(Arguments, argv, "substitutes")
     # Here, so that --help does not wait for torch.
     from elmo.lm.substitutes import marked, substitutes
 

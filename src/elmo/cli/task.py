@@ -10,6 +10,8 @@ from typing import Annotated, Any, Generic, Literal, TextIO
 
 import tyro
 
+from elmo.cli.arguments import parsed
+from elmo.cli.examples import examples_of
 from elmo.cli.task_scores import table_of_scores, table_of_summary
 from elmo.cli.task_settings import settings_beneath
 from elmo.errors import ConfigError
@@ -29,7 +31,7 @@ class Train(Generic[S]):
 
     train: Path
     """Labelled training data; .gz, .xz and .bz2 are unpacked."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="RUN")]
     """Folder of the run."""
     settings: Annotated[S, tyro.conf.arg(name="")]
     config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
@@ -76,7 +78,7 @@ class _Loading:
 
 @dataclass(frozen=True)
 class Evaluate(_Loading):
-    """Score a trained model on a labelled file. Example: elmo task evaluate RUN test.conll"""
+    """Score a trained model on a labelled file."""
 
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")] = tyro.MISSING
     """Folder of a finished run, or of a task model."""
@@ -88,8 +90,7 @@ class Evaluate(_Loading):
 
 @dataclass(frozen=True)
 class Predict(_Loading):
-    """Use a trained model on unlabelled input, for most tasks one sentence per line. Example: elmo task predict RUN
-    text.txt"""
+    """Use a trained model on unlabelled input, for most tasks one sentence per line."""
 
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")] = tyro.MISSING
     """Folder of a finished run, or of a task model."""
@@ -108,8 +109,7 @@ class Predict(_Loading):
 
 @dataclass(frozen=True)
 class Score(Generic[S]):
-    """The official figures of a file of predictions, from any system. Example: elmo task score ner test.conll
-    predictions.conll"""
+    """The official figures of a file of predictions, from any system."""
 
     gold: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="GOLD")]
     """Labelled file."""
@@ -153,7 +153,7 @@ def _help() -> str:
             "",
             "  elmo task train TASK --help  every setting of a task",
             "",
-            "Example: elmo task train ner --train train.conll -o tagger && elmo task predict tagger text.txt",
+            examples_of("task"),
         ]
     )
 
@@ -192,17 +192,17 @@ def _train(argv: list[str]) -> int:
 
 def _parsed(argv: list[str], task: AnyTask, settings: Any) -> Train[Any]:
     """The arguments, with `settings` where no flag says otherwise."""
-    return tyro.cli(
+    return parsed(
         Train[task.settings],
-        args=argv[1:],
-        prog=f"elmo task train {argv[0]}",
-        config=(tyro.conf.OmitArgPrefixes,),
+        argv[1:],
+        f"task train {argv[0]}",
+        flag_pairs=True,
         default=Train(train=tyro.MISSING, output=tyro.MISSING, settings=settings),
     )
 
 
 def _evaluate(argv: list[str]) -> int:
-    arguments = tyro.cli(Evaluate, args=_without_task(argv), prog="elmo task evaluate")
+    arguments = parsed(Evaluate, _without_task(argv), "task evaluate")
     from elmo.tasks.train.apply import evaluate
 
     saved = _loaded(arguments)
@@ -215,7 +215,7 @@ def _evaluate(argv: list[str]) -> int:
 
 
 def _predict(argv: list[str]) -> int:
-    arguments = tyro.cli(Predict, args=_without_task(argv), prog="elmo task predict")
+    arguments = parsed(Predict, _without_task(argv), "task predict")
     from elmo.tasks.train.apply import predict
     from elmo.text.text_file import check_is_text_file
     from elmo.text.tokenizer import tokenizer
@@ -240,11 +240,11 @@ def _predict(argv: list[str]) -> int:
 
 def _score(argv: list[str]) -> int:
     task = find(argv[0])
-    arguments = tyro.cli(
+    arguments = parsed(
         Score[task.settings],
-        args=argv[1:],
-        prog=f"elmo task score {argv[0]}",
-        config=(tyro.conf.OmitArgPrefixes,),
+        argv[1:],
+        f"task score {argv[0]}",
+        flag_pairs=True,
         default=Score(gold=tyro.MISSING, predicted=tyro.MISSING, settings=task.settings()),
     )
     scores = task.score_files(arguments.gold, arguments.predicted, arguments.settings)

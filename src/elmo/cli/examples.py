@@ -1,0 +1,65 @@
+"""Command lines that each verb's --help shows, in one place: tests/test_cli_help.py reads every one of them."""
+
+EXAMPLES = {
+    "embed": (
+        "elmo embed corpus.txt -o vectors.h5 --layers average",
+        'elmo embed "The bank was steep ."',
+    ),
+    "models": ("elmo models",),
+    "inspect": ("elmo inspect small-en",),
+    "convert": (
+        "elmo convert elmo_weights.hdf5 my-model --options elmo_options.json",
+        "elmo convert my-model for-allennlp --to allennlp",
+    ),
+    "prepare": (
+        "elmo prepare corpus.txt -o my-data --vocab-size 20000 --valid-share 0.01",
+        "elmo prepare domain.txt --valid domain-valid.txt --vocabulary small-en -o domain-data",
+    ),
+    "pretrain": (
+        "elmo pretrain configs/small.toml --data my-data -o my-run",
+        "elmo pretrain --data my-data -o my-run --resume",
+    ),
+    "finetune": ("elmo finetune --model small-en --data domain-data --old corpus-test.txt -o domain-run",),
+    "static": ("elmo static corpus.txt -o vectors.txt",),
+    "plot": ("elmo plot my-run other-run -o curves.png",),
+    "perplexity": (
+        "elmo perplexity corpus-test.txt",
+        "elmo perplexity my-run/model corpus-test.txt --per-sentence",
+    ),
+    "scores": ("elmo scores small-en corpus-test.txt",),
+    "substitutes": ('elmo substitutes "He went to the [bank] ."',),
+    "task": (
+        "elmo task train ner --train train.conll -o tagger",
+        "elmo task predict tagger text.txt",
+    ),
+    "task train": ("elmo task train ner --train train.conll --test test.conll -o tagger --seeds 1 2 3",),
+    "task evaluate": ("elmo task evaluate tagger test.conll -o predictions.conll",),
+    "task predict": (
+        "elmo task predict tagger text.txt",
+        "elmo task predict tagger - --tokenizer unicode --json",
+    ),
+    "task score": ("elmo task score ner test.conll predictions.conll",),
+    "index": ("elmo index corpus.txt -o my-index",),
+    "analyze": (
+        "elmo index corpus.txt -o my-index",
+        'elmo analyze neighbors my-index "The [spring] of the year is warm ."',
+    ),
+    "analyze neighbors": ('elmo analyze neighbors my-index "The [spring] of the year is warm ."',),
+    "analyze wsd": (
+        "elmo analyze wsd --train semcor.data.xml --test senseval2.data.xml --inventory senses.tsv",
+    ),
+    "analyze pos": ("elmo analyze pos --train train.conllu --dev dev.conllu --test test.conllu",),
+    "reproduce": (
+        "elmo reproduce table2 ner --train train.conll --test test.conll -o ablations --seeds 1 2 3",
+    ),
+    "doctor": ("elmo doctor",),
+    "bench": ("elmo bench corpus.txt --model small-en --batches 1 64 --dtypes float32 int8",),
+}  # fmt: skip
+
+
+def examples_of(verb: str) -> str:
+    """The examples of `elmo VERB`, indented below a heading; `verb` may go on, as in "task train ner"."""
+    words = verb.split()
+    known = (" ".join(words[:count]) for count in range(len(words), 0, -1))
+    lines = EXAMPLES[next(name for name in known if name in EXAMPLES)]
+    return "\n".join(["Examples:" if len(lines) > 1 else "Example:", *(f"  {line}" for line in lines)])
