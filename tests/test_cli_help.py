@@ -1,14 +1,20 @@
 """`--help`: lists every verb, works for each, and does not wait for torch."""
 
+import argparse
 import os
+import re
+import shlex
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import tyro
 
 import elmo
 from elmo.cli import main as command_line
+from elmo.cli.examples import EXAMPLES
 from elmo.cli.main import VERBS, main
 
 SOURCE = Path(elmo.__file__).parents[1]
@@ -56,3 +62,74 @@ def test_every_verb_has_help_and_does_not_wait_for_torch(verb):
     told, loaded = loaded_by(verb, "--help")
     assert f"elmo {verb}" in told
     assert loaded & HEAVY == set()
+
+
+# Every --help there is, with the verb of its examples.
+HELPS = {verb: verb.split() for verb in VERBS} | {
+    "task train": ["task", "train", "ner"],
+    "task evaluate": ["task", "evaluate"],
+    "task predict": ["task", "predict"],
+    "task score": ["task", "score", "ner"],
+    "analyze neighbors": ["analyze", "neighbors"],
+    "analyze wsd": ["analyze", "wsd"],
+    "analyze pos": ["analyze", "pos"],
+    "reproduce": ["reproduce", "table2", "ner"],
+}
+
+
+def help_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    with suppress(SystemExit):
+        main([*arguments, "--help"])
+    return capsys.readouterr().out
+
+
+def test_every_verb_and_action_has_an_example():
+    assert set(EXAMPLES) == set(HELPS)
+    assert all(any(line.startswith(f"elmo {verb}") for line in lines) for verb, lines in EXAMPLES.items())
+
+
+@pytest.mark.parametrize("verb", HELPS)
+def test_help_shows_the_examples_and_metavars_say_what_is_meant(verb, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    shown = help_of(HELPS[verb], capsys)
+    assert all(f"\n  {line}\n" in shown for line in EXAMPLES[verb])
+    assert re.findall(r"\b(STR|PATH)\b|\{None|None\}|default: ?\)|default: None", shown) == []
+
+
+@pytest.mark.parametrize("verb", HELPS)
+def test_no_option_says_its_default_twice(verb, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")  # one column
+    shown = " ".join(help_of(HELPS[verb], capsys).replace("│", " ").split())
+    assert re.findall(r"\(default[^()]*\)\.? \(default[^()]*\)", shown) == []
+
+
+@pytest.mark.parametrize("line", [line for lines in EXAMPLES.values() for line in lines])
+def test_every_example_is_read_without_complaint(line, monkeypatch):
+    read = []
+
+    def stop_after(parse):
+        def parsed(*arguments, **options):
+            read.append(parse(*arguments, **options))
+            raise SystemExit(0)
+
+        return parsed
+
+    monkeypatch.setattr("tyro.cli", stop_after(tyro.cli))
+    monkeypatch.setattr("argparse.ArgumentParser.parse_args", stop_after(argparse.ArgumentParser.parse_args))
+    with pytest.raises(SystemExit) as end:
+        main(shlex.split(line)[1:])
+    assert (end.value.code, len(read)) == (0, 1)
+
+
+@pytest.mark.parametrize("arguments", [["help", "task", "score", "ner"], ["help", "inspect"]])
+def test_help_is_a_verb_too(arguments, capsys):
+    asked = help_of(arguments[1:], capsys)
+    with suppress(SystemExit):
+        main(arguments)
+    assert capsys.readouterr().out == asked != ""
+
+
+def test_version_and_help_without_dashes(capsys):
+    assert (main(["version"]), main(["help"])) == (0, 0)
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"elmo {elmo.__version__}\nusage: elmo VERB")
