@@ -106,7 +106,7 @@ class BiLMConfig:
             self.token_projection or self.token_features == self.projection_size,
             "token_projection",
             self.token_projection,
-            f"true: the token encoder gives {self.token_features} dimensions, not projection_size {self.projection_size}",
+            f"true: the encoder gives {self.token_features} dimensions, not projection_size {self.projection_size}",
         )
 
     @property
