@@ -1,4 +1,4 @@
-"""A text file -> ELMo vectors, and a look at them: does "bank" know which bank it is?
+"""Embed a text file and compare the vectors of "bank" in different sentences.
 
 python examples/bank.py
 """
@@ -16,7 +16,7 @@ OUTPUT = Path("demo-output/vectors.hdf5")
 
 
 def cosine(one: np.ndarray, other: np.ndarray) -> float:
-    """Similarity of two vectors, 1 for the same direction."""
+    """Cosine similarity of two vectors: 1 if they point in the same direction."""
     return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
 
 
@@ -27,7 +27,7 @@ def main() -> int:
         return status
     lines = TEXT.read_text(encoding="utf-8").splitlines()
     vectors = list(read_vectors(OUTPUT))
-    print(f"{OUTPUT}: {len(vectors)} lines; line 0 has vectors of shape {vectors[0].shape} (layers, tokens, numbers)")
+    print(f"{OUTPUT}: {len(vectors)} lines; line 0 has shape {vectors[0].shape} (layers, tokens, dimensions)")
     banks = {
         line: array[:, line.split().index("bank")]
         for line, array in zip(lines, vectors, strict=True)
@@ -41,7 +41,7 @@ def main() -> int:
         print("".join(f"{value:9.3f}" for value in row), f"  {other}")
     print("\nLayer 0 sees the word alone; the layers above it see the sentence.")
     same = Embedder.from_pretrained().embed([money])[0]
-    print(f"The same from Python: equal to the file within {np.abs(same - vectors[0]).max():.1g}.")
+    print(f"Computed from Python: equal to the file within {np.abs(same - vectors[0]).max():.1g}.")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""ELMo in a model of your own: [x ; ELMo] where an RNN reads, [h ; ELMo] where it writes, each with a mix of its own.
+"""ELMo in your own model: [x ; ELMo] at the input of an RNN and [h ; ELMo] at its output, each with its own mix.
 
 python examples/elmo_in_your_model.py
 """
@@ -19,7 +19,7 @@ class Classifier(nn.Module):
         super().__init__()
         self.words = words
         self.vectors = nn.Embedding(len(words), 50)
-        self.elmo = ELMo.from_pretrained(num_mixes=2, dropout=0.5)  # frozen; one mix for below, one for above
+        self.elmo = ELMo.from_pretrained(num_mixes=2, dropout=0.5)  # frozen; one mix for the input, one for the output
         self.rnn = nn.LSTM(50 + self.elmo.output_dim, 64, batch_first=True, bidirectional=True)
         self.top = nn.Linear(128 + self.elmo.output_dim, 2)
 
@@ -33,7 +33,7 @@ class Classifier(nn.Module):
 
 
 def main() -> int:
-    """Train it on two sentences, and look at what the mixes have learned."""
+    """Train on two sentences and print what the mixes have learned."""
     torch.manual_seed(1)
     model = Classifier({word: number for number, word in enumerate(sorted({w for s in SENTENCES for w in s}))})
     learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
@@ -50,7 +50,7 @@ def main() -> int:
         shown = ", ".join(f"{weight:.3f}" for weight in mix["weights"])
         print(f"mix at the {place}: layers {shown}; gamma {mix['gamma']:.3f}")
     right = model.eval()(SENTENCES).argmax(dim=1).tolist() == LABELS
-    print(f"both banks are told apart: {right}")
+    print(f"both sentences are classified correctly: {right}")
     return 0 if right else 1
 
 

@@ -1,4 +1,4 @@
-"""A task of your own: does a sentence ask a question? It is trained, scored and used like the built-in ones.
+"""A task of your own: is a sentence a question? It is trained, scored and used like the built-in tasks.
 
 python examples/your_own_task.py
 elmo task train examples.your_own_task:TASK --train questions.txt -o asker
@@ -19,7 +19,7 @@ from elmo.tasks.train.job import Files, Job
 from elmo.tasks.train.train import train
 from elmo.tasks.unlabelled import text_lines
 
-Example = tuple[list[str], bool | None]  # the tokens, and whether they ask; None: unknown
+Example = tuple[list[str], bool | None]  # the tokens, and whether they are a question; None: unknown
 
 
 @dataclass(frozen=True)

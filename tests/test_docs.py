@@ -1,5 +1,5 @@
-"""The pages of docs/ that are about tasks keep their promises: their Python runs and prints what it says, their
-commands run."""
+"""The pages of docs/ keep their promises: their Python runs and prints what it says, their commands run, their links
+lead somewhere."""
 
 import io
 import random
@@ -86,11 +86,14 @@ def run_line(line: str) -> int:
         sys.stdin = before
 
 
-def test_every_block_of_elmo_in_your_model_runs_and_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
-    found = blocks("elmo-in-your-model.md", "python")
-    assert len(found) >= 6
+@pytest.mark.parametrize(("page", "at_least"), [("elmo-in-your-model.md", 6), ("how-elmo-works.md", 2)])
+def test_every_block_of_a_page_runs_and_prints_what_it_says(
+    page: str, at_least: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = blocks(page, "python")
+    assert len(found) >= at_least
     for block in found:
-        exec(compile(block, "elmo-in-your-model.md", "exec"), {})
+        exec(compile(block, page, "exec"), {})
         promised = [line.split("  # ")[1] for line in block.splitlines() if line.startswith("print(")]
         for said, printed in zip(promised, capsys.readouterr().out.splitlines(), strict=True):
             assert said == printed or said.startswith((f"{printed}:", f"{printed},"))
@@ -131,6 +134,8 @@ def test_links_lead_somewhere() -> None:
         text = page.read_text(encoding="utf-8")
         for target in re.findall(r"`((?:examples|tests|configs|docs|runs|dev|benchmarks)/[\w./-]+\.\w+)`", text):
             assert (ROOT / target).exists(), f"{page.name}: {target}"
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+            assert "://" in target or (FOLDER / target).exists(), f"{page.name}: {target}"
 
 
 def test_the_perplexity_of_each_source_is_found_as_the_page_says(tmp_path, monkeypatch, capsys, tiny_bilm):

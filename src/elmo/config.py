@@ -31,7 +31,7 @@ class BiLMConfig:
     character_dim: int = 16
     """Width of a character's vector."""
     max_characters_per_token: int = 50
-    """Characters kept per token, the begin-of-word and end-of-word marks included."""
+    """Characters kept per token, including the begin-of-word and end-of-word characters."""
     filters: tuple[tuple[int, int], ...] = PUBLISHED_FILTERS
     """The char CNN's filters as (width, number)."""
     activation: Activation = "relu"
@@ -89,7 +89,9 @@ class BiLMConfig:
             widest = max(width for width, _ in self.filters)
             _require(all(w >= 1 and n >= 1 for w, n in self.filters), "filters", self.filters, "positive pairs")
             limit = self.max_characters_per_token
-            _require(limit >= 3, "max_characters_per_token", limit, "at least 3: a mark, a character, a mark")
+            _require(
+                limit >= 3, "max_characters_per_token", limit, "at least 3: begin of word, one character, end of word"
+            )
             _require(widest <= limit, "filters", self.filters, f"no wider than max_characters_per_token ({limit})")
             _require(self.character_dim >= 1, "character_dim", self.character_dim, "a whole number from 1 on")
             _require(self.num_highway >= 0, "num_highway", self.num_highway, "0 or more")
@@ -104,7 +106,7 @@ class BiLMConfig:
             self.token_projection or self.token_features == self.projection_size,
             "token_projection",
             self.token_projection,
-            f"true: the token encoder gives {self.token_features} numbers, projection_size is {self.projection_size}",
+            f"true: the encoder gives {self.token_features} dimensions, not projection_size {self.projection_size}",
         )
 
     @property

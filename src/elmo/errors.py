@@ -2,7 +2,7 @@
 
     ElmoError                 every error this package raises on purpose
     ├── ConfigError           a setting, an option or an argument makes no sense
-    ├── TextError             a text, corpus or vocabulary file can't be read as told
+    ├── TextError             a text, corpus or vocabulary file can't be read as requested
     ├── WeightFileError       a model's files are missing, damaged or belong to different models
     ├── OutputError           a result can't be written: it exists, or the disk is full
     ├── MissingExtraError     an optional library is not installed
@@ -25,7 +25,7 @@ class ConfigError(ElmoError, ValueError):
 
 
 class TextError(ElmoError, ValueError):
-    """A text, corpus or vocabulary file can't be read as told."""
+    """A text, corpus or vocabulary file can't be read as requested."""
 
 
 class WeightFileError(ElmoError, ValueError):

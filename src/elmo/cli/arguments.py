@@ -51,7 +51,7 @@ def parsed(
     flag_pairs: whether what is on or off has two flags, --x and --no-x, unless its annotation says otherwise.
     Exits: SystemExit(2) after a message for arguments that don't fit, SystemExit(0) after --help.
     """
-    return tyro.cli(
+    return tyro.cli(  # pyright: ignore[reportReturnType] - `default=None` says that there is none
         arguments,
         args=argv,
         prog=f"elmo {verb}",

@@ -3,7 +3,7 @@
 character_ids (batch, tokens, characters)
     -> TokenEncoder        (batch, tokens + 2, projection)        with <S> and </S>
     -> forward language model, backward language model            each a ProjectedLSTM
-    -> layers              (layers + 1, batch, tokens + 2, dim)   layer 0 is the token vector, once a direction
+    -> layers              (layers + 1, batch, tokens + 2, dim)   layer 0 is the token vector, once per direction
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ from elmo.weights.native.write import write as write_checkpoint
 
 @dataclass(frozen=True)
 class BiLMState:
-    """What the LSTMs remember of each row: the directions stand side by side, the forward one first."""
+    """What the LSTMs remember of each row: both directions concatenated, the forward one first."""
 
     hidden: Float[Tensor, "layers batch projections"]
     cell: Float[Tensor, "layers batch cells"]
@@ -131,7 +131,7 @@ class BiLM(nn.Module):
         state: BiLMState | None = None,
         dtype: ComputeType = "float32",
     ) -> BiLMOutput:
-        """Token vectors, boundaries included, -> all layers. A row's tokens beyond its length play no part.
+        """Token vectors, boundaries included, -> all layers. A row's tokens beyond its length are ignored.
 
         `dtype`: what the factors of matrix products are rounded to, if no gradient is needed; all else is float32.
         """
@@ -165,7 +165,7 @@ class BiLM(nn.Module):
         return found if len(found) == len(stacks) else None
 
     def vectors_of(self, tokens: Sequence[str]) -> Float[Tensor, "types projection"]:
-        """`token_vectors` of tokens as text; boundary tokens are told by their spelling."""
+        """`token_vectors` of tokens as text; boundary tokens are recognized by their spelling."""
         return self.token_vectors(*self._ids_of(tokens))
 
     def forward(
@@ -257,13 +257,13 @@ def _as_it_is(values: Tensor) -> Tensor:
 
 
 def _turner(lengths: Int[Tensor, " batch"], tokens: int) -> Callable[[Tensor], Tensor]:
-    """Turns every row round within its own length; padding stays at the end. Its own inverse."""
+    """Reverses every row within its own length; padding stays at the end. Its own inverse."""
     steps = torch.arange(tokens, device=lengths.device)
     within = torch.where(steps < lengths[:, None], lengths[:, None] - 1 - steps, steps)
     source = (within + tokens * torch.arange(len(lengths), device=lengths.device)[:, None]).flatten()
 
     def turn(values: Tensor) -> Tensor:
-        # Whole rows by one index: many times as fast as `gather`, which looks up every number.
+        # Whole rows by one index: many times as fast as `gather`, which looks up every value.
         return values.flatten(0, 1).index_select(0, source).view(values.shape)
 
     return turn

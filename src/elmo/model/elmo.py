@@ -60,7 +60,7 @@ class ELMo(nn.Module):
         """Put mixes on a biLM.
 
         num_mixes: scalar mixes, each with its own weights; the biLM runs once for all of them.
-        dropout: chance of each number of the result to become 0 in training.
+        dropout: probability that a value of the result is set to 0 in training.
         layer_norm: False, "boundaries" (or True: AllenNLP's), "words" (bilm-tf's) or "token"; see `ScalarMix`.
         keep_boundaries: whether the results have the sentence boundaries' vectors too.
         trainable: whether the biLM's weights are trained with the rest; this switches their `requires_grad`.
@@ -108,7 +108,7 @@ class ELMo(nn.Module):
     def forward(self, sentences: Sentences | Int[Tensor, "*batch tokens characters"]) -> ELMoOutput:
         """Sentences, or their character ids, -> mixed vectors and mask.
 
-        Character ids are (batch, tokens, characters), 0 behind each sentence, or (batch, groups, tokens, characters),
+        Character ids are (batch, tokens, characters), 0 after each sentence, or (batch, groups, tokens, characters),
         whose every row of tokens is a sentence; they may be on any device. Raises ConfigError if they aren't this
         model's. Sentences are lists of tokens or strings; a flat list of words is refused, as by `Embedder.embed`.
         """
@@ -125,7 +125,7 @@ class ELMo(nn.Module):
 
     def mix(self, output: BiLMOutput) -> ELMoOutput:
         """The mixes of layers that the biLM gave elsewhere, for instance with a state carried from call to call."""
-        # A token is a position with another one, at least the boundary, behind it.
+        # A token is a position followed by another one, at least by the boundary.
         words = output.mask[:, 2:]
         mask = output.mask if self.keep_boundaries else words
         counted = functional.pad(words, (1, 1)) if self.mixes[0].layer_norm == "words" else output.mask
@@ -137,7 +137,7 @@ class ELMo(nn.Module):
         return ELMoOutput(tuple(mixes), mask)
 
     def character_ids(self, sentences: Sentences) -> Int[Tensor, "batch tokens characters"]:
-        """What a character-reading model is called with, int64; 0 behind each sentence (AllenNLP's `batch_to_ids`)."""
+        """What a character-reading model is called with, int64; 0 after each sentence (AllenNLP's `batch_to_ids`)."""
         characters = self.bilm.token_map.characters
         if characters is None:
             raise ConfigError("this model reads words, not characters, so it has no character ids. Pass it sentences.")

@@ -13,7 +13,8 @@ from elmo.ops.product import ComputeType
 class Highway(nn.Module):
     """y = g * relu(W_t x + b_t) + (1 - g) * x with g = sigmoid(W_g x + b_g).
 
-    The inner non-linearity is relu, whatever the char CNN's is. A new layer starts near the identity (gate bias -2).
+    The inner non-linearity is always relu, regardless of the char CNN's. A new layer starts near the identity
+    (gate bias -2).
     """
 
     def __init__(self, size: int) -> None:

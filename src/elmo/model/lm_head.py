@@ -87,7 +87,7 @@ class LMHead(nn.Module):
         return AdaptiveWeights(tensors["weight"], tensors["bias"], tuple(clusters))
 
     def logits(self, outputs: Float[Tensor, "targets projection"]) -> Float[Tensor, "targets vocabulary"]:
-        """One number for every word of the vocabulary, of which the softmax is its probability."""
+        """One logit per word of the vocabulary; their softmax is the words' probabilities."""
         if self.clusters:
             return adaptive_log_probabilities(outputs, self.adaptive_weights())
         return functional.linear(outputs, self.weight, self.bias)
@@ -113,7 +113,7 @@ class LMHead(nn.Module):
 
     @cached_property
     def target_ids(self) -> TargetIds:
-        """What is predicted for each token, as ids; made once, which takes a second for a large vocabulary.
+        """What is predicted for each token, as ids; built once, which takes about a second for a large vocabulary.
 
         Raises TextError if the vocabulary lacks `<S>`, `</S>` or `<UNK>`.
         """

@@ -1,7 +1,7 @@
 """ProjectedLSTM: one direction's stack of LSTM layers, with skip connections.
 
 Source: paper section 3.1 and 3.4; Sak et al. 2014; bilm-tf `bilm/model.py` and `bilm/training.py`.
-Both directions are the same stack: the backward language model reads its sentences turned round.
+Both directions are the same stack: the backward language model reads its sentences reversed.
 """
 
 import math
@@ -115,7 +115,7 @@ class ProjectedLSTM(nn.Module):
     ]:
         """Pretraining's pass over a full window, time first: the top outputs and the new (hidden, cell).
 
-        `drop` is the dropout. It falls on every layer's input and on the top output, fresh at each token; the skip
+        `drop` is the dropout. It is applied to every layer's input and to the top output, anew at each token; the skip
         connection adds the input after its dropout, as in bilm-tf `bilm/training.py`. `keep` is 0 where the state is
         forgotten before a token.
         """

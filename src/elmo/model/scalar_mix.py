@@ -42,14 +42,14 @@ class ScalarMix(nn.Module):
 
         (-9e10, 1, -9e10) is layer 1 alone. `layer_norm="boundaries"` is AllenNLP's, "words" is bilm-tf's, over all the
         batch's positions; the mask given to `forward` must hold those positions. "token" is over a position's own
-        numbers.
+        dimensions.
         """
         super().__init__()
         layer_norm = "boundaries" if layer_norm is True else layer_norm
         if layer_norm is not False and layer_norm not in _EPSILONS:
             raise ConfigError(
                 f"layer_norm is {layer_norm!r}, but must be False, 'boundaries' (AllenNLP's, also True), 'words' "
-                "(bilm-tf's) or 'token' (each by itself): they differ in the positions their statistics are over. "
+                "(bilm-tf's) or 'token' (each by itself): they differ in the positions that their statistics cover. "
                 "False is the usual choice."
             )
         start = [0.0] * num_layers if raw_weights is None else [float(weight) for weight in raw_weights]
@@ -64,7 +64,7 @@ class ScalarMix(nn.Module):
 
     @property
     def weights(self) -> Float[Tensor, " layers"]:
-        """The share of each layer; together 1."""
+        """The normalized weight of each layer; they sum to 1."""
         return torch.softmax(self.raw_weights, dim=0)
 
     def penalty(self) -> Float[Tensor, ""]:
@@ -92,7 +92,7 @@ def normalize(
 ) -> Float[Tensor, "layers batch tokens dim"]:
     """Each layer with mean 0 and variance 1: one mean and one variance over all features of all positions of `mask`.
 
-    They are the batch's, so a sentence's vectors depend on the sentences beside it, as in both originals.
+    They are the batch's, so a sentence's vectors depend on the other sentences in it, as in both originals.
     """
     counted = mask[None, :, :, None]
     count = mask.sum().clamp(min=1) * layers.shape[3]

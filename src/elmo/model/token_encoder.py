@@ -86,7 +86,7 @@ class TokenEncoder(nn.Module):
     def rounded_to(dtype: ComputeType) -> ComputeType:
         """What the factors of products are rounded to in here: for int8 that is bfloat16.
 
-        A word's error goes into all its tokens, and these products, one a word type, take little of the time.
+        A word's error goes into all its tokens, and these products, one per word type, take little of the time.
         """
         return "bfloat16" if dtype == "int8" else dtype
 

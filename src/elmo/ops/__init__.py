@@ -1,1 +1,1 @@
-"""Operations on tensors, one folder each: the plain version is the specification, the fast ones stand beside it."""
+"""Operations on tensors, one folder each: a plain reference version and the fast ones next to it."""

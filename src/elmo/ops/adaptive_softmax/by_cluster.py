@@ -1,6 +1,6 @@
 """The adaptive softmax as it saves work: a cluster is computed only for the targets that are its words.
 
-Each part is a full softmax of its own, so training takes over that one's chunks and its way back.
+Each part is a full softmax of its own, so training reuses its chunks and its backward pass.
 """
 
 from collections.abc import Iterator

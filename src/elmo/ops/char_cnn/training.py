@@ -1,4 +1,4 @@
-"""The char CNN's convolutions for training: its own way back, and no time spent on padding.
+"""The char CNN's convolutions for training: its own backward pass, and no time spent on padding.
 
 Tokens are taken in groups of similar length, each group cut as in `trimmed`. Only the window that gave a filter's
 maximum passes a gradient, which autograd would send through products over all windows. The native library does both

@@ -1,6 +1,6 @@
 """The char CNN's convolutions, only over the windows that can differ.
 
-Behind its end-of-word mark a row holds nothing but padding. A window of width w that starts in the padding sees w
+After its end-of-word character a row holds only padding. A window of width w that starts in the padding sees w
 paddings, whatever the token, so one of them is as good as all: the row may be cut to the longest token plus the widest
 filter without changing any maximum. Values equal those of `char_cnn_reference` up to rounding: the sums are the same,
 in an order of their own. Each width is one matrix product over unfolded windows, which torch's CPU build does faster

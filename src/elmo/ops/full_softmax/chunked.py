@@ -1,6 +1,6 @@
 """The full softmax for training: a few targets at a time, so that their logits are never in memory together.
 
-Autograd of the plain version keeps (targets, vocabulary) numbers three times over: 20 GB for 2,560 targets and 793,471
+Autograd of the plain version keeps three tensors of (targets, vocabulary) values: 20 GB for 2,560 targets and 793,471
 words. Here the gradient of a chunk's logits is made right behind the logits, in their place, and goes into the
 gradients of outputs and weights at once: nothing is computed twice, and only one chunk is ever held.
 """
@@ -25,7 +25,7 @@ def full_softmax_mean(
 ) -> Float[Tensor, ""]:
     """The mean of `full_softmax_reference` over the targets, of which there is at least one.
 
-    `product_dtype=torch.bfloat16` rounds the factors of the matrix products. `logits_at_once`: numbers of a chunk; one
+    `product_dtype=torch.bfloat16` rounds the factors of the matrix products. `logits_at_once`: values per chunk; one
     target's are always held.
     """
     chunk = max(1, logits_at_once // len(weight))

@@ -1,7 +1,7 @@
 """The library built from the C files here, if it is there: fused passes that torch has no single call for.
 
 It is built when the package is installed and a C compiler is at hand. Every function has a torch version that runs
-where it isn't, and that its tests compare it with. ELMO_NATIVE=0 leaves the library aside.
+where it isn't, and that its tests compare it with. ELMO_NATIVE=0 switches the library off.
 """
 
 import ctypes

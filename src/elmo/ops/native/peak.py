@@ -1,4 +1,4 @@
-"""What the processor can do at most, measured: products a second by their factors, and reading memory."""
+"""The processor's measured peak: operations per second by type of the factors, and memory bandwidth."""
 
 import time
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""inputs @ weight.T, the product that nearly all inference time goes into."""
+"""inputs @ weight.T, the product that takes nearly all of the inference time."""
 
 from elmo.ops.product.compute_type import ComputeType
 from elmo.ops.product.native_product import native_types

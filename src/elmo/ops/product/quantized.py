@@ -1,6 +1,6 @@
 """int8 factors: each output's weights, and each row of activations, in 255 steps of their own size.
 
-A row's steps depend on that row alone, so a sentence's vectors don't depend on the sentences beside it.
+A row's steps depend on that row alone, so a sentence's vectors don't depend on the other sentences in the batch.
 """
 
 import torch
