@@ -1,14 +1,19 @@
-"""TaskModel: the network of a task, which `fit` trains and `saved_model` saves."""
+"""TaskModel: the network of a task, which `fit` trains and `saved_model` saves.
+
+Generic in two types: E, an example of its task; P, a prediction.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Generic
+from typing import Generic, TypeVar
 
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from elmo.tasks.task import E, P
 from elmo.tasks.tokens.representation import TokenRepresentation
+
+E = TypeVar("E")
+P = TypeVar("P")
 
 
 class TaskModel(nn.Module, ABC, Generic[E, P]):
