@@ -25,6 +25,7 @@ from elmo.embed.tokens.table import TokenTable
 from elmo.embed.windows import windows
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
+from elmo.ops.product import ComputeType
 from elmo.ops.product.version import weight_version
 from elmo.process.device import chosen_device
 from elmo.text.batches import Batch, bucket, number_tokens, pad
@@ -88,7 +89,7 @@ class Embedder:
             raise ConfigError(_NO_WARM_STATE)
         _require_float32(bilm)
         self.bilm = bilm.eval()
-        self.dtype = chosen_type(dtype, bilm.device)
+        self.dtype: ComputeType = chosen_type(dtype, bilm.device)
         self.state: StatePolicy = state
         self.keep_boundaries = keep_boundaries
         default = _MAX_TOKENS.get(bilm.device.type, _MAX_TOKENS_ELSEWHERE)

@@ -36,7 +36,7 @@ class LayerChoice:
         if isinstance(layers, bool | bytes | bytearray) or layers is None:
             raise _not_a_choice(layers, num_layers)
         try:
-            index = operator.index(layers)
+            index = operator.index(layers)  # type: ignore[arg-type] - whatever is no index is a TypeError
         except TypeError:
             weights = _checked_weights(layers, num_layers)
             return cls(",".join(f"{weight:.12g}" for weight in weights), weights)

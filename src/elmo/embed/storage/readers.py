@@ -70,13 +70,13 @@ class _Hdf5Vectors(StoredVectors):
     def __init__(self, path: Path) -> None:
         self._file = h5py.File(path, "r")
         self.metadata = {name: str(value) for name, value in self._file.attrs.items()}
-        self._length = sum(name.isdecimal() for name in self._file)
+        self._length = sum(str(name).isdecimal() for name in self._file)
 
     def __len__(self) -> int:
         return self._length
 
     def _array(self, line: int) -> np.ndarray:
-        return self._file[str(line)][()]
+        return np.asarray(self._file[str(line)])
 
     def close(self) -> None:
         self._file.close()

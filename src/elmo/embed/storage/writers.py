@@ -186,7 +186,7 @@ class PlacedWriter(VectorWriter):
     def _positions(self) -> np.ndarray:
         if self._known_positions is None:
             with open_own(self.folder / _POSITIONS_FILE) as file:
-                self._known_positions = np.load(file, allow_pickle=False)
+                self._known_positions = np.asarray(np.load(file, allow_pickle=False))
         return self._known_positions
 
     def _num_bytes(self, line: int) -> int:

@@ -32,7 +32,7 @@ class TokenTable:
 
     def __init__(self, bilm: BiLM, cache_bytes: int, dtype: ComputeType = "float32") -> None:
         self.bilm = bilm
-        self.dtype = dtype
+        self.dtype: ComputeType = dtype
         self._cache_bytes = cache_bytes
         self._lock = ThreadLock()
         self._made_for = self._weights_now()
@@ -65,9 +65,9 @@ class TokenTable:
             for start in range(0, len(same), rows - 1):
                 chosen = same[start : start + rows - 1]
                 characters, words = self._fillers(int(width), rows)
-                if characters is not None:
+                if characters is not None and ids.characters is not None:
                     characters[: len(chosen)] = ids.characters[chosen]
-                if words is not None:
+                if words is not None and ids.words is not None:
                     words[: len(chosen)] = ids.words[chosen]
                 vectors = self.bilm.token_vectors(self._tensor(characters), self._tensor(words), self.dtype)
                 result[torch.from_numpy(chosen).to(result.device)] = vectors[: len(chosen)]
@@ -79,8 +79,9 @@ class TokenTable:
         result = self._empty(count)
         for start in range(0, count, _ROWS_ALONE):
             chosen = order[start : start + _ROWS_ALONE]
-            parts = (self._tensor(None if part is None else part[chosen]) for part in (characters, words))
-            result[torch.from_numpy(chosen)] = self.bilm.token_vectors(*parts, self.dtype)
+            chosen_characters, chosen_words = (part if part is None else part[chosen] for part in (characters, words))
+            vectors = self.bilm.token_vectors(self._tensor(chosen_characters), self._tensor(chosen_words), self.dtype)
+            result[torch.from_numpy(chosen)] = vectors
         return result
 
     def _empty(self, count: int) -> Tensor:

@@ -29,13 +29,13 @@ class CharacterCNN(nn.Module):
     def forward(self, sentences: Sequence[Sequence[str]]) -> Float[Tensor, "batch tokens filters"]:
         """A batch's vectors; zeros after each sentence's end."""
         words, rows = distinct(sentences)
-        nothing = self.convolution.bias.new_zeros(1, self.output_dim)
+        nothing = self.convolution.weight.new_zeros(1, self.output_dim)
         table = torch.cat([nothing, self._read(words)])
         return functional.embedding(rows.to(table.device), table)
 
     def _read(self, words: list[str]) -> Float[Tensor, "words filters"]:
         width = self.convolution.kernel_size[0]
-        ids = self._ids.of_words(words, min_length=width).to(self.convolution.bias.device)
+        ids = self._ids.of_words(words, min_length=width).to(self.convolution.weight.device)
         found = self.convolution(self.embedding(ids).transpose(1, 2))
         # Windows that begin after the last one with a character of the word don't count.
         last = (ids != PADDING).sum(dim=1).clamp(min=width) - width

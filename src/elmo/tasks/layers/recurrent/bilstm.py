@@ -26,12 +26,13 @@ class BiLSTM(nn.Module):
         self.dropout = VariationalDropout(dropout)
         # Each direction by itself, on whole windows: on a CPU torch reads packed sequences half as fast. What stands
         # behind a row's end comes after all that counts, in both directions.
-        self.layers = nn.ModuleList(
-            nn.ModuleList(nn.LSTM(dim, size, batch_first=True) for _ in ("forward", "backward"))
+        pairs = [
+            [nn.LSTM(dim, size, batch_first=True) for _ in ("forward", "backward")]
             for dim, size in zip(dims[:-1], sizes, strict=True)
-        )
+        ]
+        self.layers = nn.ModuleList(map(nn.ModuleList, pairs))
         self.output_dim = dims[-1]
-        for lstm in (lstm for layer in self.layers for lstm in layer):
+        for lstm in (lstm for pair in pairs for lstm in pair):
             _initialize(lstm)
 
     def forward(
@@ -43,7 +44,8 @@ class BiLSTM(nn.Module):
             return vectors.new_zeros(batch, tokens, self.output_dim)
         places = reversed_places(mask)
         vectors = torch.where(mask[:, :, None], vectors, 0)
-        for forward, backward in self.layers:
+        for layer in self.layers:
+            forward, backward = layer.children()
             vectors = self.dropout(vectors)
             hidden, _ = forward(vectors)
             hidden_backward, _ = backward(reorder(vectors, places))
