@@ -123,7 +123,9 @@ class PlainStep:
         flat, places = types.flatten(), None
         if self.distinct_words:
             flat, places = flat.unique(return_inverse=True)
-        ids = self.source.type_ids.tensors(flat.numpy(), torch.device("cpu"))[0].long()
+        characters, _ = self.source.type_ids.of_types(flat.numpy())
+        assert characters is not None  # the plain loop is measured with a char CNN
+        ids = characters.long()
         if self.convolutions is None:
             filters = [(one.weight, one.bias) for one in self.encoder.convolutions]
             activation = self.encoder.config.activation

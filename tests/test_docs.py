@@ -112,6 +112,7 @@ def test_the_table_of_switches_names_each_with_its_default() -> None:
     assert table == {name: str(default) for name, default in keywords.items()}
 
 
+@pytest.mark.slow
 def test_every_command_of_tag_your_own_text_runs_in_the_order_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     lines = [line for block in blocks("tag-your-own-text.md", "sh") for line in block.splitlines()]
     assert len(lines) >= 12

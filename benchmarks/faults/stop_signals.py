@@ -228,12 +228,12 @@ def _never(*_: Any) -> bool:
 
 
 def _in_warm_up(_: int, tell: tiny_run.Tell) -> None:
-    number = lambda trainer: trainer.step_number  # noqa: E731
-    _around(Trainer, "step", tell, lambda trainer: number(trainer) == 0, lambda trainer: number(trainer) == WARM_UP)
+    begins, ends = (lambda t, *_: t.step_number == 0), (lambda t, *_: t.step_number == WARM_UP)
+    _around(Trainer, "step", tell, begins, ends)
 
 
 def _in_training(_: int, tell: tiny_run.Tell) -> None:
-    begins, ends = (lambda t: t.step_number == WARM_UP), (lambda t: t.step_number == t.last_step)
+    begins, ends = (lambda t, *_: t.step_number == WARM_UP), (lambda t, *_: t.step_number == t.last_step)
     _around(Trainer, "step", tell, begins, ends)
 
 

@@ -196,6 +196,7 @@ def test_a_signal_ends_the_run_after_its_window(model, tmp_path, monkeypatch, nu
     assert output.read_bytes() == (tmp_path / "whole.npy").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_killed_run_resumed_is_the_uninterrupted_one(model, tmp_path):
     text, output = tmp_path / "long.txt", tmp_path / "vectors.h5"
     text.write_text("".join(f"line {number} of this text\n" for number in range(1_500)), encoding="utf-8")

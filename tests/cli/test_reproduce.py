@@ -19,7 +19,7 @@ from elmo.disk.folder_lock import locked
 from elmo.process.stop_flag import stop_flag
 from elmo.tasks.train import train as train_module
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
 SMALL = ["--hidden-sizes", "8", "--character-filters", "4", "--epochs", "1", "--batch-size", "10", "--dropout", "0.1"]
 

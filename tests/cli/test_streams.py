@@ -15,7 +15,7 @@ from elmo.cli.main import main
 SOURCE = Path(elmo.__file__).parents[1]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"}
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")]
 
 
 def shell(command: str, **settings) -> subprocess.CompletedProcess[str]:

@@ -133,6 +133,7 @@ def test_every_way_of_using_elmo_trains_and_predicts(train, tmp_path, flags, cap
     assert json.loads(line)["tokens"] == ["Anna", "saw", "Rome", "."]
 
 
+@pytest.mark.slow
 def test_a_stopped_run_goes_on_and_ends_the_same(train, tmp_path, monkeypatch, capsys):
     assert train("whole", "--seeds", "1", "2") == 0
 

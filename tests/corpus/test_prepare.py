@@ -507,6 +507,7 @@ def started(arguments: list[str], folder: Path, num_parts: int) -> subprocess.Po
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other signals")
 def test_a_killed_run_goes_on_to_the_same_bytes_and_signals_end_with_75(tmp_path, corpus):
     prepare([corpus], tmp_path / "whole")

@@ -7,11 +7,14 @@ import os
 import subprocess
 import sys
 
+import pytest
 import torch
 from torch import nn
 
 from elmo import BiLM, BiLMConfig
 from elmo.model.elmo import ELMo
+
+pytestmark = pytest.mark.slow
 
 SENTENCES = [["the", "cat", "sat"], ["no"], ["a", "longer", "sentence", "here", "."]]
 

@@ -6,11 +6,14 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 import torch
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
 from elmo.model.elmo import ELMo
+
+pytestmark = pytest.mark.slow
 
 SENTENCES = [["the", "cat", "sat"], ["no"], ["a", "longer", "sentence", "here", "."], [], ["un", "café"], ["x"]]
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("sklearn")
 SCRIPT = Path(__file__).parents[2] / "runs" / "sentence_probe.py"
 WORDS = {"good": "pos", "fine": "pos", "bad": "neg", "dull": "neg"}

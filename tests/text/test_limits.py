@@ -55,6 +55,7 @@ def test_a_line_without_an_end_takes_bounded_memory(tmp_path, monkeypatch):
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
 def test_a_packed_file_that_grows_as_no_text_does_is_refused(tmp_path, monkeypatch, pack):
     monkeypatch.setattr("elmo.text.limits._UNPACKED_FREELY", 1 << 16)

@@ -73,6 +73,7 @@ def outcomes(path, contents, read, require_equal, original):
     return counts
 
 
+@pytest.mark.slow
 def test_hdf5_mutants_are_errors_or_the_very_model(published, require_equal):
     path = published / "weights.hdf5"
     original = read_published(published)

@@ -11,6 +11,8 @@ from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, Interrupted, OutputError
 
+pytestmark = pytest.mark.slow
+
 SUFFIXES = (".hdf5", ".npy", ".parquet")
 
 

@@ -20,6 +20,7 @@ def words() -> list[str]:
     return sorted({"".join(chance.choices(string.ascii_lowercase + "é책", k=length)) for length in lengths})
 
 
+@pytest.mark.slow
 @torch.inference_mode()
 def test_a_words_vector_never_depends_on_its_company(tiny_bilm, words):
     chance = random.Random(4)

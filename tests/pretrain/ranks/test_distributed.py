@@ -31,6 +31,8 @@ from elmo.pretrain.step.dropout import RowDropout
 from elmo.pretrain.step.trainer import Trainer
 from elmo.weights.native.read import read
 
+pytestmark = pytest.mark.slow
+
 SOURCE = Path(elmo.__file__).parents[1]
 ADAMW = {"optimizer": "adamw", "learning_rate": 0.01}
 VARIANTS: dict[str, dict[str, Any]] = {

@@ -84,6 +84,7 @@ def test_without_a_step_the_model_is_the_same(model: Path, medical: TrainingData
     assert list(found.before) == ["valid"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [0, 7])
 def test_a_stopped_run_goes_on_bit_for_bit(
     model: Path, medical: TrainingData, old_text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int

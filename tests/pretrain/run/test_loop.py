@@ -76,6 +76,7 @@ def test_a_run_stopped_by_a_signal_goes_on_bit_for_bit(
     assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_bit_for_bit(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
     pretrain(recipe, data, tmp_path / "whole", quiet=True)
     script = (

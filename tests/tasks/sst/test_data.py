@@ -165,6 +165,7 @@ def test_settings_that_make_no_sense_are_refused(changes):
         ClassifierSettings(**changes)
 
 
+@pytest.mark.slow
 def test_the_treebank_is_read_whole(shared):
     folder = shared / "data" / "licence-unstated" / "sst5"
     if not folder.is_dir():

@@ -256,6 +256,7 @@ def test_checkpoint_of_the_first_format_is_an_error_that_says_so(tmp_path):
         TensorBundle(tmp_path / "model.ckpt-7")
 
 
+@pytest.mark.slow
 def test_mutants_give_the_same_tensors_or_an_error(tmp_path, arrays):
     arrays = {name: arrays[name] for name in ("double", "half", "step", "scope/part_3/kernel", "scope/part_4/kernel")}
     write_bundle(tmp_path / "m", arrays, num_shards=1, entries_per_block=2)

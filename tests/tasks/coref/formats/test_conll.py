@@ -32,6 +32,7 @@ def test_other_clusters_replace_the_last_column_only(conll_file, conll_text):
     assert written(read_conll(conll_file), lambda _: {"2": [(0, 0), (2, 2)]}) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["litbank", "ontogum"])
 @pytest.mark.parametrize("part", ["train", "dev", "test"])
 def test_the_open_data_round_trip(shared, name, part):
