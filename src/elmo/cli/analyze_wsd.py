@@ -5,7 +5,7 @@ import sys
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 from tqdm import tqdm
@@ -36,8 +36,8 @@ class Arguments:
     """Static vectors as controls: the word's own, and the mean of the ten words to each side of it."""
     random: bool = False
     """Also use the model's architecture with random weights: what an untrained network gives."""
-    dtype: str = "auto"
-    """Precision of the matrix products: float32, bfloat16, int8 or auto."""
+    dtype: Literal["float32", "bfloat16", "int8", "auto"] = "auto"
+    """Precision of the biLM's matrix products."""
     device: Device = "auto"
     """Where to compute."""
     output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"], metavar="OUT.json")] = None
