@@ -2,9 +2,10 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypedDict
 
+from elmo.errors import TextError
 from elmo.tasks.task import Counts, Plain, Scores
 
 
@@ -51,6 +52,15 @@ def only_label(scores: Scores) -> str | None:
     assert isinstance(per_label, Mapping)
     found = [label for label, own in per_label.items() if isinstance(own, Mapping) and own["predicted"]]
     return found[0] if len(per_label) > 1 and len(found) == 1 else None
+
+
+def require_known_label(label: str, known: Collection[str], place: str) -> None:
+    """TextError, with the example's `place` (file and line), for a label that no training example has."""
+    if label not in known:
+        raise TextError(
+            f"{place}: the label {label!r} isn't in the training data, which has {', '.join(sorted(known))}: it can "
+            "never be found. Correct it, or count it as missed with --unseen-labels miss."
+        )
 
 
 def in_order(labels: Iterable[str]) -> list[str]:

@@ -5,7 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.classification import Prediction, classification_counts, classification_scores, only_label
+from elmo.tasks.classification import (
+    Prediction,
+    classification_counts,
+    classification_scores,
+    only_label,
+    require_known_label,
+)
 from elmo.tasks.majority import majority_rule
 from elmo.tasks.rule import Rule
 from elmo.tasks.snli.data import SentencePair, read_pairs, read_unlabelled_pairs
@@ -53,16 +59,9 @@ class Entailment(Task[Settings, SentencePair, Prediction]):
         return {"labels": labels}
 
     def check(self, examples: list[SentencePair], vocabulary: Vocabulary, settings: Settings) -> None:
-        known = set(vocabulary["labels"])
-        if settings.entailment.unseen_labels == "miss":
-            return
-        for example in examples:
-            if example.label not in known:
-                raise TextError(
-                    f"{example.source}:{example.line}: the label {example.label!r} isn't in the training data, which "
-                    f"has {', '.join(sorted(known))}: it can never be found. Correct it, or count it as missed with "
-                    "--unseen-labels miss."
-                )
+        if settings.entailment.unseen_labels != "miss":
+            for example in examples:
+                require_known_label(example.label, vocabulary["labels"], f"{example.source}:{example.line}")
 
     def check_settings(self, settings: Settings) -> None:
         super().check_settings(settings)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.classification import Prediction, classification_counts, in_order, only_label
+from elmo.tasks.classification import Prediction, classification_counts, in_order, only_label, require_known_label
 from elmo.tasks.labelled_lines import labelled_lines
 from elmo.tasks.majority import majority_rule
 from elmo.tasks.rule import Rule
@@ -57,16 +57,9 @@ class Sentiment(Task[Settings, LabelledSentence, Prediction]):
         return {"labels": in_order(labels), "characters": characters_of({w for it in examples for w in it.tokens})}
 
     def check(self, examples: list[LabelledSentence], vocabulary: Vocabulary, settings: Settings) -> None:
-        known = set(vocabulary["labels"])
-        if settings.classifier.unseen_labels == "miss":
-            return
-        for example in examples:
-            if example.label not in known:
-                raise TextError(
-                    f"{example.source}:{example.line}: the label {example.label!r} isn't in the training data, which "
-                    f"has {', '.join(sorted(known))}: it can never be found. Correct it, or count it as missed with "
-                    "--unseen-labels miss."
-                )
+        if settings.classifier.unseen_labels != "miss":
+            for example in examples:
+                require_known_label(example.label, vocabulary["labels"], f"{example.source}:{example.line}")
 
     def check_settings(self, settings: Settings) -> None:
         super().check_settings(settings)
