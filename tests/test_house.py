@@ -117,10 +117,16 @@ def undocumented(root: Path) -> list[str]:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 nodes.append((node.name, node))
             if isinstance(node, ast.ClassDef) and not node.bases:
-                nodes += [(f"{node.name}.{it.name}", it) for it in node.body if isinstance(it, ast.FunctionDef)]
+                methods = [it for it in node.body if isinstance(it, ast.FunctionDef) and not _is_overload(it)]
+                nodes += [(f"{node.name}.{it.name}", it) for it in methods]
         public = [(name, node) for name, node in nodes if not any(part[0] == "_" for part in name.split("."))]
         found += [f"{path}: {name}" for name, node in public if not ast.get_docstring(node)]
     return found
+
+
+def _is_overload(function: ast.FunctionDef) -> bool:
+    """Whether it only gives types to the definition that follows."""
+    return any(isinstance(it, ast.Name) and it.id == "overload" for it in function.decorator_list)
 
 
 def test_imports_only_go_down():

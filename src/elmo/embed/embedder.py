@@ -7,9 +7,9 @@ sentences -> number_tokens   distinct tokens and each sentence's places among th
           -> LayerChoice     what was asked for, cut to each sentence's own length
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
 import numpy as np
 import torch
@@ -19,6 +19,9 @@ from elmo.disk.atomic import new_file
 from elmo.embed.compute import chosen_type, products_by
 from elmo.embed.layer_choice import LayerChoice, Layers
 from elmo.embed.pieces import contextualize_in_pieces
+from elmo.embed.results.output import OutputType, as_output, checked_output
+from elmo.embed.results.pooling import Pool, checked_pool, normalized, pooled
+from elmo.embed.results.progress import Progress, shown
 from elmo.embed.row_states import RowStates, checked_state
 from elmo.embed.tokens.cache import DEFAULT_BYTES
 from elmo.embed.tokens.table import TokenTable
@@ -36,6 +39,9 @@ from elmo.weights.fingerprint import fingerprint
 from elmo.weights.native.names import WARM_STATE_FILE
 from elmo.weights.native.read import read as read_checkpoint
 from elmo.weights.native.tensor_file import write_tensors
+
+if TYPE_CHECKING:
+    import pandas
 
 StatePolicy = Literal["zero", "warm", "carry"]
 Sentences = Iterable[str | Sequence[str]]
@@ -181,33 +187,122 @@ class Embedder:
         """SHA-256 over the warm state, if sentences start from it."""
         return fingerprint(self.warm_state) if self.state == "warm" and self.warm_state else None
 
-    def embed(self, sentences: Sentences, layers: Layers = "all") -> list[np.ndarray]:
-        """One float32 array for each sentence, of exactly its length.
+    @overload
+    def embed(
+        self,
+        sentences: Sentences,
+        layers: Layers = "all",
+        *,
+        pool: None = None,
+        normalize: bool = False,
+        progress: Progress = False,
+        output: Literal["numpy"] = "numpy",
+    ) -> list[np.ndarray]: ...
+    @overload
+    def embed(
+        self,
+        sentences: Sentences,
+        layers: Layers = "all",
+        *,
+        pool: Pool,
+        normalize: bool = False,
+        progress: Progress = False,
+        output: Literal["numpy"] = "numpy",
+    ) -> np.ndarray: ...
+    @overload
+    def embed(
+        self,
+        sentences: Sentences,
+        layers: Layers = "all",
+        *,
+        pool: None = None,
+        normalize: bool = False,
+        progress: Progress = False,
+        output: Literal["torch"],
+    ) -> list[Tensor]: ...
+    @overload
+    def embed(
+        self,
+        sentences: Sentences,
+        layers: Layers = "all",
+        *,
+        pool: Pool,
+        normalize: bool = False,
+        progress: Progress = False,
+        output: Literal["torch"],
+    ) -> Tensor: ...
+    @overload
+    def embed(
+        self,
+        sentences: Sentences,
+        layers: Layers = "all",
+        *,
+        pool: Pool | None = None,
+        normalize: bool = False,
+        progress: Progress = False,
+        output: Literal["pandas"],
+    ) -> "pandas.DataFrame": ...
+    def embed(
+        self,
+        sentences: Sentences,
+        layers: Layers = "all",
+        *,
+        pool: Pool | None = None,
+        normalize: bool = False,
+        progress: Progress = False,
+        output: OutputType = "numpy",
+    ) -> Any:
+        """The vectors of every token, or with `pool` of every sentence, in float32.
 
         `sentences`: each a list of tokens, or a string that is split on whitespace. An empty sentence has 0 tokens; an
         empty string among the tokens is a token like any other. Sentences of one word are written as lists,
         [["yes"], ["no"]]: a flat list of words could as well be one sentence, and is refused.
         `layers`: "all" -> (layers, tokens, dim). All others -> (tokens, dim): "average"; "top"; an index, 0 the token
         layer, negative ones from the top; a list of weights, one for each layer, taken as they are (no softmax).
+        `pool`: "mean", "max", "first", "last" or "first_last" (see `elmo.embed.results.pooling`): one vector for each
+        sentence; a sentence without tokens has zeros.
+        `normalize`: divide each vector by its L2 norm, after pooling.
+        `progress`: True shows a bar on standard error; a function is called with the tokens done and all tokens.
+        `output`: "numpy"; "torch": tensors on the CPU; "pandas": a table (see below).
+        Returns, without `pool`, a list with one array for each sentence, of exactly its length; with `pool`, one array
+        (sentences, dim), or (sentences, layers, dim) of all layers. A table has a row for each token, with the columns
+        sentence, position, token and vector; or with `pool` for each sentence: sentence, tokens, vector.
         In carry mode the sentences are the rows of one batch, in this order.
         Raises ConfigError for what is no sentence, naming its place, for layers that the model doesn't have, and in
-        carry mode while another thread's call is running.
+        carry mode while another thread's call is running; MissingExtraError for a table without pandas.
         """
         choice = LayerChoice.of(layers, self.num_layers)
-        return self._embed(checked_sentences(sentences), choice)
+        pool, output = checked_pool(pool), checked_output(output)
+        checked = checked_sentences(sentences)
+        with shown(progress, sum(map(len, checked))) as tell:
+            arrays = self._embed(checked, choice, pool, tell)
+        arrays = [normalized(array) for array in arrays] if normalize else arrays
+        empty = np.zeros((0, *([self.num_layers] if choice.keeps_all else []), self.layer_dim), np.float32)
+        tokens = [self._with_boundaries(sentence) for sentence in checked] if output == "pandas" else checked
+        return as_output(arrays, tokens, output, is_pooled=pool is not None, empty=empty)
 
     def embed_iter(
-        self, sentences: Sentences, layers: Layers = "all", *, window: int | None = None
+        self,
+        sentences: Sentences,
+        layers: Layers = "all",
+        *,
+        window: int | None = None,
+        pool: Pool | None = None,
+        normalize: bool = False,
     ) -> Iterator[np.ndarray]:
         """The arrays of `embed`, one by one in input order, in constant memory.
 
         `window`: sentences taken at a time (default 512), fewer if they are long. In carry mode it is the number of
         rows of each batch (default 64): sentence k continues sentence k - window.
+        `layers`, `pool`, `normalize`: as in `embed`; with `pool` each array is a sentence's vector, (dim,) or
+        (layers, dim).
         """
         choice = LayerChoice.of(layers, self.num_layers)
+        pool = checked_pool(pool)
         size, max_tokens = self.window_limits(window)
         stream = checked_stream(sentences, size)
-        return (array for group in windows(stream, size, max_tokens) for array in self._embed(group, choice))
+        arrays = (array for group in windows(stream, size, max_tokens) for array in self._embed(group, choice, pool))
+        return (normalized(array) for array in arrays) if normalize else arrays
 
     def window_limits(self, window: int | None = None) -> tuple[int, int | None]:
         """Sentences and tokens of a window; in carry mode a window is a batch, however many tokens it has."""
@@ -281,21 +376,36 @@ class Embedder:
             self._carried.load_arrays(arrays)
 
     @torch.inference_mode()
-    def _embed(self, sentences: Sequence[Sequence[str]], choice: LayerChoice) -> list[np.ndarray]:
+    def _embed(
+        self,
+        sentences: Sequence[Sequence[str]],
+        choice: LayerChoice,
+        pool: Pool | None = None,
+        tell: Callable[[int], object] = lambda tokens: None,
+    ) -> list[np.ndarray]:
+        """The arrays of checked sentences; `tell` is called with the number of tokens of each batch when it is done."""
         if not sentences:
             return []
         _require_float32(self.bilm)
         if self.state == "carry":
             with self._carried.alone():
-                return self._embed_rows(*self._numbered(sentences), choice)
+                arrays = self._embed_rows(*self._numbered(sentences), choice)
+                tell(sum(map(len, sentences)))
+                return [pooled(array, pool) for array in arrays]
         places, table = self._numbered(sentences)
         results: list[Any] = [None] * len(sentences)
         for rows in bucket([len(row) for row in places], self.max_tokens):
             batch = pad(places, rows)
             output = self._read(batch, table, self._initial(len(rows)))
             for row, array in zip(rows, self._cut(output, batch, choice), strict=True):
-                results[row] = array
+                results[row] = pooled(array, pool)
+            tell(sum(len(sentences[row]) for row in rows))
         return results
+
+    def _with_boundaries(self, sentence: Sequence[str]) -> Sequence[str]:
+        """The tokens whose vectors a sentence has."""
+        before, after = self.bilm.token_map.boundary_tokens
+        return [before, *sentence, after] if self.keep_boundaries else sentence
 
     def _numbered(self, sentences: Sequence[Sequence[str]]) -> tuple[list[np.ndarray], Tensor]:
         """Each sentence's places among the distinct tokens, and the token vectors of these."""
