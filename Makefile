@@ -27,7 +27,7 @@ clean:
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: pyproject.toml constraints.txt hatch_build.py $(wildcard src/elmo/ops/native/*.c) | $(VENV)/bin/python
+$(VENV)/.installed: pyproject.toml constraints.txt hatch_build.py $(wildcard src/elmo/ops/native/*/*.[ch]) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e .
 	touch $@
 

@@ -10,9 +10,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from elmo.errors import ConfigError
 from elmo.ops import native
 from elmo.ops.char_cnn import char_cnn_reference, char_cnn_training
-from elmo.ops.native.build import build
+from elmo.ops.native.build import build, source_hash
 from elmo.ops.projected_lstm.gate_passes import backward_pass, forward_pass
 from elmo.ops.sampled_softmax import SoftmaxRows, sampled_softmax_mean, sampled_softmax_reference
 
@@ -157,3 +158,48 @@ def test_a_damaged_library_is_left_aside(tmp_path) -> None:
     )
     (tmp_path / "broken.so").write_bytes(b"no library")
     subprocess.run([sys.executable, "-c", script, str(tmp_path / "broken.so")], check=True)
+
+
+@needs_library
+def test_the_library_knows_the_sources_it_was_built_from() -> None:
+    assert native.library().elmo_source_hash().decode() == source_hash()
+
+
+@pytest.fixture
+def limit(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Loads the library anew with ELMO_INSTRUCTIONS set."""
+
+    def load(name: str) -> None:
+        monkeypatch.setenv("ELMO_INSTRUCTIONS", name)
+        native.library.cache_clear()
+        native.library()
+
+    yield load
+    load("all")
+    native.library.cache_clear()
+
+
+@needs_library
+def test_instruction_sets_are_limited_by_name(limit: Callable[[str], None]) -> None:
+    best = native.instructions()
+    limit("none")
+    assert native.instructions() == "none"
+    limit("AVX2")
+    assert native.instructions() in ("AVX2", "none")
+    limit("all")
+    assert native.instructions() == best
+
+
+@needs_library
+def test_an_unknown_instruction_set_is_an_error(limit: Callable[[str], None]) -> None:
+    with pytest.raises(ConfigError, match="ELMO_INSTRUCTIONS is 'avx3'"):
+        limit("avx3")
+
+
+@needs_library
+@pytest.mark.parametrize("name", ["avx2", "none"])
+def test_training_passes_equal_torch_on_lower_tiers(name: str, limit: Callable[[str], None]) -> None:
+    limit(name)
+    test_gate_passes_equal_torch(torch.float32, 1.5, 37, 129)
+    test_sampled_softmax_equals_the_reference(torch.bfloat16, 37, 20)
+    test_char_cnn_for_training_equals_the_reference("relu", 5)

@@ -1,6 +1,6 @@
 """The gates of one step, forward and back: through the native library, or in torch.
 
-The torch passes are the specification of native/highway_gates.c (tests compare both, and both with autograd).
+The torch passes are the specification of native/training/highway_gates.h (tests compare both, and both with autograd).
 `gates` and `grad_gates` are (batch, 6 size) with the blocks i, f, g, o, r, k; `recurrent` is (batch, 5 size); all other
 tensors are (batch, size).
 """

@@ -1,7 +1,8 @@
 """The library built from the C files here, if it is there: fused passes that torch has no single call for.
 
 It is built when the package is installed and a C compiler is at hand. Every function has a torch version that runs
-where it isn't, and that its tests compare it with. ELMO_NATIVE=0 switches the library off.
+where it isn't, and that its tests compare it with. ELMO_NATIVE=0 switches the library off; ELMO_INSTRUCTIONS limits the
+instruction sets it uses (avx512, avxvnni, avx2 or sse; neonbf16, neondot or neon), to test what other processors run.
 """
 
 import ctypes
@@ -12,8 +13,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from elmo.errors import ConfigError
+
 LIBRARY = Path(__file__).with_name("_native.so")
-_INTEGER, _FLOAT, _POINTER = ctypes.c_long, ctypes.c_float, ctypes.c_void_p
+_INTEGER, _FLOAT, _POINTER = ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
 _SIGNATURES = {
     **{f"elmo_gates_forward_{kind}": [_INTEGER] * 2 + [_FLOAT] + [_POINTER] * 6 for kind in ("f32", "bf16")},
     **{f"elmo_gates_backward_{kind}": [_INTEGER] * 2 + [_FLOAT] + [_POINTER] * 8 for kind in ("f32", "bf16")},
@@ -22,6 +25,9 @@ _SIGNATURES = {
     "elmo_highway_backward": [_INTEGER] * 2 + [_POINTER] * 7,
     "elmo_max_over_positions": [_INTEGER] * 3 + [_POINTER] * 3,
     "elmo_max_over_positions_backward": [_INTEGER] * 5 + [_POINTER] * 6,
+    "elmo_limit_instructions": [ctypes.c_char_p],
+    "elmo_instructions": [],
+    "elmo_source_hash": [],
     "elmo_fused_kinds": [],
     "elmo_fused_lstm_work_bytes": [_POINTER] * 2,
     "elmo_fused_lstm": [_INTEGER] + [_POINTER] * 2,
@@ -30,7 +36,11 @@ _SIGNATURES = {
     "elmo_read": [_INTEGER, _POINTER],
     "elmo_product": [_INTEGER] + [_POINTER] * 3 + [_INTEGER] * 4 + [_POINTER] * 2,
 }
-_GIVING_INTEGERS = ("elmo_fused_kinds", "elmo_fused_lstm_work_bytes", "elmo_product_work_bytes")
+_INTEGERS = ("fused_kinds", "fused_lstm_work_bytes", "product_work_bytes", "limit_instructions")
+_RESULTS = {
+    **{f"elmo_{name}": _INTEGER for name in _INTEGERS},
+    **dict.fromkeys(("elmo_instructions", "elmo_source_hash"), ctypes.c_char_p),
+}
 
 
 @functools.cache
@@ -42,10 +52,25 @@ def library() -> ctypes.CDLL | None:
         loaded = ctypes.CDLL(str(LIBRARY))
         for name, arguments in _SIGNATURES.items():
             function = getattr(loaded, name)
-            function.argtypes, function.restype = arguments, _INTEGER if name in _GIVING_INTEGERS else None
+            function.argtypes, function.restype = arguments, _RESULTS.get(name)
     except (OSError, AttributeError):
         return None
+    _limit(loaded, os.environ.get("ELMO_INSTRUCTIONS", "all"))
     return loaded
+
+
+def _limit(loaded: ctypes.CDLL, name: str) -> None:
+    if loaded.elmo_limit_instructions(name.lower().encode()) != 0:
+        raise ConfigError(
+            f"ELMO_INSTRUCTIONS is {name!r}, which names no instruction set. Set it to one of all, avx512, avxvnni, "
+            "avx2, sse (x86), neonbf16, neondot, neon (ARM), none, or unset it."
+        )
+
+
+def instructions() -> str | None:
+    """The instruction sets that the library uses here, such as "AVX-512, BF16, VNNI"; None without the library."""
+    loaded = library()
+    return loaded.elmo_instructions().decode() if loaded is not None else None
 
 
 def native_kinds() -> int:

@@ -19,11 +19,11 @@ _ENOUGH_FOR_A_THREAD = 4_000_000
 
 
 class PackedMatrix(ctypes.Structure):
-    """native/fused_lstm.c, Packed. Points into `Panels`, which must live as long."""
+    """native/inference/fused_lstm.c, Packed. Points into `Panels`, which must live as long."""
 
     _fields_ = [
         *((name, ctypes.c_void_p) for name in ("weights", "scales", "sums")),
-        *((name, ctypes.c_long) for name in ("panels", "groups", "chunk")),
+        *((name, ctypes.c_int64) for name in ("panels", "groups", "chunk")),
     ]
 
     @classmethod

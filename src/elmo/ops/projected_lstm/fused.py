@@ -1,7 +1,7 @@
 """Inference through the native library: all steps of a layer in one call, with float32, bfloat16 or int8 factors.
 
-Source: native/fused_lstm.c. The torch version is `packed`, the specification `reference`; a row's bits don't depend on
-the rows beside it. `can_fuse` says whether it can run.
+Source: native/inference/fused_lstm.c. The torch version is `packed`, the specification `reference`; a row's
+bits don't depend on the rows in the same batch. `can_fuse` says whether it can run.
 """
 
 import ctypes
@@ -26,25 +26,25 @@ _CACHE_LINE = 16  # in numbers of 32 bits
 
 
 class _Layer(ctypes.Structure):
-    """native/fused_lstm.c, Layer"""
+    """native/inference/fused_lstm.c, Layer"""
 
     _fields_ = [
         *((name, PackedMatrix) for name in ("input", "recurrent", "projection")),
         ("bias", ctypes.c_void_p),
-        *((name, ctypes.c_long) for name in ("dim", "size", "cell_size")),
+        *((name, ctypes.c_int64) for name in ("dim", "size", "cell_size")),
         *((name, ctypes.c_float) for name in ("cell_clip", "projection_clip")),
     ]
 
 
 class _Run(ctypes.Structure):
-    """native/fused_lstm.c, Run"""
+    """native/inference/fused_lstm.c, Run"""
 
     _fields_ = [
         *(
             (name, ctypes.c_void_p)
             for name in ("alive", "places", "inputs", "outputs", "hidden", "cell", "made", "work", "arrivals")
         ),
-        *((name, ctypes.c_long) for name in ("steps", "input_stride", "output_stride", "skips", "rank", "team")),
+        *((name, ctypes.c_int64) for name in ("steps", "input_stride", "output_stride", "skips", "rank", "team")),
     ]
 
 

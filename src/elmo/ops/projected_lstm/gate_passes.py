@@ -1,8 +1,8 @@
 """The gates of one step of a window, forward and back: through the native library, or in torch.
 
-The torch passes are the specification of native/gates.c (tests compare both, and both with autograd). Tensors: gates,
-recurrent, grad_gates (batch, 4 cell); everything else (batch, cell). `recurrent`, `output`, `grad_output` and
-`grad_gates` stand beside matrix products and may be bfloat16; the rest is float32 or float64.
+The torch passes are the specification of native/training/gates.h (tests compare both, and both with autograd).
+Tensors: gates, recurrent, grad_gates (batch, 4 cell); everything else (batch, cell). `recurrent`, `output`,
+`grad_output` and `grad_gates` are factors of matrix products and may be bfloat16; the rest is float32 or float64.
 """
 
 import math

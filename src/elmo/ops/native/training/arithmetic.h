@@ -1,3 +1,5 @@
+#ifndef ELMO_ARITHMETIC_H
+#define ELMO_ARITHMETIC_H
 /* Functions of one number that compilers turn into vector instructions. */
 #include <stdint.h>
 #include <string.h>
@@ -57,3 +59,4 @@ INLINE uint16_t to_bfloat16(float value) { /* to nearest, ties to even; a NaN st
 }
 
 #define AS_IT_IS(value) (value)
+#endif

@@ -4,18 +4,15 @@
  * Specification and oracle: ops/projected_lstm/reference.py and the torch passes of gate_passes.py. Gate columns of a
  * row stand in the order input, forget, output, candidate.
  */
-#include "arithmetic.h"
-#include "targets.h"
 
 /* gates (rows, 4 size): the input's share of the gates' inputs, replaced by the gates. recurrent (rows, 4 size): the
  * state's share. before, after (rows, size): the cells. squashed: tanh(after). output: o * tanh(after). */
 #define FORWARD(NAME, FACTOR, READ, WRITE)                                                                             \
-    MANY_TARGETS                                                                                                       \
-    void NAME(long rows, long size, float clip, float *restrict gates, const FACTOR *restrict recurrent,               \
-              const float *restrict before, float *restrict after, float *restrict squashed,                           \
-              FACTOR *restrict output) {                                                                               \
-        for (long row = 0; row < rows; row++) {                                                                        \
-            for (long k = 0; k < size; k++) {                                                                          \
+    void ON_TIER(NAME)(int64_t rows, int64_t size, float clip, float *restrict gates,                                  \
+                       const FACTOR *restrict recurrent, const float *restrict before, float *restrict after,          \
+                       float *restrict squashed, FACTOR *restrict output) {                                            \
+        for (int64_t row = 0; row < rows; row++) {                                                                     \
+            for (int64_t k = 0; k < size; k++) {                                                                       \
                 float i = logistic(gates[k] + READ(recurrent[k]));                                                     \
                 float f = logistic(gates[size + k] + READ(recurrent[size + k]));                                       \
                 float o = logistic(gates[2 * size + k] + READ(recurrent[2 * size + k]));                               \
@@ -37,16 +34,16 @@
         }                                                                                                              \
     }
 
-/* One step back in time. grad_output (rows, size): gradient of o * tanh(c). grad_cell (rows, size): gradient of the cell
- * after the step, replaced by that of the cell before it. grad_gates (rows, 4 size): gradient of the gates' inputs.
- * grad_bias (4 size): grad_gates is added up over the rows here. A clipped cell passes no gradient. */
+/* One step back in time. grad_output (rows, size): gradient of o * tanh(c). grad_cell (rows, size): gradient of the
+ * cell after the step, replaced by that of the cell before it. grad_gates (rows, 4 size): gradient of the gates'
+ * inputs. grad_bias (4 size): grad_gates is added up over the rows here. A clipped cell passes no gradient. */
 #define BACKWARD(NAME, FACTOR, READ, WRITE)                                                                            \
-    MANY_TARGETS                                                                                                       \
-    void NAME(long rows, long size, float clip, const float *restrict gates, const float *restrict before,             \
-              const float *restrict after, const float *restrict squashed, const FACTOR *restrict grad_output,         \
-              float *restrict grad_cell, FACTOR *restrict grad_gates, float *restrict grad_bias) {                     \
-        for (long row = 0; row < rows; row++) {                                                                        \
-            for (long k = 0; k < size; k++) {                                                                          \
+    void ON_TIER(NAME)(int64_t rows, int64_t size, float clip, const float *restrict gates,                            \
+                       const float *restrict before, const float *restrict after, const float *restrict squashed,      \
+                       const FACTOR *restrict grad_output, float *restrict grad_cell, FACTOR *restrict grad_gates,     \
+                       float *restrict grad_bias) {                                                                    \
+        for (int64_t row = 0; row < rows; row++) {                                                                     \
+            for (int64_t k = 0; k < size; k++) {                                                                       \
                 float i = gates[k], f = gates[size + k], o = gates[2 * size + k], j = gates[3 * size + k];             \
                 float tanh_cell = squashed[k], cell = after[k], incoming = READ(grad_output[k]);                       \
                 float through = grad_cell[k] + incoming * o * (1.0f - tanh_cell * tanh_cell);                          \
@@ -70,7 +67,7 @@
         }                                                                                                              \
     }
 
-FORWARD(elmo_gates_forward_f32, float, AS_IT_IS, AS_IT_IS)
-FORWARD(elmo_gates_forward_bf16, uint16_t, from_bfloat16, to_bfloat16)
-BACKWARD(elmo_gates_backward_f32, float, AS_IT_IS, AS_IT_IS)
-BACKWARD(elmo_gates_backward_bf16, uint16_t, from_bfloat16, to_bfloat16)
+FORWARD(gates_forward_f32, float, AS_IT_IS, AS_IT_IS)
+FORWARD(gates_forward_bf16, uint16_t, from_bfloat16, to_bfloat16)
+BACKWARD(gates_backward_f32, float, AS_IT_IS, AS_IT_IS)
+BACKWARD(gates_backward_bf16, uint16_t, from_bfloat16, to_bfloat16)

@@ -1,10 +1,8 @@
 /* The gate passes of the alternating highway LSTM, each fused into one loop over memory.
  *
- * Specification and oracle: ops/alternating_lstm/reference.py and the torch passes of gate_passes.py. A row of gates has
- * the blocks input, forget, candidate, output, highway, linear.
+ * Specification and oracle: ops/alternating_lstm/reference.py and the torch passes of gate_passes.py. A row of gates
+ * has the blocks input, forget, candidate, output, highway, linear.
  */
-#include "arithmetic.h"
-#include "targets.h"
 
 /* The blocks of a row don't overlap; with six of them compilers give up finding that out at run time. */
 #if defined(__clang__)
@@ -18,13 +16,12 @@
 /* gates (rows, 6 size): the input's share of the gates' inputs, replaced by the gates. recurrent (rows, 5 size): the
  * state's share. hidden, cell (rows, size): the state, advanced by one step. before: the cell as it was. squashed:
  * tanh of the new cell. output: the new hidden. */
-MANY_TARGETS
-void elmo_highway_forward(long rows, long size, float *restrict gates, const float *restrict recurrent,
-                          float *restrict hidden, float *restrict cell, float *restrict before,
-                          float *restrict squashed, float *restrict output) {
-    for (long row = 0; row < rows; row++) {
+void ON_TIER(highway_forward)(int64_t rows, int64_t size, float *restrict gates, const float *restrict recurrent,
+                              float *restrict hidden, float *restrict cell, float *restrict before,
+                              float *restrict squashed, float *restrict output) {
+    for (int64_t row = 0; row < rows; row++) {
         INDEPENDENT
-        for (long n = 0; n < size; n++) {
+        for (int64_t n = 0; n < size; n++) {
             float i = logistic(gates[n] + recurrent[n]);
             float f = logistic(gates[size + n] + recurrent[size + n]);
             float g = hyperbolic(gates[2 * size + n] + recurrent[2 * size + n]);
@@ -50,16 +47,16 @@ void elmo_highway_forward(long rows, long size, float *restrict gates, const flo
     }
 }
 
-/* One step back in time. grad_output, grad_hidden (rows, size): both parts of the gradient of the hidden after the step.
- * grad_cell (rows, size): gradient of the cell after the step, replaced by that of the cell before it. grad_gates
+/* One step back in time. grad_output, grad_hidden (rows, size): both parts of the gradient of the hidden after the
+ * step. grad_cell (rows, size): gradient of the cell after the step, replaced by that of the cell before it. grad_gates
  * (rows, 6 size): gradient of the gates' inputs. */
-MANY_TARGETS
-void elmo_highway_backward(long rows, long size, const float *restrict gates, const float *restrict before,
-                           const float *restrict squashed, const float *restrict grad_output,
-                           const float *restrict grad_hidden, float *restrict grad_cell, float *restrict grad_gates) {
-    for (long row = 0; row < rows; row++) {
+void ON_TIER(highway_backward)(int64_t rows, int64_t size, const float *restrict gates, const float *restrict before,
+                               const float *restrict squashed, const float *restrict grad_output,
+                               const float *restrict grad_hidden, float *restrict grad_cell,
+                               float *restrict grad_gates) {
+    for (int64_t row = 0; row < rows; row++) {
         INDEPENDENT
-        for (long n = 0; n < size; n++) {
+        for (int64_t n = 0; n < size; n++) {
             float i = gates[n], f = gates[size + n], g = gates[2 * size + n], o = gates[3 * size + n];
             float r = gates[4 * size + n], k = gates[5 * size + n], tanh_cell = squashed[n];
             float incoming = grad_output[n] + grad_hidden[n];

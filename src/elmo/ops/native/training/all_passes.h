@@ -1,0 +1,11 @@
+/* Every pass, for the tier that ON_TIER names. Included once for each. */
+#include "arithmetic.h"
+#include "passes.h"
+
+#define DECLARE(NAME, PARAMETERS, ARGUMENTS) void ON_TIER(NAME) PARAMETERS;
+PASSES(DECLARE)
+
+#include "char_cnn.h"
+#include "gates.h"
+#include "highway_gates.h"
+#include "sampled_softmax.h"
