@@ -52,6 +52,10 @@ EXAMPLES = {
     "reproduce": (
         "elmo reproduce table2 ner --train train.conll --test test.conll -o ablations --seeds 1 2 3",
     ),
+    "serve": (
+        "elmo serve",
+        "elmo serve small-en small-ko --port 8080",
+    ),
     "doctor": ("elmo doctor",),
     "bench": ("elmo bench corpus.txt --model small-en --batches 1 64 --dtypes float32 int8",),
 }  # fmt: skip

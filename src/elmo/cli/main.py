@@ -37,6 +37,7 @@ VERBS = {
     "index": "a text -> an index of its words in context, for 'elmo analyze neighbors'",
     "analyze": "what the layers know: neighbors and word senses, beside untrained and static vectors",
     "reproduce": "the paper's tables and figures about ELMo in a task, on your own files",
+    "serve": "vectors over HTTP, in the shape of OpenAI's API",
     "doctor": "what is installed, what is missing, what this machine can do",
     "bench": "speed here against the floor here, by dtype and batch",
 }

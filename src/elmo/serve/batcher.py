@@ -1,0 +1,250 @@
+"""Batcher: the sentences of many requests, computed together.
+
+One thread computes. Whenever it is free it takes what waits, from the front, up to a batch; what arrives meanwhile
+waits for the next turn. So there is no waiting window: a lone request is computed at once, and the more requests come,
+the larger the batches get.
+
+    request -> admission (tokens that wait are bounded) -> parts of at most a batch -> queue
+    compute thread: drop what is cancelled or late -> the front part and those like it -> embed -> futures
+"""
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+
+from elmo.embed.embedder import Embedder
+from elmo.embed.layer_names import Layers
+from elmo.serve.refusals import Refusal
+
+T = TypeVar("T")
+Sentence = Sequence[str]
+
+
+@dataclass(eq=False)
+class _Part:
+    """What is computed as a whole: some sentences of one request, or another piece of work."""
+
+    kind: Hashable
+    """Parts of one kind may share a batch; None: none may."""
+    tokens: int
+    deadline: float
+    """On the clock of time.monotonic()."""
+    compute: Callable[[list["_Part"]], list[object]]
+    """The results of parts of its kind."""
+    sentences: Sequence[Sentence] = ()
+    future: asyncio.Future = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+    def settle(self, result: object) -> None:
+        """In the event loop: hands the result, or the error, to whoever waits for it."""
+        if self.future.done():
+            return
+        if isinstance(result, BaseException):
+            self.future.set_exception(result)
+        else:
+            self.future.set_result(result)
+
+
+@dataclass
+class Counts:
+    """What a batcher has done so far."""
+
+    batches: int = 0
+    tokens: int = 0
+    dropped: int = 0
+    """Parts whose client had gone or whose deadline had passed before they were computed."""
+
+
+class Batcher:
+    """Computes for any number of requests of one event loop, in one thread of its own."""
+
+    def __init__(self, max_batch_tokens: int, max_queued_tokens: int) -> None:
+        self.max_batch_tokens = max_batch_tokens
+        self.max_queued_tokens = max_queued_tokens
+        self.counts = Counts()
+        self.queued_tokens = 0
+        """Tokens that wait or are being computed."""
+        self._queue: deque[_Part] = deque()
+        self._changed = threading.Condition()
+        self._is_closing = False
+        self._thread = threading.Thread(target=self._work, name="elmo-compute", daemon=True)
+
+    def start(self) -> None:
+        """Starts the compute thread."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Computes what waits, then ends the thread. Later calls of `embed` and `run` fail."""
+        with self._changed:
+            self._is_closing = True
+            self._changed.notify()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    async def embed(
+        self, embedder: Embedder, sentences: Sequence[Sentence], layers: Layers, deadline: float
+    ) -> list[np.ndarray]:
+        """`embedder.embed(sentences, layers)`, in batches shared with other requests; the same arrays bit for bit.
+
+        `deadline`: on the clock of time.monotonic(). Raises Refusal (429: too much waits already; 503: the deadline
+        has passed), and what the embedder raises.
+        """
+        futures = self.embed_parts(embedder, sentences, layers, deadline)
+        try:
+            return [array for future in futures for array in await in_time(future, deadline)]
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def embed_parts(
+        self, embedder: Embedder, sentences: Sequence[Sentence], layers: Layers, deadline: float
+    ) -> list[asyncio.Future]:
+        """The same, as one future for each group of sentences that is computed together, in their order."""
+        kind = (id(embedder), repr(layers))
+
+        def compute(parts: list[_Part]) -> list[object]:
+            arrays = iter(embedder.embed([sentence for part in parts for sentence in part.sentences], layers))
+            return [[next(arrays) for _ in part.sentences] for part in parts]
+
+        groups = _groups(sentences, self.max_batch_tokens)
+        parts = [_Part(kind, _weight(group), deadline, compute, group) for group in groups]
+        self._admit(parts)
+        return [part.future for part in parts]
+
+    async def run(self, function: Callable[[], T], tokens: int, deadline: float) -> T:
+        """`function()`, in the compute thread; `tokens` says how much work it is, in tokens to embed."""
+        part = _Part(None, max(1, tokens), deadline, lambda _: [function()])
+        self._admit([part])
+        return await in_time(part.future, deadline)
+
+    def _admit(self, parts: list[_Part]) -> None:
+        tokens = sum(part.tokens for part in parts)
+        with self._changed:
+            if self._is_closing:
+                raise Refusal(503, "The server is stopping. Send the request again soon.", "stopping", headers=_RETRY)
+            if self.queued_tokens and self.queued_tokens + tokens > self.max_queued_tokens:
+                raise Refusal(
+                    429,
+                    f"{self.queued_tokens:,} tokens wait to be computed and this request has {tokens:,}, but at most "
+                    f"{self.max_queued_tokens:,} may wait. Send it again in a second, or send less at a time.",
+                    "queue_full",
+                    headers=_RETRY,
+                )
+            self.queued_tokens += tokens
+            self._queue.extend(parts)
+            self._changed.notify()
+
+    def _work(self) -> None:
+        while batch := self._taken():
+            results = _computed(batch)
+            with self._changed:
+                self.queued_tokens -= sum(part.tokens for part in batch)
+                self.counts.batches += 1
+                self.counts.tokens += sum(part.tokens for part in batch)
+            _settle(batch, results)
+
+    def _taken(self) -> list[_Part]:
+        """The front part and those behind it that fit into its batch, as soon as there is one; none at the end."""
+        with self._changed:
+            while True:
+                self._drop_what_nobody_waits_for()
+                if self._queue:
+                    return self._batch()
+                if self._is_closing:
+                    return []
+                self._changed.wait()
+
+    def _batch(self) -> list[_Part]:
+        first = self._queue.popleft()
+        batch, tokens, others = [first], first.tokens, []
+        while self._queue and tokens < self.max_batch_tokens:
+            part = self._queue.popleft()
+            if part.kind is not None and part.kind == first.kind and tokens + part.tokens <= self.max_batch_tokens:
+                batch.append(part)
+                tokens += part.tokens
+            else:
+                others.append(part)
+        self._queue.extendleft(reversed(others))
+        return batch
+
+    def _drop_what_nobody_waits_for(self) -> None:
+        now = time.monotonic()
+        waiting, late = deque[_Part](), []
+        for part in self._queue:
+            (late if part.deadline < now or part.future.cancelled() else waiting).append(part)
+        if not late:
+            return
+        self._queue = waiting
+        self.queued_tokens -= sum(part.tokens for part in late)
+        self.counts.dropped += len(late)
+        _settle(late, [too_late()] * len(late))
+
+
+_RETRY = {"Retry-After": "1"}
+
+
+def too_late() -> Refusal:
+    """The answer to a request whose deadline has passed."""
+    return Refusal(
+        503,
+        "The deadline of this request passed before it was computed: the server has more to do than it can. Send it "
+        "again later, or send less at a time.",
+        "deadline",
+        headers=_RETRY,
+    )
+
+
+async def in_time(future: "asyncio.Future[T]", deadline: float) -> T:
+    """A future's result, or the Refusal of a passed deadline."""
+    try:
+        async with asyncio.timeout(deadline - time.monotonic()):
+            return await future
+    except TimeoutError:
+        raise too_late() from None
+
+
+def _computed(batch: list[_Part]) -> list[object]:
+    """The result of each part, or its error. A batch that fails is computed again part by part, so that one request
+    can't make others fail."""
+    try:
+        return batch[0].compute(batch)
+    except Exception as error:
+        if len(batch) == 1:
+            return [error]
+    return [result for part in batch for result in _computed([part])]
+
+
+def _settle(parts: list[_Part], results: list[object]) -> None:
+    """One call into the event loop for all of them; a loop that has ended has nobody who waits."""
+
+    def settle() -> None:
+        for part, result in zip(parts, results, strict=True):
+            part.settle(result)
+
+    with suppress(RuntimeError):  # the loop has ended
+        parts[0].future.get_loop().call_soon_threadsafe(settle)
+
+
+def _groups(sentences: Sequence[Sentence], max_tokens: int) -> list[list[Sentence]]:
+    """Neighboring sentences together, up to `max_tokens` tokens; a longer one is alone."""
+    groups: list[list[Sentence]] = []
+    room = 0
+    for sentence in sentences:
+        weight = max(1, len(sentence))
+        if not groups or weight > room:
+            groups.append([])
+            room = max_tokens
+        groups[-1].append(sentence)
+        room -= weight
+    return groups
+
+
+def _weight(sentences: Sequence[Sentence]) -> int:
+    """Tokens, but at least one for each sentence: an empty one is work too."""
+    return sum(max(1, len(sentence)) for sentence in sentences)

@@ -1,0 +1,78 @@
+"""ServedModel: a name that requests use, the embedder for it, and what would stand in a gap if the model knows."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elmo.embed.embedder import Embedder, StatePolicy
+from elmo.errors import ConfigError
+from elmo.weights import formats, hub
+
+if TYPE_CHECKING:
+    from elmo.lm.substitutes import Prediction
+
+Substitutes = Callable[[Sequence[str], int, int], "dict[str, Prediction]"]
+"""(sentence, place, count) -> prediction of each direction, as `elmo.lm.substitutes.substitutes` gives it."""
+
+
+@dataclass(frozen=True)
+class ServedModel:
+    """A model under the name that requests call it by."""
+
+    name: str
+    embedder: Embedder
+    substitutes: Substitutes | None = field(default=None, repr=False)
+    """None: the model has no softmax, so it can't say which words it expects."""
+
+    def __post_init__(self) -> None:
+        if self.embedder.state == "carry":
+            raise ConfigError(
+                f"{self.name}: its embedder has state 'carry', in which vectors depend on the order of the calls; the "
+                "requests to a server have none. Use 'zero' or 'warm'."
+            )
+
+    @classmethod
+    def load(
+        cls, model: str | None = None, *, device: str = "auto", dtype: str = "float32", state: StatePolicy = "zero"
+    ) -> "ServedModel":
+        """A model by name, path or hub id (None: $ELMO_MODEL, or the bundled one); see `Embedder.from_pretrained`.
+
+        It is served under the last part of its path or hub id.
+        """
+        files = hub.resolve(model)
+        embedder = Embedder.from_pretrained(files, device=device, dtype=dtype, state=state)
+        folder = files[0] if isinstance(files, tuple) else files
+        name = model.rstrip("/") if model else folder.name
+        has_softmax = formats.read(files).softmax is not None
+        language_model = _LanguageModel(files, device) if has_softmax else None
+        return cls(Path(name).name, embedder, language_model)
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """What the model is, as plain values for JSON: `Embedder.describe()` when it was first asked."""
+        return self.embedder.describe()
+
+
+@dataclass(frozen=True)
+class _LanguageModel:
+    """`Substitutes` of a model's files. Network and softmax are read at the first call, which only the compute thread
+    makes: most servers are never asked."""
+
+    files: hub.Files
+    device: str
+
+    def __call__(self, sentence: Sequence[str], place: int, count: int) -> "dict[str, Prediction]":
+        from elmo.lm.substitutes import substitutes
+
+        return substitutes(*self._loaded, sentence, place, count)
+
+    @cached_property
+    def _loaded(self):  # noqa: ANN202 - BiLM and LMHead, which load torch
+        from elmo.model.bilm import BiLM
+        from elmo.model.lm_head import LMHead
+        from elmo.process.device import chosen_device
+
+        checkpoint, place = formats.read(self.files), chosen_device(self.device)
+        return BiLM.from_checkpoint(checkpoint).to(place), LMHead.from_checkpoint(checkpoint, str(self.files)).to(place)

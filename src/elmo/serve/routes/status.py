@@ -1,0 +1,104 @@
+"""GET /health, /ready, /info and /v1/models: what the server is and whether it can work."""
+
+from typing import Any, Literal
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from elmo.serve.answers import json_answer
+from elmo.serve.models import ServedModel
+from elmo.serve.refusals import Refusal
+from elmo.serve.service import Service, service_of
+from elmo.version import __version__
+
+
+class Status(msgspec.Struct):
+    """The server lives, or is ready."""
+
+    status: Literal["ok", "ready"]
+
+
+class Model(msgspec.Struct):
+    """A model of this server."""
+
+    id: str
+    """What requests call it by."""
+    created: int
+    """When this server began to serve it, in seconds since 1970."""
+    layers: int
+    """The token layer included."""
+    dimensions: int
+    """Of a vector of one layer."""
+    model_hash: str
+    """SHA-256 over the weights."""
+    substitutes: bool
+    """Whether /v1/substitutes knows it."""
+    object: Literal["model"] = "model"
+    owned_by: str = "elmo"
+
+
+class Models(msgspec.Struct):
+    """All models of this server."""
+
+    data: list[Model]
+    object: Literal["list"] = "list"
+
+
+class Limits(msgspec.Struct):
+    """The limits of a request; see ServeSettings."""
+
+    max_body_bytes: int
+    max_inputs: int
+    max_tokens: int
+    max_queued_tokens: int
+    max_batch_tokens: int
+    deadline_seconds: float
+
+
+class Info(msgspec.Struct):
+    """What runs here."""
+
+    version: str
+    tokenizer: str
+    limits: Limits
+    models: dict[str, dict[str, Any]]
+    """Name -> `Embedder.describe()`."""
+
+
+async def health(request: Request) -> Response:
+    """Answers /health: the process lives."""
+    return json_answer(Status("ok"))
+
+
+async def ready(request: Request) -> Response:
+    """Answers /ready: the models are warm and the server is not stopping."""
+    service = service_of(request)
+    if service.is_stopping:
+        raise Refusal(503, "the server is stopping. Send requests to another one.", "stopping")
+    if not service.is_warm:
+        raise Refusal(503, "the models are being warmed up. Ask again in a second.", "warming_up")
+    return json_answer(Status("ready"))
+
+
+async def models(request: Request) -> Response:
+    """Answers /v1/models."""
+    service = service_of(request)
+    return json_answer(Models([_model(model, service) for model in service.models.values()]))
+
+
+async def info(request: Request) -> Response:
+    """Answers /info."""
+    service = service_of(request)
+    settings = service.settings
+    limits = Limits(**{name: getattr(settings, name) for name in Limits.__struct_fields__})
+    described = {name: model.description for name, model in service.models.items()}
+    return json_answer(Info(__version__, settings.tokenizer, limits, described))
+
+
+def _model(model: ServedModel, service: Service) -> Model:
+    facts = model.description
+    can_substitute = model.substitutes is not None
+    return Model(
+        model.name, int(service.started), facts["num_layers"], facts["layer_dim"], facts["model_hash"], can_substitute
+    )

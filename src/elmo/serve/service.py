@@ -1,0 +1,100 @@
+"""Service: what the routes of one app share: models by name, the batcher, the settings, and whether it is ready."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+
+from elmo.errors import ConfigError
+from elmo.serve.batcher import Batcher
+from elmo.serve.models import ServedModel
+from elmo.serve.reading import read_json
+from elmo.serve.refusals import Refusal
+from elmo.serve.settings import ServeSettings
+
+R = TypeVar("R")
+
+_WARM_UP = [["warm", "up", "."]]
+
+
+class Service:
+    """A route finds it as `request.app.state.service`, or by `service_of(request)`."""
+
+    def __init__(self, models: Sequence[ServedModel], settings: ServeSettings) -> None:
+        if not models:
+            raise ConfigError("there is no model to serve. Pass one: ServedModel.load('small-en').")
+        names = [model.name for model in models]
+        if len(set(names)) < len(names):
+            raise ConfigError(
+                f"two models are called alike ({', '.join(names)}), so requests could not tell them apart. Rename one "
+                "folder, or pass ServedModel(name, embedder)."
+            )
+        self.models = {model.name: model for model in models}
+        self.settings = settings
+        self.batcher = Batcher(settings.max_batch_tokens, settings.max_queued_tokens)
+        self.started = time.time()
+        self.is_warm = False
+        """Whether every model has computed something."""
+        self.is_stopping = False
+
+    @asynccontextmanager
+    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        """Around the life of the app: the compute thread runs, and models are warmed up while it already listens."""
+        self.batcher.start()
+        warming = asyncio.create_task(self._warm_up())
+        try:
+            yield
+        finally:
+            self.is_stopping = True
+            warming.cancel()
+            await asyncio.to_thread(self.batcher.close)
+
+    async def _warm_up(self) -> None:
+        for model in self.models.values():
+            await self.run(
+                lambda model=model: (model.embedder.embed(_WARM_UP), model.description), deadline=float("inf")
+            )
+        self.is_warm = True
+
+    def model(self, name: str | None) -> ServedModel:
+        """The model that a request names; the first one if it names none."""
+        if name is None:
+            return next(iter(self.models.values()))
+        if name not in self.models:
+            raise Refusal(
+                404,
+                f"there is no model {name[:100]!r} here. This server has: {', '.join(self.models)}. Use one of these "
+                "names, or leave out the field 'model'.",
+                "model_not_found",
+                param="model",
+            )
+        return self.models[name]
+
+    def deadline(self) -> float:
+        """The deadline of a request that arrives now, on the clock of time.monotonic()."""
+        return time.monotonic() + self.settings.deadline_seconds
+
+    async def read(self, request: Request, expected: type[R]) -> R:
+        """The request's body as a msgspec Struct; see `read_json`."""
+        return await read_json(request, expected, self.settings)
+
+    async def run(self, function: Callable[[], R], *, tokens: int = 1, deadline: float | None = None) -> R:
+        """`function()` in the compute thread, after what waits there already: for everything that computes.
+
+        `tokens`: how much work it is, in tokens to embed. Raises what the function raises, and Refusal (429, 503).
+        """
+        return await self.batcher.run(function, tokens, self.deadline() if deadline is None else deadline)
+
+
+def _warm_up(model: ServedModel) -> None:
+    model.embedder.embed(_WARM_UP)
+    _ = model.description  # hashes the weights
+
+
+def service_of(request: Request) -> Service:
+    """The service of the app that a request came to."""
+    return request.app.state.service

@@ -1,0 +1,52 @@
+"""ServeSettings: everything about a server but its models and its address."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from elmo.errors import ConfigError
+
+LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+ANY_HOST = "*"
+_SHORTEST_KEY = 16
+
+
+@dataclass(frozen=True)
+class ServeSettings:
+    """Limits, keys and hosts. A request beyond a limit is refused with a message that names the limit."""
+
+    hosts: Collection[str] = LOOPBACK_HOSTS
+    """Host names that requests may be addressed to, without port; "*" allows any. Other names are refused: through
+    them a foreign web page could reach a server that listens on loopback only (DNS rebinding)."""
+    api_keys: Collection[str] = field(default=(), repr=False)
+    """Keys that clients must present as `Authorization: Bearer KEY`, each of 16 characters or more; none: no key is
+    needed."""
+    tokenizer: str = "unicode"
+    """How a text becomes tokens if the request doesn't say: "unicode", "whitespace" or "module:function"."""
+    max_body_bytes: int = 2_000_000
+    """Bytes of a request's body."""
+    max_inputs: int = 256
+    """Texts in one request."""
+    max_tokens: int = 8192
+    """Tokens in one request."""
+    max_queued_tokens: int = 65_536
+    """Tokens that wait or are being computed, of all requests."""
+    max_batch_tokens: int = 2048
+    """Tokens computed at a time; a longer text is a batch of its own."""
+    deadline_seconds: float = 30.0
+    """From the arrival of a request to the end of its computation; later it is answered with status 503."""
+    body_seconds: float = 10.0
+    """From the end of a request's headers to the end of its body."""
+
+    def __post_init__(self) -> None:
+        for name in ("max_body_bytes", "max_inputs", "max_tokens", "max_queued_tokens", "max_batch_tokens"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} is {getattr(self, name)}, but a limit must be 1 or more. Raise it.")
+        for name in ("deadline_seconds", "body_seconds"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"{name} is {getattr(self, name)}, but must be more than 0 seconds. Raise it.")
+        if any(len(key) < _SHORTEST_KEY or not key.isascii() or not key.isprintable() for key in self.api_keys):
+            raise ConfigError(
+                f"an API key is shorter than {_SHORTEST_KEY} characters or has others than printable ASCII, so that it "
+                "could be guessed or could not be sent. Make one with: python -c 'import secrets; "
+                "print(secrets.token_urlsafe(32))'"
+            )
