@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from elmo.errors import ConfigError
-from elmo.ops import native
+from elmo.ops import native, native_passes
 from elmo.ops.char_cnn import char_cnn_reference, char_cnn_training
 from elmo.ops.native.build import build, source_hash
 from elmo.ops.projected_lstm.gate_passes import backward_pass, forward_pass
@@ -135,11 +135,11 @@ def test_char_cnn_for_training_equals_the_reference(activation: str, count: int)
 def test_without_the_library_torch_does_the_work() -> None:
     with without_library():
         assert native.library() is None
-        assert native.fitting_kind(torch.float32, torch.zeros(2)) is None
+        assert native_passes.fitting_kind(torch.float32, torch.zeros(2)) is None
 
 
 def test_double_precision_never_reaches_the_library() -> None:
-    assert native.fitting_kind(torch.float64, torch.zeros(2, dtype=torch.float64)) is None
+    assert native_passes.fitting_kind(torch.float64, torch.zeros(2, dtype=torch.float64)) is None
 
 
 def test_without_a_compiler_the_build_says_so(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ tensors are (batch, size).
 import torch
 from torch import Tensor
 
-from elmo.ops import native
+from elmo.ops import native_passes
 
 
 def forward_pass(
@@ -21,7 +21,7 @@ def forward_pass(
     """
     tensors = (gates, recurrent, hidden, cell, before, squashed, output)
     if _fits(tensors):
-        native.call("elmo_highway_forward", *cell.shape, *tensors)
+        native_passes.call("elmo_highway_forward", *cell.shape, *tensors)
     else:
         forward_pass_in_torch(*tensors)
 
@@ -57,7 +57,7 @@ def backward_pass(
     """
     tensors = (gates, before, squashed, grad_output, grad_hidden, grad_cell, grad_gates)
     if _fits(tensors):
-        native.call("elmo_highway_backward", *before.shape, *tensors)
+        native_passes.call("elmo_highway_backward", *before.shape, *tensors)
     else:
         backward_pass_in_torch(*tensors)
 
@@ -89,4 +89,4 @@ def backward_pass_in_torch(
 
 
 def _fits(tensors: tuple[Tensor, ...]) -> bool:
-    return native.fitting_kind(torch.float32, *tensors) is not None
+    return native_passes.fitting_kind(torch.float32, *tensors) is not None

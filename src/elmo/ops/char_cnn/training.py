@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from elmo.ops import native
+from elmo.ops import native_passes
 from elmo.ops.char_cnn.reference import activate
 from elmo.ops.char_cnn.trimmed import char_cnn_trimmed, columns_that_differ
 
@@ -27,7 +27,7 @@ def char_cnn_training(
     activation: str,
 ) -> Float[Tensor, "types filters"]:
     """Same contract as `char_cnn_reference`."""
-    if len(character_ids) == 0 or native.fitting_kind(embedding.dtype, embedding) is None:
+    if len(character_ids) == 0 or native_passes.fitting_kind(embedding.dtype, embedding) is None:
         return char_cnn_trimmed(character_ids, embedding, filters, activation)
     widest = max(weight.shape[2] for weight, _ in filters)
     order = (character_ids != character_ids[:, -1:]).sum(dim=1).argsort(stable=True)
@@ -54,7 +54,7 @@ class _BestWindow(torch.autograd.Function):
         scores = windows.reshape(types * positions, width * dim) @ kernel.t()
         best = vectors.new_empty(types, filters)
         place = torch.empty(types, filters, dtype=torch.int32)
-        native.call("elmo_max_over_positions", types, positions, filters, scores, best, place)
+        native_passes.call("elmo_max_over_positions", types, positions, filters, scores, best, place)
         ctx.save_for_backward(vectors, kernel, place)
         ctx.dim = dim
         return best
@@ -64,7 +64,7 @@ class _BestWindow(torch.autograd.Function):
         vectors, kernel, place = ctx.saved_tensors
         filters, span = kernel.shape
         grad_vectors, grad_kernel = torch.zeros_like(vectors), torch.zeros_like(kernel)
-        native.call(
+        native_passes.call(
             "elmo_max_over_positions_backward",
             *vectors.shape, ctx.dim, span, filters,
             vectors, kernel, place, grad_best.contiguous(), grad_vectors, grad_kernel,

@@ -1,17 +1,15 @@
-"""The library built from the C files here, if it is there: fused passes that torch has no single call for.
+"""The library built from the C files here, if it is there: inference, and fused passes of training.
 
-It is built when the package is installed and a C compiler is at hand. Every function has a torch version that runs
-where it isn't, and that its tests compare it with. ELMO_NATIVE=0 switches the library off; ELMO_INSTRUCTIONS limits the
-instruction sets it uses (avx512, avxvnni, avx2 or sse; neonbf16, neondot or neon), to test what other processors run.
+It is built when the package is installed and a C compiler is at hand. Every function has a version in torch or numpy
+that runs where it isn't, and that its tests compare it with. Nothing here needs torch: `elmo.engine` computes without.
+ELMO_NATIVE=0 switches the library off; ELMO_INSTRUCTIONS limits the instruction sets it uses (avx512, avxvnni, avx2 or
+sse; neonbf16, neondot or neon), to test what other processors run.
 """
 
 import ctypes
 import functools
 import os
 from pathlib import Path
-
-import torch
-from torch import Tensor
 
 from elmo.errors import ConfigError
 
@@ -77,24 +75,3 @@ def native_kinds() -> int:
     """For which factors there are products and fused layers here, added up: 1 float32, 2 bfloat16, 4 int8."""
     loaded = library()
     return loaded.elmo_fused_kinds() if loaded is not None else 0
-
-
-def fitting_kind(factor_dtype: torch.dtype, *tensors: Tensor) -> str | None:
-    """The suffix of the functions that take these tensors ("f32" or "bf16"); None if the torch version must run.
-
-    They must lie on a CPU without gaps and be float32, or of the type of the factors of matrix products.
-    """
-    kind = {torch.float32: "f32", torch.bfloat16: "bf16"}.get(factor_dtype)
-    if kind is None or library() is None:
-        return None
-    fitting = (
-        tensor.device.type == "cpu" and tensor.is_contiguous() and tensor.dtype in (torch.float32, factor_dtype)
-        for tensor in tensors
-    )
-    return kind if all(fitting) else None
-
-
-def call(name: str, *arguments: int | float | Tensor) -> None:
-    """Run a function of the library; other threads go on meanwhile."""
-    plain = (argument.data_ptr() if isinstance(argument, Tensor) else argument for argument in arguments)
-    getattr(library(), name)(*plain)

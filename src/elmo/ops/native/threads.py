@@ -1,14 +1,27 @@
 """Work for several threads at once: calls of the native library, which let other Python threads go on."""
 
+import os
+import sys
 import threading
 from collections.abc import Callable, Sequence
 
-import torch
+_VARIABLE = "OMP_NUM_THREADS"
 
 
 def num_threads() -> int:
-    """How many threads a computation may use: as many as torch's own."""
-    return torch.get_num_threads()
+    """How many threads a computation may use.
+
+    In a program that has loaded torch: torch's number (`torch.set_num_threads`). Else what OMP_NUM_THREADS says, which
+    torch reads too, or as many as there are processors for this process.
+    """
+    torch = sys.modules.get("torch")
+    # A module that another thread is still loading has no such function yet.
+    if (of_torch := getattr(torch, "get_num_threads", None)) is not None:
+        return of_torch()
+    said = os.environ.get(_VARIABLE, "").split(",")[0].strip()
+    if said.isdecimal() and int(said) > 0:
+        return int(said)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run_together(jobs: Sequence[Callable[[], None]]) -> None:

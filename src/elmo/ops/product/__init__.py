@@ -1,7 +1,6 @@
 """inputs @ weight.T, the product that takes nearly all of the inference time."""
 
-from elmo.ops.product.compute_type import ComputeType
-from elmo.ops.product.native_product import native_types
+from elmo.ops.native.kinds import ComputeType, native_types
 from elmo.ops.product.onednn import product
 from elmo.ops.product.prepacked import Prepacked, prepack
 from elmo.ops.product.quantized import quantize_rows, quantize_weight

@@ -1,12 +1,6 @@
-"""What the factors of matrix products are rounded to; everything between the products stays float32."""
-
-from typing import Literal
+"""Whether torch itself has fast products of rounded factors; the types of factors are `ops.native.kinds`."""
 
 import torch
-
-ComputeType = Literal["float32", "bfloat16", "int8"]
-
-FACTORS_IN_32_BITS: dict[ComputeType, int] = {"float32": 1, "bfloat16": 2, "int8": 4}
 
 
 def has_bfloat16_products() -> bool:

@@ -9,11 +9,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from elmo.ops import native
+from elmo.ops.native.kinds import KINDS, ComputeType
 from elmo.ops.native.threads import num_threads, run_together
-from elmo.ops.product.compute_type import ComputeType
 from elmo.ops.product.panels import PANEL, Panels, lay_out
 
-KINDS: dict[ComputeType, int] = {"float32": 1, "bfloat16": 2, "int8": 4}
 # Multiplications of one thread's share below which making a thread takes longer than it saves.
 _ENOUGH_FOR_A_THREAD = 4_000_000
 
@@ -33,12 +32,6 @@ class PackedMatrix(ctypes.Structure):
             return cls()
         pointers = (None if tensor is None else tensor.data_ptr() for tensor in panels[:3])
         return cls(*pointers, panels.weights.shape[0], panels.weights.shape[1], panels.chunk)
-
-
-def native_types() -> tuple[ComputeType, ...]:
-    """The factors for which this processor and the library have products and fused layers."""
-    kinds = native.native_kinds()
-    return tuple(dtype for dtype, bit in KINDS.items() if kinds & bit)
 
 
 class NativeProduct:

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from elmo.ops.product.compute_type import FACTORS_IN_32_BITS, ComputeType
+from elmo.ops.native.kinds import FACTORS_IN_32_BITS, ComputeType
 from elmo.ops.product.quantized import quantize_weight
 
 PANEL = 64

@@ -14,8 +14,9 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from elmo.ops.product.compute_type import ComputeType, has_bfloat16_products
-from elmo.ops.product.native_product import NativeProduct, native_types
+from elmo.ops.native.kinds import ComputeType, native_types
+from elmo.ops.product.compute_type import has_bfloat16_products
+from elmo.ops.product.native_product import NativeProduct
 from elmo.ops.product.quantized import quantize_rows, quantize_weight
 from elmo.ops.product.reference import product_reference
 from elmo.ops.product.version import weight_version

@@ -14,8 +14,8 @@ from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from elmo.ops import native
-from elmo.ops.product.compute_type import ComputeType
-from elmo.ops.product.native_product import KINDS, PackedMatrix, native_types
+from elmo.ops.native.kinds import KINDS, ComputeType, native_types
+from elmo.ops.product.native_product import PackedMatrix
 from elmo.ops.product.panels import lay_out
 from elmo.ops.product.version import weight_version
 from elmo.ops.projected_lstm.cell import LayerWeights, LSTMSettings

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from elmo.ops import native
+from elmo.ops import native_passes
 from elmo.ops.sampled_softmax.reference import SoftmaxRows, sampled_softmax_reference
 
 
@@ -25,7 +25,7 @@ def sampled_softmax_mean(
     """The mean of `sampled_softmax_reference` over the targets; `negative_ids` ascend."""
     arguments = (outputs, target_ids, target_rows, negative_ids, negative_rows, product_dtype)
     factor = product_dtype or outputs.dtype
-    if outputs.dtype != torch.float32 or native.fitting_kind(factor, outputs) is None:
+    if outputs.dtype != torch.float32 or native_passes.fitting_kind(factor, outputs) is None:
         return sampled_softmax_reference(*arguments).mean()
     target_logits = (outputs * target_rows.weight).sum(dim=1) + target_rows.bias - target_rows.log_chance
     shift = negative_rows.bias - negative_rows.log_chance
@@ -49,8 +49,8 @@ class _MeanLoss(torch.autograd.Function):
         outputs, weight = outputs.to(factor), weight.to(factor)
         logits = torch.mm(outputs, weight.t())
         grad_target, nats = target_logits.clone(), torch.empty_like(target_logits)
-        kind = native.fitting_kind(factor, logits, grad_target)
-        native.call(
+        kind = native_passes.fitting_kind(factor, logits, grad_target)
+        native_passes.call(
             f"elmo_sampled_softmax_{kind}",
             rows, negatives, 1 / rows, logits, shift.contiguous(), hit, grad_target, nats, torch.empty(negatives),
         )  # fmt: skip
