@@ -1,9 +1,12 @@
-"""What this machine can do at most: matrix products and memory, measured. The yardstick of the other benchmarks.
+"""What this machine can do at most: instructions, matrix products and memory, measured for the other benchmarks.
 
     python benchmarks/machine_peak.py
 
-Products of square matrices: torch's plain one in float32 (MKL) and bfloat16, oneDNN's with its weight laid out
-beforehand in float32 and bfloat16, and int8 with activations quantized on the way. Each with 1 and 2 threads.
+Instructions: multiply-and-add on registers, all threads for a quarter of a second at the same time, the best of four
+rounds. This is the peak that floors are computed from. As a check of it, products of large square matrices: the native
+library's with its weight laid out beforehand, torch's plain one in float32 (MKL) and bfloat16, oneDNN's with its weight
+laid out beforehand in float32 and bfloat16, and int8 with activations quantized on the way. Each with 1 and 2 threads.
+A peak below the fastest product, or of two threads below that of one, was measured wrongly.
 Memory: a copy between arrays far larger than the caches, reading and writing counted.
 """
 
@@ -18,6 +21,9 @@ import torch
 from record import Record, Table, parser
 from torch import Tensor
 from torch.nn import functional
+
+from elmo.embed.speed import measured_peak
+from elmo.ops.product import Prepacked, native_types
 
 Work = Callable[[], object]
 
@@ -36,14 +42,18 @@ def main() -> int:
         for threads in given.threads
         for name, (work, _) in kinds.items()
     }
+    peaks = [measured_peak(threads) for threads in given.threads]
     rows = [
+        [f"{dtype} instructions", *(f"{peak[dtype] / 1e9:,.0f} GFLOP/s" for peak in peaks)] for dtype in native_types()
+    ]
+    rows += [
         [name, *(_shown(name, kinds[name][1], found[name, threads]) for threads in given.threads)] for name in kinds
     ]
     columns = ["", *(f"{threads} thread{'s' * (threads > 1)}" for threads in given.threads)]
     sentence = (
-        "Medians, lowest and highest round in brackets. Other work on the machine lowers them, those of "
-        "several threads most: each product waits for its slowest thread. The highest round comes nearest to what the "
-        "machine can do."
+        "Instructions: the best of four rounds. Products: medians, lowest and highest round in brackets. Other "
+        "work on the machine lowers all figures, those of several threads most: each product waits for its slowest "
+        "thread. The highest round comes nearest to what the machine can do."
     )
     tables = [Table(columns, rows)]
     settings = {"products": f"{given.size} x {given.size} x {given.size}", "rounds": given.rounds}
@@ -60,8 +70,10 @@ def products(size: int) -> dict[str, tuple[Work, float]]:
         "float32 oneDNN prepacked": lambda: _prepacked(inputs, weight),
         "bfloat16 plain": lambda: partial(functional.linear, *narrow),
         "bfloat16 oneDNN prepacked": lambda: _prepacked(*narrow),
-        "int8": lambda: _int8(inputs, weight),
+        "int8 torch": lambda: _int8(inputs, weight),
     }
+    for dtype in native_types():
+        made[f"{dtype} native prepacked"] = lambda dtype=dtype: partial(Prepacked(weight, dtype), inputs)
     found = {}
     for name, make in made.items():
         try:

@@ -1,4 +1,4 @@
-"""How fast an embedder is, beside the floor: the time its products take at the processor's own measured speed.
+"""How fast an embedder is compared with the floor: the time its products take at the processor's measured peak.
 
 Source of the count: the equations of the network; a char CNN window that touches real characters costs its width, one
 in the padding nothing. Words seen before cost nothing in the token encoder.
@@ -21,20 +21,24 @@ from elmo.ops.product import ComputeType, native_types
 
 DTYPES: tuple[ComputeType, ...] = get_args(ComputeType)
 MachinePeak = Mapping[str, float]
-"""Operations a second by dtype, a multiplication and an addition counted as two."""
+"""Operations per second by dtype, a multiplication and an addition counted as two."""
 
 _SQUARE = 1024
+_PRODUCTS = 20
 _MARKS = 2  # begin and end of word
 
 
-def measured_peak(threads: int) -> MachinePeak:
-    """What products can reach at most here: the processor's instructions, or torch's float32 products without them."""
+def measured_peak(threads: int, tries: int = 4) -> MachinePeak:
+    """The most that products can reach here: the processor's instructions, or without them torch's float32 products.
+
+    The best of `tries` rounds of a quarter of a second for each dtype.
+    """
     kinds = {"float32": 1, "bfloat16": 2, "int8": 4}
     if native_types():
-        return {dtype: products_per_second(kinds[dtype], threads) for dtype in native_types()}
+        return {dtype: products_per_second(kinds[dtype], threads, tries) for dtype in native_types()}
     one = torch.ones(_SQUARE, _SQUARE)
     times = []
-    for _ in range(5):
+    for _ in range(_PRODUCTS):
         begun = time.perf_counter()
         functional.linear(one, one)
         times.append(time.perf_counter() - begun)

@@ -1,44 +1,71 @@
-"""The processor's measured peak: operations per second by type of the factors, and memory bandwidth."""
+"""The processor's measured peak: operations per second by type of the factors, and memory bandwidth.
 
+A measurement takes seconds, not fractions of a millisecond: all threads wait at a barrier until the last one is there,
+work for a quarter of a second, and the best of several rounds counts. Over a shorter time two threads seldom overlap,
+and seem slower together than one alone.
+"""
+
+import threading
 import time
+from collections.abc import Callable
 from typing import Any, cast
 
-import torch
+import numpy as np
 
 from elmo.ops import native
-from elmo.ops.native.threads import run_together
 
-_ROUNDS = 200_000
-_OPERATIONS = {1: 16 * 16 * 2, 2: 16 * 32 * 2, 4: 16 * 64 * 2}
+_SECONDS = 0.25
+_FIRST_ROUNDS = 100_000
+_REPEATS = 16
 
 
-def products_per_second(kind: int, threads: int) -> float:
-    """Multiplications and additions, each counted, of `threads` threads; kind 1: float32, 2: bfloat16, 4: int8."""
+def products_per_second(kind: int, threads: int, tries: int = 4) -> float:
+    """Multiplications and additions, each counted, of `threads` threads; kind 1: float32, 2: bfloat16, 4: int8.
+
+    The best of `tries` rounds of a quarter of a second.
+    """
     library = cast(Any, native.library())
-    seconds = _shortest(lambda: run_together([lambda: library.elmo_peak(kind, _ROUNDS)] * threads))
-    return threads * _ROUNDS * _OPERATIONS[kind] / seconds
+    rounds = _FIRST_ROUNDS
+    alone = _together(lambda: library.elmo_peak(kind, rounds), 1)
+    rounds = max(1, round(rounds * _SECONDS / alone))
+    duration = min(_together(lambda: library.elmo_peak(kind, rounds), threads) for _ in range(tries))
+    return threads * rounds * library.elmo_peak_operations(kind) / duration
 
 
-def bytes_per_second(num_bytes: int, threads: int) -> float:
-    """Reading that many bytes over and over, each thread its share: of a cache they fit, else of the memory."""
+def bytes_per_second(num_bytes: int, threads: int, tries: int = 4) -> float:
+    """Reading that many bytes over and over, each thread its share: from a cache if they fit, else from memory."""
     library = cast(Any, native.library())
     share = max(256, num_bytes // threads // 256 * 256)
-    # Ones: nobody gives memory to zeros before they are changed, and reading them would read one page over and over.
-    parts = [torch.ones(share, dtype=torch.uint8) for _ in range(threads)]
-    times = max(1, (64 << 20) // num_bytes)
+    # Ones: the system gives no memory to zeros before they are changed; reading them would read one page repeatedly.
+    parts = [np.ones(share, dtype=np.uint8) for _ in range(threads)]
+    places = iter(parts * (1 + tries))
 
-    def job(part: torch.Tensor) -> None:
-        for _ in range(times):
-            library.elmo_read(share, part.data_ptr())
+    def reader(times: int) -> Callable[[], None]:
+        def read() -> None:
+            place = next(places).ctypes.data
+            for _ in range(times):
+                library.elmo_read(share, place)
 
-    seconds = _shortest(lambda: run_together([lambda part=part: job(part) for part in parts]))
-    return times * share * threads / seconds
+        return read
+
+    alone = _together(reader(_REPEATS), threads) / _REPEATS
+    times = max(1, round(_SECONDS / alone))
+    return times * share * threads / min(_together(reader(times), threads) for _ in range(tries))
 
 
-def _shortest(work: Any, rounds: int = 5) -> float:
-    times = []
-    for _ in range(rounds):
-        begun = time.perf_counter()
+def _together(work: Callable[[], object], threads: int) -> float:
+    """Seconds from the moment that all threads are ready until the last one has finished."""
+    begun: list[float] = []
+    barrier = threading.Barrier(threads, action=lambda: begun.append(time.perf_counter()))
+
+    def run() -> None:
+        barrier.wait()
         work()
-        times.append(time.perf_counter() - begun)
-    return min(times)
+
+    others = [threading.Thread(target=run) for _ in range(threads - 1)]
+    for thread in others:
+        thread.start()
+    run()
+    for thread in others:
+        thread.join()
+    return time.perf_counter() - begun[0]

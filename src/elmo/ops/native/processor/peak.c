@@ -32,6 +32,9 @@ EXPORTED AVX512 void elmo_peak(int64_t kind, int64_t rounds) {
         RUN(BYTE)
 }
 
+/* Multiplications and additions of a round. */
+EXPORTED int64_t elmo_peak_operations(int64_t kind) { return 2 * 16 * 16 * kind; }
+
 /* Reads `size` bytes, a multiple of 256. */
 EXPORTED AVX512 void elmo_read(int64_t size, const char *from) {
     __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a;
@@ -45,6 +48,7 @@ EXPORTED AVX512 void elmo_read(int64_t size, const char *from) {
 }
 
 #else
+EXPORTED int64_t elmo_peak_operations(int64_t kind) { return 0; }
 EXPORTED void elmo_peak(int64_t kind, int64_t rounds) {}
 EXPORTED void elmo_read(int64_t size, const char *from) {}
 #endif
