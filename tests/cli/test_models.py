@@ -10,7 +10,8 @@ from elmo.weights import catalogue
 
 @pytest.fixture
 def bundled(tmp_path, monkeypatch):
-    """An installation whose bundled models lie in a folder of the test."""
+    """An installation whose bundled models, and whose cache, lie in a folder of the test."""
+    monkeypatch.setenv("ELMO_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(catalogue, "_BUNDLED", tmp_path)
     return tmp_path
 
@@ -33,5 +34,7 @@ def test_the_table_parts_what_is_here_from_what_is_only_known(bundled, capsys):
     ready, _, known = capsys.readouterr().out.partition("\n\n")
     assert "small-en" in ready
     assert "original" not in ready
-    assert "original-5.5B   93.6 M  allennlp" in known
+    assert "original-5.5B    93.6 M  allennlp" in known
+    assert "many-langs/CODE" in known
+    assert known.index("nlpl:NUMBER") < known.index("known, but without an address") < known.index("german")
     assert "small-en" not in known

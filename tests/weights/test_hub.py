@@ -83,13 +83,19 @@ def test_a_pair_is_two_files_that_exist(tmp_path):
         resolve((options, weights, weights))
 
 
-def test_a_published_name_says_which_files_to_get_and_how_to_pass_them():
+def test_a_published_name_without_a_network_says_which_files_to_get_and_where_to_put_them(tmp_path):
     with pytest.raises(WeightFileError) as raised:
-        resolve("original")
-    for part in ("original: is a published model", "2x4096_512_2048cnn_2xhighway_weights.hdf5", "pass the pair"):
+        resolve("original", download=False)
+    for part in ("not downloaded yet", "2x4096_512_2048cnn_2xhighway_weights.hdf5", str(tmp_path / "cache")):
         assert part in str(raised.value)
-    with pytest.raises(WeightFileError, match="pass the folder"):
+    with pytest.raises(WeightFileError, match="many-langs: has a model for each language. Name one: many-langs/CODE"):
         resolve("many-langs")
+    with pytest.raises(WeightFileError, match="german: is a published model, but no address of it is known. Get its"):
+        resolve("german")
+    with pytest.raises(WeightFileError, match="many-langs/xx: there is no model of that language"):
+        resolve("many-langs/xx")
+    with pytest.raises(WeightFileError, match="nlpl:../7: is not nlpl:NUMBER"):
+        resolve("nlpl:../7")
 
 
 @pytest.mark.parametrize("model", ["nope", "no/such/path", "./nope", "/org/name", "../org", Path("org/name"), "a b/c"])

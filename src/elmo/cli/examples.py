@@ -6,6 +6,7 @@ EXAMPLES = {
         'elmo embed "The bank was steep ."',
     ),
     "models": ("elmo models",),
+    "download": ("elmo download original", "elmo download many-langs/ko"),
     "inspect": ("elmo inspect small-en",),
     "convert": (
         "elmo convert elmo_weights.hdf5 my-model --options elmo_options.json",

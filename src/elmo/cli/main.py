@@ -23,6 +23,7 @@ from elmo.process.memory import is_out_of_memory
 VERBS = {
     "embed": "text -> vectors of every token, to a file or the screen",
     "models": "the models that come with the package, and the published ones",
+    "download": "a published model -> a folder of this machine",
     "inspect": "a model's format, sizes, shapes, hash and facts",
     "convert": "any published format -> ours, or ours -> AllenNLP's",
     "prepare": "corpus -> vocabulary and training data, with a report",

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from elmo.cli.arguments import parsed
@@ -10,7 +11,10 @@ from elmo.weights.catalogue import KnownModel, known_models
 
 @dataclass(frozen=True)
 class Arguments:
-    """List the models that come with the package and the published ones; pass a name, or files, to other verbs."""
+    """List the models that have a name: those that are here, and the published ones.
+
+    Pass a name to any verb: a published model is downloaded from its publishers at the first use, or beforehand with
+    'elmo download NAME'."""
 
     json: bool = False
     """Print everything that is known, as JSON."""
@@ -19,26 +23,43 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     arguments = parsed(Arguments, argv, "models")
-    models = known_models().values()
+    models = list(known_models().values())
     if arguments.json:
         print(json.dumps([_facts(model) for model in models], indent=2, ensure_ascii=False))
-    else:
-        print(_table([model for model in models if model.folder is not None], "ready to use", "name"))
-        print()
-        absent = [model for model in models if model.folder is None]
-        print(_table(absent, "known; get the files from their publishers", "files"))
+        return 0
+    here = [model for model in models if _folder(model)]
+    absent = [model for model in models if not _folder(model)]
+    print(_table(here, "ready to use (pass the name)"))
+    print()
+    print(_table([model for model in absent if model.addresses], "downloaded at the first use (pass the name)"))
+    print(f"  {'nlpl:NUMBER':15} {'':7}  any ELMo model of the NLPL repository, by its number: nlpl:154")
+    print()
+    print(_table([model for model in absent if not model.addresses], "known, but without an address (pass the files)"))
     return 0
 
 
 def _facts(model: KnownModel) -> dict[str, Any]:
-    return {**asdict(model), "folder": None if model.folder is None else str(model.folder)}
+    folder = _folder(model)
+    return {**asdict(model), "folder": None if folder is None else str(folder)}
 
 
-def _table(models: list[KnownModel], title: str, use: str) -> str:
-    lines = [f"{title} (pass the {use}):"]
+def _folder(model: KnownModel) -> Path | None:
+    """Where the model is, if it comes with the package or was downloaded."""
+    if model.bundled:
+        return model.folder
+    from elmo.weights.published import fetch  # here, so that --help does not wait for the libraries that read weights
+
+    is_here = bool(model.addresses) and not model.archives and fetch.is_downloaded(model.name)
+    return fetch.published_folder(model.name) if is_here else None
+
+
+def _table(models: list[KnownModel], title: str) -> str:
+    lines = [f"{title}:"]
     for model in models:
+        name = f"{model.name}/CODE" if model.archives else model.name
         size = "" if model.parameters is None else f"{model.parameters / 1e6:.1f} M"
         languages = ", ".join(model.languages)
-        lines.append(f"  {model.name:14} {size:>7}  {model.format:10}  {languages}; data: {model.data}")
-        lines.append(f"  {'':14} {'':7}  {', '.join(model.files)}")
+        lines.append(f"  {name:15} {size:>7}  {model.format:10}  {languages}; data: {model.data}")
+        if model.archives:
+            lines.append(f"  {'':15} {'':7}  {' '.join(model.archives)}")
     return "\n".join(lines if models else [f"{lines[0]} none"])

@@ -21,25 +21,25 @@ SECONDS = 5.0
 
 
 @contextmanager
-def locked(folder: Path, holder: str) -> Iterator[int | None]:
+def locked(folder: Path, holder: str, *, seconds: float = SECONDS) -> Iterator[int | None]:
     """Holds `folder`, which must be there, as long as the block runs; its descriptor, None where that can't be.
 
     Processes that get the descriptor hold the folder too, until the last of them ends. `holder`: what works in such a
-    folder, for the error. OutputError if another process holds it.
+    folder, for the error. OutputError if another process still holds it after `seconds`.
     """
     descriptor = None if fcntl is None else os.open(folder, os.O_RDONLY)
     try:
         if descriptor is not None:
-            _take(descriptor, folder, holder)
+            _take(descriptor, folder, holder, seconds)
         yield descriptor
     finally:
         if descriptor is not None:
             os.close(descriptor)
 
 
-def _take(descriptor: int, folder: Path, holder: str) -> None:
+def _take(descriptor: int, folder: Path, holder: str, seconds: float) -> None:
     assert fcntl is not None
-    until = time.monotonic() + SECONDS
+    until = time.monotonic() + seconds
     while True:
         try:
             return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

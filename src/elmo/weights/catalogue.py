@@ -18,7 +18,7 @@ class KnownModel:
     format: str
     """native | allennlp | many_langs"""
     files: tuple[str, ...]
-    """What to look for where it was published; * stands for any beginning."""
+    """Their names where it was published; * stands for any beginning."""
     data: str
     """What it was trained on."""
     license: str
@@ -27,6 +27,10 @@ class KnownModel:
     """Trained parameters without the softmax."""
     bundled: bool = False
     """Whether it comes with the package."""
+    addresses: tuple[str, ...] = ()
+    """Where its publishers have it, as the beginning of the address of each file; tried in this order."""
+    archives: dict[str, int] = field(default_factory=dict)
+    """For a family of models: language code -> number of the language's archive, NUMBER.zip."""
     sha256: dict[str, str] = field(default_factory=dict)
     """Exact name of a published file -> SHA-256 of its bytes, as far as it is known."""
 
@@ -41,8 +45,9 @@ class KnownModel:
 def known_models() -> dict[str, KnownModel]:
     """Every known model by its name, the bundled ones first."""
     tables = tomllib.loads(_CATALOGUE.read_text(encoding="utf-8"))
+    lists = ("languages", "files", "addresses")
     return {
-        name: KnownModel(name, **facts | {key: tuple(facts[key]) for key in ("languages", "files")})
+        name: KnownModel(name, **facts | {key: tuple(facts.get(key, ())) for key in lists})
         for name, facts in tables.items()
     }
 

@@ -87,6 +87,29 @@ def record_beside(weights: Path) -> Path:
     return weights.with_name(weights.name + SUFFIX)
 
 
+@dataclass(frozen=True)
+class Known:
+    """The SHA-256 that a file must have."""
+
+    sha256: str
+    record: Path | None
+    """Where it is recorded; None: the catalogue has it, as published."""
+
+
+def known_hash(path: Path, *, weights: Path) -> Known | None:
+    """What is known of a file of the model whose main file is `weights`. The files themselves need not be there."""
+    if (published := published_hash(path.name)) is not None:
+        return Known(published, None)
+    name = _name(path, weights)
+    records = map(_read_record, _places(weights))
+    return next((Known(record.hashes[name], record.path) for record in records if name in record.hashes), None)
+
+
+def record(hashes: dict[Path, str], *, weights: Path) -> None:
+    """Records SHA-256 of files that were just downloaded, in the user's cache folder: it outlives the files."""
+    _recorded({_name(path, weights): sha256 for path, sha256 in hashes.items()}, [_read_record(_places(weights)[1])])
+
+
 def forget(weights: Path) -> None:
     """Removes what was recorded of a model that is about to be replaced by another one of that name."""
     for place in _places(weights):
@@ -173,7 +196,7 @@ def _recorded(new: dict[str, str], records: list[_Record]) -> Path | None:
     if place == "off" or any("\n" in name or "\r" in name for name in new):
         return None
     lines = "".join(f"{sha256}  {name}\n" for name, sha256 in new.items())
-    for record in records[1:] if place == "cache" else records:
+    for record in records[-1:] if place == "cache" else records:
         with suppress(OSError, OutputError):
             text = record.text or _HEAD.format(date=datetime.now(UTC).date())
             content = f"{text}{'' if text.endswith(chr(10)) else chr(10)}{lines}".encode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""Hub: what a person calls a model -> where its files are. The network is asked last, and only for `org/name`."""
+"""Hub: what a person calls a model -> where its files are. The network is asked last, and for what is not here only."""
 
 import errno
 import os
@@ -10,6 +10,7 @@ from elmo.errors import ConfigError, ElmoError, WeightFileError
 from elmo.weights.catalogue import KnownModel, bundled_folders, known_models
 from elmo.weights.download import HUB_ID, downloaded
 from elmo.weights.native.names import model_folder
+from elmo.weights.published.sources import is_published
 
 DEFAULT_MODEL = "small-en"
 MODEL_VARIABLE = "ELMO_MODEL"
@@ -25,9 +26,10 @@ def resolve(model: Model = None, *, download: bool = True) -> Files:
 
     `model`: None for $ELMO_MODEL, or else the bundled default; the name of a bundled model (`./NAME` for a folder
     called like one); an existing path, where the folder of a pretraining run means the model in it; a pair
-    (options.json, weights.hdf5); an id `org/name` or
-    `org/name@REVISION` of the Hugging Face hub, downloaded once unless `download` is False (see `download`). Raises
-    WeightFileError if there is no such model, ConfigError for what is none of these.
+    (options.json, weights.hdf5); the name of a published model ("original", "many-langs/ko", "nlpl:154"), downloaded
+    from its publishers once (see `published.fetch`); an id `org/name` or `org/name@REVISION` of the Hugging Face hub,
+    downloaded once too (see `download`). `download`: False asks no network. Raises WeightFileError if there is no such
+    model, ConfigError for what is none of these.
     """
     if model is None:
         model = os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL
@@ -43,6 +45,11 @@ def resolve(model: Model = None, *, download: bool = True) -> Files:
     path = _expanded(model)
     if _exists(path) or recover(path):
         return model_folder(path) or path
+    if isinstance(model, str) and is_published(model):
+        # Here, because it reads the formats, which ask for names of models themselves.
+        from elmo.weights.published.fetch import fetched
+
+        return fetched(model, download=download)
     if isinstance(model, str) and model in known_models():
         raise WeightFileError(_without_files(known_models()[model]))
     if isinstance(model, str) and HUB_ID.fullmatch(model):
@@ -137,15 +144,9 @@ def _first_line(error: Exception) -> str:
 
 
 def _without_files(model: KnownModel) -> str:
-    if model.bundled:
-        return (
-            f"{model.name}: this bundled model is not in this installation, so the package is not complete. Install it "
-            f"again with 'pip install --force-reinstall pyelmo', or pass another model. {_names_of_models()}"
-        )
-    use = "the folder that holds them" if model.format == "many_langs" else "the pair (options.json, weights.hdf5)"
     return (
-        f"{model.name}: is a published model, but its files are not in the package and there is no folder of that "
-        f"name in {Path.cwd()}. Get its files ({', '.join(model.files)}) from its publishers and pass {use}."
+        f"{model.name}: this bundled model is not in this installation, so the package is not complete. Install it "
+        f"again with 'pip install --force-reinstall pyelmo', or pass another model. {_names_of_models()}"
     )
 
 

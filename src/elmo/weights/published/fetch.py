@@ -1,0 +1,232 @@
+"""A published model by its name: in the cache folder, downloaded at the first use.
+
+name -> source_of   its files and their addresses
+     -> transfer    each file, from the first address that gives it
+     -> first sight compared with the SHA-256 of the first download, or recorded
+     -> a folder    that appears whole: CACHE/published/NAME
+
+One process downloads a model, others wait for it. What a killed process has begun is continued.
+"""
+
+import hashlib
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from tqdm import tqdm
+
+from elmo.disk.atomic import new_folder
+from elmo.disk.bounded import is_file
+from elmo.disk.cache import cache_folder
+from elmo.disk.folder_lock import locked
+from elmo.disk.json_file import read_json
+from elmo.errors import OutputError, WeightFileError
+from elmo.weights import first_sight, formats
+from elmo.weights.download import MAX_BYTES
+from elmo.weights.fingerprint import file_hash
+from elmo.weights.many_langs.names import PICKLES
+from elmo.weights.published.sources import RemoteFile, Source, source_of
+from elmo.weights.published.transfer import OnProgress, Refused, discard, transfer
+from elmo.weights.published.unpack import unpack, unpacked_size
+
+WAIT = 3600.0
+"""Seconds to wait for another process that downloads the same model."""
+
+_MAGIC = {".hdf5": b"\x89HDF\r\n\x1a\n", ".zip": b"PK\x03\x04"}
+
+
+def published_folder(name: str) -> Path:
+    """Where the files of a published model are, or are put."""
+    return cache_folder() / "published" / name.replace(":", "-")
+
+
+def is_downloaded(name: str) -> bool:
+    """Whether all files of the published model `name` are in its folder. Raises WeightFileError: no such name."""
+    return _is_complete(source_of(name), published_folder(name))
+
+
+def fetched(name: str, *, download: bool = True, mirrors: Sequence[str] = (), progress: bool = True) -> Path:
+    """The folder of the published model `name`, downloaded unless it is there.
+
+    `download`: False asks no network. `mirrors`: addresses that are tried before the publishers', as ADDRESS/NAME/FILE.
+    `progress`: whether bars are shown on stderr. Raises WeightFileError if there is no such model, no address gives it,
+    or the files are not those of the first download; OutputError if they can't be written.
+    """
+    source, folder = source_of(name, mirrors), published_folder(name)
+    if _is_complete(source, folder):
+        return folder
+    if not download:
+        raise WeightFileError(f"{name}: is not downloaded yet. {_by_hand(source, folder)}")
+    with _alone(name) as parts:
+        if not _is_complete(source, folder):  # another process may have been faster
+            _download(source, folder, parts, progress)
+    return folder
+
+
+def _is_complete(source: Source, folder: Path) -> bool:
+    if not source.is_archive:
+        return all(is_file(folder / file.name) for file in source.files)
+    return folder.is_dir() and _model_in(folder) is not None
+
+
+def _model_in(folder: Path) -> str | None:
+    try:
+        return formats.recognize(folder)
+    except WeightFileError:
+        return None
+
+
+@contextmanager
+def _alone(name: str) -> Iterator[Path]:
+    """The folder of unfinished parts of a model, for this process alone."""
+    parts = cache_folder() / "published" / ".parts" / name.replace(":", "-").replace("/", "-")
+    try:
+        parts.mkdir(parents=True, exist_ok=True)
+        with locked(parts, f"download of {name}", seconds=WAIT):
+            yield parts
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(
+            f"{parts}: can't be used for downloads: {error.strerror or error}. Set ELMO_CACHE to a folder that can be "
+            "written."
+        ) from None
+
+
+def _download(source: Source, folder: Path, parts: Path, progress: bool) -> None:
+    here = {file: _brought(source, file, folder, parts, progress) for file in source.files}
+    try:
+        _place(source, folder, here)
+    except WeightFileError:  # the next attempt shall not begin with these
+        shutil.rmtree(parts, ignore_errors=True)
+        raise
+    for path in parts.iterdir():
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _place(source: Source, folder: Path, here: dict[RemoteFile, Path]) -> None:
+    """Makes the folder of the files that were brought, and records what they are."""
+    hashes = {folder / file.name: file_hash([part]) for file, part in here.items()}
+    archive = next(iter(here.values())) if source.is_archive else None
+    size = unpacked_size(archive, max_bytes=MAX_BYTES) if archive else 0
+    with new_folder(folder, size=size, force=True, replaceable=frozenset(file.name for file in here)) as unfinished:
+        if archive:
+            unpack(archive, unfinished, max_bytes=MAX_BYTES)
+        else:
+            for file, part in here.items():
+                part.rename(unfinished / file.name)
+        _require_model(source, unfinished)
+        first_sight.record(hashes, weights=_anchor(source, folder))
+        if archive:
+            _record_contents(unfinished, folder)
+
+
+def _brought(source: Source, file: RemoteFile, folder: Path, parts: Path, progress: bool) -> Path:
+    """One file, from the first address that gives it, checked and compared with its first download."""
+    known = first_sight.known_hash(folder / file.name, weights=_anchor(source, folder))
+    failures = []
+    for address in file.addresses:
+        part = parts / hashlib.sha256(address.encode()).hexdigest()[:16] / file.name
+        part.parent.mkdir(exist_ok=True)
+        if address.startswith("http:") and known is None:
+            _note(
+                f"{address} is not encrypted, and no SHA-256 of the file is known: whoever controls the network on the "
+                "way can change it. Its SHA-256 is recorded now, and compared from then on"
+            )
+        try:
+            with _bar(file.name, progress) as on_progress:
+                transfer(address, part, min_bytes=file.min_bytes, max_bytes=MAX_BYTES, on_progress=on_progress)
+            _require_kind(part, file.name)
+            _require_known(part, known)
+            return part
+        except Refused as refused:
+            failures.append(f"{address}: {refused}")
+    raise WeightFileError(
+        f"{source.name}: could not be downloaded. {'; '.join(failures)}. Check the network and its proxies "
+        f"(https_proxy). {_by_hand(source, folder)}"
+    )
+
+
+def _require_known(part: Path, known: first_sight.Known | None) -> None:
+    """Refuses another file than at the first download."""
+    if known is not None and known.sha256 != (found := file_hash([part])):
+        discard(part)
+        raise Refused(
+            f"the file has the SHA-256 {found}, but {_since(known)} {known.sha256}. It was changed at its publisher's "
+            "or on the way here; it was not kept"
+        )
+
+
+def _since(known: first_sight.Known) -> str:
+    if known.record is None:
+        return "the published file has"
+    return f"when it was first downloaded it had (recorded in {known.record}; delete its line if you trust the new one)"
+
+
+def _anchor(source: Source, folder: Path) -> Path:
+    """The file that the record of the hashes is called after: the one that a reader of the model names, too."""
+    return folder / source.files[-1].name
+
+
+def _require_kind(part: Path, name: str) -> None:
+    """Refuses what is another thing than its name says, such as a page that asks to log in."""
+    suffix = Path(name).suffix
+    if suffix in _MAGIC:
+        with part.open("rb") as file:
+            if file.read(len(_MAGIC[suffix])) != _MAGIC[suffix]:
+                discard(part)
+                raise Refused(f"what it gives is no {suffix[1:]} file (a page that asks to log in?)")
+    elif suffix == ".json":
+        try:
+            read_json(part)
+        except WeightFileError:
+            discard(part)
+            raise Refused("what it gives is no JSON file (a page that asks to log in?)") from None
+
+
+def _require_model(source: Source, unfinished: Path) -> None:
+    if _model_in(unfinished) is None:
+        names = ", ".join(sorted(path.name for path in unfinished.iterdir())[:10])
+        raise WeightFileError(
+            f"{source.name}: holds no ELMo model but {names}: it is another kind of vectors. Choose an archive whose "
+            "algorithm the repository gives as ELMo."
+        )
+
+
+def _record_contents(unfinished: Path, folder: Path) -> None:
+    """Records the files that came out of an archive, which the SHA-256 of the archive vouches for."""
+    files = [path for path in sorted(unfinished.rglob("*")) if path.is_file()]
+    weights = next((path for path in files if path.name == PICKLES[1] or path.suffix in (".hdf5", ".index")), None)
+    if weights is None:
+        return
+    anchor = folder / weights.relative_to(unfinished)
+    first_sight.forget(anchor)
+    first_sight.record({folder / path.relative_to(unfinished): file_hash([path]) for path in files}, weights=anchor)
+
+
+def _by_hand(source: Source, folder: Path) -> str:
+    files = " and ".join(file.publisher for file in source.files)
+    how = f"unpack it into {folder}" if source.is_archive else f"put them into {folder}"
+    return f"By hand: get {files} where there is a network and {how}; the name works then."
+
+
+def _note(text: str) -> None:
+    print(f"note: {text}.", file=sys.stderr)
+
+
+@contextmanager
+def _bar(name: str, progress: bool) -> Iterator[OnProgress]:
+    """Shows a bar from the first byte on."""
+    with ExitStack() as opened:
+        bars: list[tqdm] = []
+
+        def on_progress(done: int, total: int | None) -> None:
+            if not bars:
+                bar = tqdm(desc=name, unit="B", unit_scale=True, disable=not progress, file=sys.stderr)
+                bars.append(opened.enter_context(bar))
+            bars[0].total = total
+            bars[0].update(done - bars[0].n)
+
+        yield on_progress

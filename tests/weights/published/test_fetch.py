@@ -1,0 +1,366 @@
+"""A published model by its name, from a server that cuts, changes, redirects and refuses."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from elmo.errors import OutputError, WeightFileError
+from elmo.weights import formats, hub
+from elmo.weights.published import fetch, sources, transfer
+from elmo.weights.published.fetch import fetched, is_downloaded, published_folder
+
+WEIGHTS = "/models/tiny/weights.hdf5"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.endswith(".sha256")}
+
+
+def get(name: str = "tiny", **options) -> Path:
+    return fetched(name, progress=False, **options)
+
+
+def test_a_name_is_downloaded_once_and_loads(tiny, publisher, model_files):
+    assert not is_downloaded(tiny)
+    folder = hub.resolve(tiny)
+    assert folder == published_folder(tiny)
+    assert contents(folder) == model_files
+    assert is_downloaded(tiny)
+    asked = len(publisher.asked)
+    assert hub.resolve(tiny) == hub.resolve(tiny, download=False) == folder
+    assert len(publisher.asked) == asked == 2
+    assert {file.known_from for file in formats.read(folder).source_files} == {"record"}
+    assert list((folder.parent / ".parts" / "tiny").iterdir()) == []
+
+
+def test_bars_are_shown_on_stderr_unless_refused(tiny, capsys):
+    fetched(tiny)
+    shown = capsys.readouterr()
+    assert "weights.hdf5: 100%" in shown.err
+    assert shown.out == ""
+
+
+def test_an_unencrypted_address_is_named_until_the_hash_is_known(tiny, publisher, capsys):
+    get()
+    assert capsys.readouterr().err.count("is not encrypted, and no SHA-256 of the file is known") == 2
+    for path in published_folder(tiny).iterdir():
+        path.unlink()
+    get()
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("cuts", [["cut 1000"], ["cut 0", "cut 5000", "cut 1", "cut 2000"]])
+def test_a_cut_connection_is_resumed(tiny, publisher, model_files, cuts):
+    publisher.faults = ["", *cuts]
+    assert contents(get()) == model_files
+    starts = [span for path, span in publisher.asked if path == WEIGHTS]
+    assert starts[0] is None
+    assert starts[-1] not in (None, "bytes=0-")
+    assert len(starts) == len(cuts) + 1
+
+
+def test_a_connection_that_only_ever_ends_gives_up_and_keeps_what_it_has(tiny, publisher, model_files):
+    publisher.faults = ["", *["cut 10"] * transfer.TRIES]
+    with pytest.raises(WeightFileError, match=r"ended after 50 of [\d,]+ bytes, 5 times in a row.*By hand: get http"):
+        get()
+    publisher.asked.clear()
+    assert contents(get()) == model_files
+    assert (WEIGHTS, "bytes=50-") in publisher.asked
+
+
+@pytest.mark.parametrize("setting", ["ranges", "validators"])
+def test_without_ranges_or_versions_it_begins_again(tiny, publisher, model_files, setting):
+    setattr(publisher, setting, False)
+    publisher.faults = ["", "cut 1000", "cut 2000"]
+    assert contents(get()) == model_files
+
+
+def test_a_file_that_changes_between_two_attempts_is_never_glued_together(tiny, publisher, model_files):
+    publisher.faults = ["", *["cut 3000"] * transfer.TRIES]
+    with pytest.raises(WeightFileError):
+        get()
+    changed = model_files["weights.hdf5"][:-8] + b"changed!"
+    for fault in ("", "ignores If-Range"):
+        publisher.files[WEIGHTS] = changed
+        publisher.faults = [fault]  # the options are here already
+        assert contents(get())["weights.hdf5"] == changed
+        _remove_all(published_folder("tiny"))
+        _forget_records()
+        publisher.files[WEIGHTS] = model_files["weights.hdf5"]
+        publisher.faults = ["", *["cut 3000"] * transfer.TRIES]
+        with pytest.raises(WeightFileError):
+            get()
+
+
+def test_a_server_that_sends_another_range_than_asked_is_asked_again(tiny, publisher, model_files):
+    publisher.faults = ["", "cut 3000", "wrong range"]
+    assert contents(get()) == model_files
+
+
+def test_a_shorter_file_than_what_is_here_begins_again(tiny, publisher, model_files):
+    publisher.faults = ["", *["cut 3000"] * transfer.TRIES]
+    with pytest.raises(WeightFileError):
+        get()
+    publisher.faults = ["status 416"]
+    assert contents(get()) == model_files
+
+
+def test_another_file_than_at_the_first_download_is_refused(tiny, publisher, model_files):
+    folder = get()
+    _remove_all(folder)
+    publisher.files[WEIGHTS] = model_files["weights.hdf5"][:-8] + b"changed!"
+    with pytest.raises(
+        WeightFileError, match="has the SHA-256 .*, but when it was first downloaded it had .*recorded in"
+    ):
+        get()
+    assert not folder.exists()
+    publisher.files[WEIGHTS] = model_files["weights.hdf5"]
+    assert contents(get()) == model_files
+
+
+def test_a_hash_of_the_catalogue_holds_from_the_first_download_on(tiny, publisher, monkeypatch):
+    monkeypatch.setattr("elmo.weights.first_sight.published_hash", lambda name: "0" * 64)
+    with pytest.raises(WeightFileError, match="but the published file has 0000"):
+        get()
+
+
+@pytest.mark.parametrize("status", [404, 403, 410])
+def test_what_is_not_there_is_had_from_a_mirror_or_not_at_all(tiny, publisher, model_files, status):
+    publisher.faults = [f"status {status}"]
+    with pytest.raises(WeightFileError) as raised:
+        get()
+    message = str(raised.value)
+    assert f"options.json: HTTP status {status}" in message
+    assert f"put them into {published_folder('tiny')}" in message
+    publisher.files |= {f"/mirror/tiny/{name}": content for name, content in model_files.items()}
+    assert contents(get(mirrors=[f"{publisher.address}/mirror/"])) == model_files
+    assert publisher.asked[-1][0] == "/mirror/tiny/weights.hdf5"
+
+
+def test_a_dead_mirror_gives_way_to_the_publisher(tiny, publisher, model_files, monkeypatch):
+    monkeypatch.setenv("ELMO_MIRRORS", f"http://127.0.0.1:1 {publisher.address}/nothing")
+    assert contents(get()) == model_files
+
+
+@pytest.mark.parametrize("mirror", ["ftp://127.0.0.1/x", "file:///etc", "no address", "http://"])
+def test_an_address_of_another_kind_gives_nothing(tiny, model_files, mirror):
+    assert contents(get(mirrors=[mirror])) == model_files
+
+
+def test_a_busy_server_is_asked_again(tiny, publisher, model_files):
+    publisher.faults = ["status 503", "status 429", "", "status 500"]
+    assert contents(get()) == model_files
+
+
+def test_redirects_are_followed_but_not_for_ever(tiny, publisher, model_files):
+    publisher.files["/elsewhere"] = model_files["options.json"]
+    publisher.faults = ["redirect /elsewhere"]
+    assert contents(get()) == model_files
+    _remove_all(published_folder("tiny"))
+    publisher.faults = ["redirect /models/tiny/options.json"] * 20
+    with pytest.raises(WeightFileError, match="HTTP status 302"):
+        get()
+
+
+def test_no_redirect_leaves_an_encrypted_connection():
+    request = transfer.urllib.request.Request("https://example.org/a")
+    with pytest.raises(transfer.Refused, match="not encrypted"):
+        transfer._Redirects().redirect_request(request, io.BytesIO(), 302, "", {}, "http://example.org/a")
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_page_that_asks_to_log_in_is_no_model(tiny, publisher, model_files, place):
+    publisher.faults = ["", ""]
+    publisher.faults[place] = "login"
+    with pytest.raises(WeightFileError, match="a page that asks to log in"):
+        get()
+    assert contents(get()) == model_files
+
+
+def test_fewer_bytes_than_the_weights_have_are_refused(tiny):
+    models = sources.known_models()
+    models[tiny] = replace(models[tiny], parameters=10**9)
+    with pytest.raises(WeightFileError, match=r"has [\d,]+ bytes, but it must have at least 4,000,000,000"):
+        get()
+
+
+def test_more_bytes_than_a_model_has_are_refused(tiny, publisher, monkeypatch):
+    monkeypatch.setattr(fetch, "MAX_BYTES", 5000)
+    with pytest.raises(WeightFileError, match="a model has at most 5,000"):
+        get()
+    publisher.faults = ["no length"]
+    with pytest.raises(WeightFileError, match="more than 5,000 bytes"):
+        get()
+
+
+def test_a_server_that_states_no_size_is_believed_to_the_end_of_the_connection(tiny, publisher, model_files):
+    publisher.faults = ["no length", "no length"]
+    assert contents(get()) == model_files
+
+
+def test_a_file_compressed_on_its_way_is_refused(tiny, publisher):
+    publisher.faults = ["compressed"]
+    with pytest.raises(WeightFileError, match=r"compresses the file on its way \(gzip\)"):
+        get()
+
+
+def test_no_room_says_so_before_the_first_byte(tiny, publisher, monkeypatch):
+    monkeypatch.setattr(transfer.shutil, "disk_usage", lambda _: SimpleNamespace(free=10))
+    with pytest.raises(OutputError, match="not enough disk: .* bytes are missing of the file, 10 are free.*ELMO_CACHE"):
+        get()
+
+
+def test_a_cache_that_cannot_be_written_says_so(tiny, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ELMO_CACHE", str(tmp_path / "file"))
+    with pytest.raises(OutputError, match="can't be used for downloads.*Set ELMO_CACHE"):
+        get()
+
+
+def test_files_put_there_by_hand_are_the_model(tiny, publisher, model_files):
+    folder = published_folder(tiny)
+    folder.mkdir(parents=True)
+    (folder / "options.json").write_bytes(model_files["options.json"])
+    with pytest.raises(WeightFileError, match="not downloaded yet"):
+        get(download=False)
+    (folder / "weights.hdf5").write_bytes(model_files["weights.hdf5"])
+    assert get(download=False) == folder
+    assert publisher.asked == []
+
+
+def test_a_folder_with_half_the_files_is_completed_but_nothing_else_is_removed(tiny, publisher, model_files):
+    folder = published_folder(tiny)
+    folder.mkdir(parents=True)
+    (folder / "options.json").write_text("{}")
+    (folder / "mine.txt").write_text("")
+    with pytest.raises(OutputError, match="holds 'mine.txt'"):
+        get()
+    (folder / "mine.txt").unlink()
+    assert contents(get()) == model_files
+
+
+def test_many_threads_download_it_once(tiny, publisher, model_files):
+    threads = [threading.Thread(target=get) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert contents(published_folder(tiny)) == model_files
+    assert len(publisher.asked) == 2
+
+
+def test_a_killed_download_is_continued_by_the_next_process(tiny, publisher, model_files, tmp_path):
+    """The other process hangs in the middle of the file, because the server does."""
+    code = (
+        "import sys, time\nfrom pathlib import Path\nfrom elmo.weights.published.transfer import transfer\n"
+        "def hang(done, total):\n    if done >= 4000:\n        print('here', flush=True); time.sleep(600)\n"
+        "import elmo.weights.published.transfer as module\nmodule._BLOCK = 4000\n"
+        "transfer(sys.argv[1], Path(sys.argv[2]), min_bytes=1, max_bytes=10**9, on_progress=hang)"
+    )
+    part = tmp_path / "part"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", code, publisher.address + WEIGHTS, str(part)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdout.readline() == b"here\n"
+        process.send_signal(signal.SIGKILL)
+    begun = part.stat().st_size
+    # What Python had not yet handed to the system is lost with it; what is there is continued.
+    steps = []
+    transfer.transfer(
+        publisher.address + WEIGHTS, part, min_bytes=1, max_bytes=10**9, on_progress=lambda *step: steps.append(step)
+    )
+    assert part.read_bytes() == model_files["weights.hdf5"]
+    if begun:
+        assert publisher.asked[-1][1] == f"bytes={begun}-"
+    publisher.asked.clear()
+    transfer.transfer(publisher.address + WEIGHTS, part, min_bytes=1, max_bytes=10**9, on_progress=lambda *_: None)
+    assert publisher.asked == []  # all of it is here
+
+
+def test_a_process_that_is_at_work_is_waited_for(tiny, publisher, model_files, monkeypatch):
+    monkeypatch.setattr(fetch, "WAIT", 0.2)
+    with fetch._alone("tiny"), pytest.raises(OutputError, match="another download of tiny is at work"):
+        get()
+    monkeypatch.setattr(fetch, "WAIT", 30)
+    release = threading.Timer(0.3, lambda: None)
+    with fetch._alone("tiny"):
+        waiting = threading.Thread(target=get)
+        waiting.start()
+        release.start()
+        time.sleep(0.3)
+        assert publisher.asked == []
+    waiting.join()
+    release.join()
+    assert contents(published_folder(tiny)) == model_files
+
+
+def archive_of(files: dict[str, bytes], prefix: str = "") -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(prefix + name, content)
+    return target.getvalue()
+
+
+@pytest.mark.parametrize("prefix", ["", "154/"])
+def test_an_archive_is_unpacked_and_held_like_its_files(tiny, publisher, model_files, prefix):
+    publisher.files["/zips/154.zip"] = archive_of(model_files | {"meta.json": b"{}"}, prefix)
+    folder = hub.resolve("nlpl:154")
+    assert contents(folder) == model_files | {"meta.json": b"{}"}
+    assert {file.known_from for file in formats.read(folder).source_files} == {"record"}
+    assert hub.resolve("nlpl:154", download=False) == folder
+    _remove_all(folder)
+    publisher.files["/zips/154.zip"] = archive_of(model_files | {"meta.json": b"[]"}, prefix)
+    with pytest.raises(WeightFileError, match="has the SHA-256"):
+        hub.resolve("nlpl:154")
+
+
+@pytest.mark.slow  # a process for each pickle
+def test_a_language_of_many_langs_is_its_archive(tiny, publisher, golden_folder):
+    folder = golden_folder / "efml_word_and_char"
+    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "expected.npz"}
+    publisher.files["/zips/161.zip"] = archive_of(files)
+    found = hub.resolve("many-langs/ko")
+    assert found == published_folder("many-langs/ko")
+    read = formats.read(found)
+    assert read.source_format == "many_langs"
+    assert {file.known_from for file in read.source_files} == {"record"}
+
+
+def test_an_archive_of_other_vectors_is_no_model_and_leaves_nothing(tiny, publisher):
+    publisher.files["/zips/42.zip"] = archive_of({"model.txt": b"1 2\nthe 0.1 0.2\n", "meta.json": b"{}"})
+    with pytest.raises(WeightFileError, match=r"nlpl:42: holds no ELMo model but meta\.json, model\.txt"):
+        hub.resolve("nlpl:42")
+    assert not published_folder("nlpl:42").exists()
+
+
+def test_a_damaged_archive_says_so_and_a_sound_one_is_taken_later(tiny, publisher, model_files):
+    sound = archive_of(model_files)
+    place = len(sound) // 3
+    publisher.files["/zips/154.zip"] = sound[:place] + bytes([sound[place] ^ 1]) + sound[place + 1 :]
+    with pytest.raises(WeightFileError, match=r"154\.zip: is no sound zip archive"):
+        hub.resolve("nlpl:154")
+    assert not published_folder("nlpl:154").exists()
+    publisher.files["/zips/154.zip"] = sound
+    assert contents(hub.resolve("nlpl:154")) == model_files
+
+
+def _remove_all(folder: Path) -> None:
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
+
+
+def _forget_records() -> None:
+    for path in (fetch.cache_folder() / "sha256").iterdir():
+        path.unlink()
