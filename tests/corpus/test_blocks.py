@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from elmo.corpus.block_reader import BlockReader
 from elmo.corpus.blocks import read_blocks
+from elmo.corpus.settings import CorpusSettings
 from elmo.errors import TextError
+from elmo.text.sentences import read_sentences
 
 lines = st.lists(st.sampled_from([b"", b"a", b" ", b"longer line", b"\r"]), max_size=30).map(b"\n".join)
 
@@ -57,3 +60,37 @@ def test_a_damaged_file_is_an_error_with_the_last_good_line(tmp_path):
     path.write_bytes(content[: len(content) // 2])
     with pytest.raises(TextError, match=r"cut.gz: can't be read beyond line \d+: it is cut off"):
         list(read_blocks(path, "line", size=1000))
+
+
+def test_records_of_a_table_stay_whole_and_know_the_header(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = "".join(f'{number},"line {number}\nof ""two"", one"\n' for number in range(40))
+    path.write_text("id,text\n" + rows, encoding="utf-8")
+    blocks = list(read_blocks(path, "record", size=100, has_header=True))
+    assert len(blocks) > 5
+    assert b"".join(block.content for block in blocks).decode() == "id,text\n" + rows
+    assert all(block.content.count(b'"') % 2 == 0 and block.content.endswith(b"\n") for block in blocks)
+    assert [block.header for block in blocks] == [b""] + [b"id,text"] * (len(blocks) - 1)
+
+
+def test_a_quote_that_is_never_closed_does_not_fill_the_memory(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('a\n"b\n' + "c\n" * 2000, encoding="utf-8")
+    assert max(len(block.content) for block in read_blocks(path, "record", size=100)) < 1000
+
+
+@pytest.mark.parametrize(("name", "field"), [("t.csv", "text"), ("t.csv", "2"), ("t.tsv", "text"), ("t.conll", "text")])
+def test_blocks_of_every_format_give_the_sentences_of_the_file(tmp_path, name, field):
+    path = tmp_path / name
+    if name == "t.conll":
+        path.write_text("".join(f"w{number} X\nend X\n\n" for number in range(60)), encoding="utf-8")
+    else:
+        apart = "," if name == "t.csv" else "\t"
+        quote = '"' if name == "t.csv" else ""
+        rows = [f"{number}{apart}{quote}a row of {number} words{quote}" for number in range(60)]
+        path.write_text("\n".join([f"id{apart}text", *rows]) + "\n", encoding="utf-8")
+    recipe = CorpusSettings(field=field).recipe(path, for_training=True)
+    blocks = list(read_blocks(path, recipe.border, size=90, has_header=recipe.has_header))
+    assert len(blocks) > 3
+    found = [it for block in blocks for it in BlockReader(block, recipe, lambda: None).sentences()]
+    assert found == list(read_sentences(path, field=field))

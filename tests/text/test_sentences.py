@@ -210,7 +210,9 @@ def test_without_a_library_for_zstandard_the_extra_is_named(tmp_path, monkeypatc
     [
         ("a.txt", "text"),
         ("a", "text"),
-        ("a.conll", "text"),
+        ("a.conll", "conll"),
+        ("a.csv.xz", "csv"),
+        ("a.TSV", "tsv"),
         ("a.jsonl", "jsonl"),
         ("a.NDJSON.gz", "jsonl"),
         ("a.conllu.zst", "conllu"),
@@ -224,8 +226,9 @@ def test_the_ending_tells_the_format_unless_it_is_named(name, expected):
 
 
 def test_an_unknown_format_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match="format is 'csv', but a text is one of: auto, text, jsonl, conllu"):
-        read_sentences(written(tmp_path, b"a\n"), format="csv")
+    choices = "auto, text, jsonl, csv, tsv, conll, conllu"
+    with pytest.raises(ConfigError, match=f"format is 'pdf', but a text is one of: {choices}"):
+        read_sentences(written(tmp_path, b"a\n"), format="pdf")
 
 
 @given(st.binary(max_size=60), st.sampled_from(["utf-8", "latin-1", "euc-kr"]), st.sampled_from([1, 5]))

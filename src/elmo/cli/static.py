@@ -25,9 +25,12 @@ class Arguments:
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
     """File of vectors to make."""
     format: FormatChoice = "auto"
-    """text: sentences in lines; jsonl: objects in lines; conllu: treebanks; auto: by the ending of each file."""
+    """text: plain text; jsonl: one JSON object per line; csv and tsv: tables with a text per row; conll and conllu: one
+    token per line; auto: by the ending of each file."""
     field: str = "text"
-    """Of JSON lines: what holds the text, or the list of a sentence's tokens."""
+    """Of JSON lines: the key of the text, or of the list of a sentence's tokens. Of CSV and TSV: the column's name, or
+    its number from 1 in a file without names. Of CoNLL: the number of the tokens' column (default: text, or the first
+    column)."""
     tokenizer: str = "whitespace"
     """How text becomes tokens: whitespace; unicode: by rules, for text that isn't tokenized; or module:function of
     your own."""

@@ -2,20 +2,19 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from elmo.corpus.blocks import Block, Border
 from elmo.corpus.documents import DocumentMarks, Documents
 from elmo.errors import ElmoError, TextError
 from elmo.process.stop_flag import StopRequested
 from elmo.text.decoding import BadLine, decoded_block
-from elmo.text.sentences import OnBadText, Tokenize, bad_line_of, rows_of
+from elmo.text.formats.rows import bad_line_of, has_header, rows_of
+from elmo.text.reading.settings import SentenceEnds
+from elmo.text.sentences import OnBadText, Tokenize
 from elmo.text.text_file import Format
 from elmo.text.token_form import why_no_token
 from elmo.text.tokenizer import split_sentences
 from elmo.text.tokenizer import tokenizer as named_tokenizer
-
-SentenceEnds = Literal["lines", "within-lines", "across-lines"]
 
 # Bad lines whose message is kept; all are counted.
 BAD_LINES_LISTED = 1000
@@ -39,8 +38,17 @@ class Recipe:
     @property
     def border(self) -> Border:
         """Where a text of this kind may be cut."""
-        crosses_lines = self.format == "conllu" or (self.format == "text" and self.sentences == "across-lines")
+        if self.format == "csv":
+            return "record"
+        crosses_lines = self.format in ("conllu", "conll") or (
+            self.format == "text" and self.sentences == "across-lines"
+        )
         return "blank line" if crosses_lines else "line"
+
+    @property
+    def has_header(self) -> bool:
+        """Whether the first line names columns."""
+        return has_header(self.format, self.field)
 
 
 class BlockReader:
@@ -134,7 +142,11 @@ class BlockReader:
         instead = bad_line_of(recipe.format)
         lines = decoded_block(block.content, block.name, recipe.encoding, on_bad_line, block.first_line, instead)
         on_new_document = self.marks.end if recipe.documents == "block" else None
-        return rows_of(lines, recipe.format, block.name, recipe.field, on_bad_line, block.first_line, on_new_document)
+        # Undecodable names of columns were reported where they stand, in the first block.
+        header = block.header.decode(recipe.encoding, "replace").strip("\r") if block.header else None
+        return rows_of(
+            lines, recipe.format, block.name, recipe.field, on_bad_line, block.first_line, on_new_document, header
+        )
 
     def _note_bad_line(self, _: int, message: str) -> None:
         self._is_bad = True

@@ -15,7 +15,8 @@ from elmo.text.text_file import DAMAGED, is_packed, opened, text_name, unreadabl
 
 BLOCK_BYTES = 2 << 20
 
-Border = Literal["line", "blank line"]
+Border = Literal["line", "blank line", "record"]
+"""What a block ends with; a record is a row of a CSV file, whose quoted cells may hold line ends."""
 
 _BLANK_LINE = re.compile(rb"\n[ \t\r\v\f]*(?=\n)")
 # Without a blank line for so long a block ends at a line end.
@@ -31,6 +32,8 @@ class Block:
     first_line: int
     """From 1."""
     content: bytes = field(repr=False)
+    header: bytes = field(default=b"", repr=False)
+    """The first line of a table that the block does not begin with."""
 
     @property
     def last_line(self) -> int:
@@ -41,7 +44,7 @@ class Block:
     @property
     def digest(self) -> str:
         """Tells whether another block has the same content."""
-        return hashlib.blake2b(self.content, digest_size=16).hexdigest()
+        return hashlib.blake2b(self.header + self.content, digest_size=16).hexdigest()
 
 
 def read_blocks(
@@ -49,15 +52,17 @@ def read_blocks(
     border: Border,
     *,
     size: int = BLOCK_BYTES,
+    has_header: bool = False,
     on_progress: Callable[[int], None] | None = None,
 ) -> Iterator[Block]:
     """The blocks of a file, packed or not, each a little over `size` bytes; none if it is empty.
 
-    `border`: what a block ends with; where no blank line comes for long it is a line end after all.
+    `border`: what a block ends with; where no blank line or record's end comes for long it is a line end after all.
+    `has_header`: whether the first line names columns, which later blocks have to know too.
     `on_progress`: called with the bytes of the file (as it lies on the disk) read since the last call.
     Raises TextError if the file is damaged or over a limit of `elmo.text.limits`.
     """
-    line, seen = 1, 0
+    line, seen, header = 1, 0, b""
     try:
         with opened(path) as (raw, content):
             unpacked = 0
@@ -67,7 +72,9 @@ def read_blocks(
                 unpacked += len(piece)
                 if is_packed(path):
                     require_plausible_size(text_name(path), raw, unpacked)
-                yield Block(text_name(path), line, piece)
+                yield Block(text_name(path), line, piece, header)
+                if has_header and line == 1:
+                    header = piece.partition(b"\n")[0]
                 line += piece.count(b"\n")
                 if on_progress is not None and raw.seekable():
                     on_progress(raw.tell() - seen)
@@ -99,7 +106,22 @@ def _last_border(held: bytearray, border: Border, start: int, size: int) -> int:
     last_line_end = held.rfind(b"\n", start) + 1
     if border == "line" or last_line_end == 0:
         return last_line_end
+    end = _last_record_end(held, last_line_end) if border == "record" else _last_blank_line_end(held, start)
+    return end if end or len(held) < _MOST_BLOCKS * size else last_line_end
+
+
+def _last_blank_line_end(held: bytearray, start: int) -> int:
     end = 0
     for match in _BLANK_LINE.finditer(held, start):
         end = match.end() + 1
-    return end if end or len(held) < _MOST_BLOCKS * size else last_line_end
+    return end
+
+
+def _last_record_end(held: bytearray, line_end: int) -> int:
+    """A line end with an odd number of quotes before it stands in a quoted cell. `held` begins with a record."""
+    end, quotes = line_end, held.count(b'"', 0, line_end)
+    while quotes % 2:
+        before = held.rfind(b"\n", 0, end - 1) + 1
+        quotes -= held.count(b'"', before, end)
+        end = before
+    return end

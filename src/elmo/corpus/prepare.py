@@ -151,7 +151,10 @@ class _Run:
                 for path in paths:
                     recipe = self.settings.recipe(path, for_training=split == TRAIN)
                     files.append(self._text_file(len(files), path, split, index))
-                    for block in read_blocks(path, recipe.border, size=BLOCK_BYTES, on_progress=progress):
+                    blocks = read_blocks(
+                        path, recipe.border, size=BLOCK_BYTES, has_header=recipe.has_header, on_progress=progress
+                    )
+                    for block in blocks:
                         self._check()
                         if not work.has(index, block):
                             maker.submit(block, recipe, work.part_path(index))

@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from elmo.corpus.block_reader import Recipe, SentenceEnds, tokenizer_name
+from elmo.corpus.block_reader import Recipe, tokenizer_name
 from elmo.corpus.documents import Documents
 from elmo.corpus.part_workers import check_can_travel
 from elmo.errors import ConfigError
 from elmo.text.decoding import checked_encoding
+from elmo.text.reading.settings import SentenceEnds
 from elmo.text.sentences import OnBadText, Tokenize
 from elmo.text.text_file import STDIN, FormatChoice, check_is_text_file, format_of
 from elmo.text.tokenizer import tokenizer as named_tokenizer
@@ -25,6 +26,8 @@ else:
 TOKENS_PER_SHARD = 20_000_000
 _MOST_CHARACTERS = 10_000
 _MOST_WORKERS = 64
+# Formats with a document in each row.
+_OF_ROWS = {"jsonl": "JSON lines", "csv": "CSV", "tsv": "TSV"}
 
 Splits = Mapping[str, Sequence[Path | str]]
 
@@ -49,13 +52,16 @@ class CorpusSettings:
     documents every time; equal documents are never on both sides."""
     documents: Documents | None = None
     """What a document is: file; block (text: separated by blank lines, CoNLL-U: starting at # newdoc); row (a line, a
-    JSON object, a sentence of CoNLL-U) (default: row for JSON lines, else block)."""
+    JSON object, a row of a table, a sentence of CoNLL) (default: row for JSON lines and tables, else block)."""
     max_characters_per_token: int = 50
     """Characters kept of each word, including the two marks at its ends."""
     format: FormatChoice = "auto"
-    """text: plain text; jsonl: one JSON object per line; conllu: treebanks; auto: by the ending of each file."""
+    """text: plain text; jsonl: one JSON object per line; csv and tsv: tables with a text per row; conll and conllu: one
+    token per line; auto: by the ending of each file."""
     field: str = "text"
-    """Of JSON lines: the key of the text, or of the list of a sentence's tokens."""
+    """Of JSON lines: the key of the text, or of the list of a sentence's tokens. Of CSV and TSV: the column's name, or
+    its number from 1 in a file without names. Of CoNLL: the number of the tokens' column (default: text, or the first
+    column)."""
     sentences: SentenceEnds = "lines"
     """lines: each line is one sentence; for raw text: within-lines: a line can hold several; across-lines: they go on
     over line ends, and only blank lines end a paragraph."""
@@ -81,7 +87,7 @@ class CorpusSettings:
         """What a document is in this file."""
         if self.documents is not None:
             return self.documents
-        return "row" if format_of(path, self.format) == "jsonl" else "block"
+        return "row" if format_of(path, self.format) in _OF_ROWS else "block"
 
     def recipe(self, path: Path | str, *, for_training: bool) -> Recipe:
         """How a file is read; `for_training`: whether documents of it may be held out."""
@@ -184,8 +190,8 @@ class CorpusSettings:
                     "documents are files, but standard input is none. Put the text into files, or use --documents row "
                     "or block."
                 )
-            if self.documents == "block" and format_of(file, self.format) == "jsonl":
+            if self.documents == "block" and (kind := format_of(file, self.format)) in _OF_ROWS:
                 raise ConfigError(
-                    f"{file} is JSON lines, in which blank lines separate no documents, but documents are blocks. "
-                    "Use --documents row or file."
+                    f"{file} is {_OF_ROWS[kind]}, in which blank lines separate no documents, but documents are "
+                    "blocks. Use --documents row or file."
                 )

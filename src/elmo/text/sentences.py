@@ -1,13 +1,12 @@
 """Sentences: a text file -> an iterator of tokenized sentences, in constant memory."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal, get_args
 
 from elmo.errors import ConfigError, TextError
-from elmo.text.conllu import UNDECODABLE, conllu_sentences
 from elmo.text.decoding import BadLine, checked_encoding, decoded
-from elmo.text.jsonl import jsonl_rows
+from elmo.text.formats.rows import NumberedRows, Row, bad_line_of, has_header, rows_of
 from elmo.text.limits import limited_lines
 from elmo.text.text_file import (
     DAMAGED,
@@ -45,8 +44,8 @@ def read_sentences(
     `path`: plain text, or packed when it ends in .gz, .xz, .bz2 or .zst; "-" is standard input (not packed). A pipe
     is read once, like standard input.
     `format`: "text" has one sentence a line; "jsonl" an object a line, whose `field` is a text (one sentence) or a
-    list of tokens; "conllu" a sentence a block of lines; "auto" goes by the ending
-    (.jsonl, .ndjson, .conllu, all else is text).
+    list of tokens; "csv" and "tsv" a row a sentence, in the column `field` (its name, or its number from 1 where no row
+    names the columns); "conll" and "conllu" a token a line; "auto" goes by the ending (see `text_file.format_of`).
     `tokenize`: makes tokens of a text; lists of tokens are taken as they are.
     `errors`: what to do with a line that can't be decoded or parsed. "strict" raises; "skip" yields `[]`, so that
     numbers stay true, and calls `on_bad_line(line number from 1, message)`.
@@ -57,6 +56,36 @@ def read_sentences(
     Raises TextError if the file is missing, a folder, a device, damaged, not in `encoding` or `format`, or over a limit
     of `elmo.text.limits`; ConfigError for an encoding that doesn't exist or doesn't end lines with the byte 0x0A.
     """
+    rows = read_rows(
+        path,
+        encoding=encoding,
+        errors=errors,
+        on_bad_line=on_bad_line,
+        require_content=require_content,
+        on_progress=on_progress,
+        format=format,
+        field=field,
+        advice=advice,
+    )
+    return (tokenize(row) if isinstance(row, str) else row for _, row in rows)
+
+
+def read_rows(
+    path: Path | str,
+    *,
+    encoding: str = "utf-8",
+    errors: OnBadText = "strict",
+    on_bad_line: BadLine | None = None,
+    require_content: bool = False,
+    on_progress: Callable[[int], None] | None = None,
+    format: FormatChoice = "auto",
+    field: str = "text",
+    advice: str = "",
+) -> Iterator[tuple[int, Row]]:
+    """The texts, or lists of tokens, of `path`, each with the number of the line that it begins at, from 1.
+
+    Parameters and errors are those of `read_sentences`; a blank or bad line is "" or [].
+    """
     if errors not in get_args(OnBadText):
         raise ConfigError(f"errors is {errors!r}, but must be one of: strict, skip.")
     codec = checked_encoding(encoding)
@@ -66,35 +95,16 @@ def read_sentences(
     name = text_name(path)
     content = _lines(path, on_progress, require_content)
     lines = decoded(content, name, codec, bad_line, instead=bad_line_of(known_format), advice=advice)
-    return (
-        tokenize(row) if isinstance(row, str) else row for row in rows_of(lines, known_format, name, field, bad_line)
-    )
+    return _numbered_rows(lines, known_format, name, field, bad_line)
 
 
-def rows_of(
-    lines: Iterable[str],
-    format: Format,
-    name: str,
-    field: str,
-    on_bad_line: BadLine | None,
-    first: int = 1,
-    on_new_document: Callable[[], None] | None = None,
-) -> Iterable[str | list[str]]:
-    """What `format` sees in `lines`: texts, or lists of tokens.
-
-    `name`: of the file, for messages; `first`: the number of the first line; `field`: for "jsonl";
-    `on_new_document`: for "conllu".
-    """
-    if format == "jsonl":
-        return jsonl_rows(lines, name, field, on_bad_line, first)
-    if format == "conllu":
-        return conllu_sentences(lines, name, on_bad_line, first, on_new_document)
-    return lines
-
-
-def bad_line_of(format: Format) -> str:
-    """What `rows_of` takes for a line that couldn't be decoded."""
-    return UNDECODABLE if format == "conllu" else ""
+def _numbered_rows(
+    lines: Iterator[str], format: Format, name: str, field: str, on_bad_line: BadLine | None
+) -> Iterator[tuple[int, Row]]:
+    numbered = NumberedRows(lines)
+    header = numbered.header() if has_header(format, field) else None
+    first = 1 if header is None else 2
+    yield from numbered.of(rows_of(numbered.lines, format, name, field, on_bad_line, first, header=header))
 
 
 def _ignore(number: int, message: str) -> None:

@@ -18,14 +18,21 @@ from typing import Any, BinaryIO, Literal, get_args
 
 from elmo.errors import ConfigError, MissingExtraError, TextError
 
-Format = Literal["text", "jsonl", "conllu"]
-FormatChoice = Literal["auto", "text", "jsonl", "conllu"]
+Format = Literal["text", "jsonl", "csv", "tsv", "conll", "conllu"]
+FormatChoice = Literal["auto", "text", "jsonl", "csv", "tsv", "conll", "conllu"]
 
 STDIN = "-"
 
 _LONGEST_NAME_SHOWN = 200
 
-_FORMAT_OF_SUFFIX: dict[str, Format] = {".jsonl": "jsonl", ".ndjson": "jsonl", ".conllu": "conllu"}
+_FORMAT_OF_SUFFIX: dict[str, Format] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".conll": "conll",
+    ".conllu": "conllu",
+}
 
 
 def text_name(path: Path | str) -> str:
@@ -88,7 +95,8 @@ def is_packed(path: Path | str) -> bool:
 
 
 def format_of(path: Path | str, choice: FormatChoice = "auto") -> Format:
-    """`choice`, or what the ending says: .jsonl and .ndjson, .conllu (also packed: .jsonl.gz); all else is text."""
+    """`choice`, or what the ending says: .jsonl and .ndjson, .csv, .tsv, .conll, .conllu (also packed: .jsonl.gz); all
+    else is text."""
     if choice not in get_args(FormatChoice):
         raise ConfigError(f"format is {choice!r}, but a text is one of: {', '.join(get_args(FormatChoice))}.")
     if choice != "auto":

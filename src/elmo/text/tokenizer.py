@@ -95,16 +95,34 @@ def split_sentences(text: str) -> list[str]:
 
     A dot ends a sentence unless it follows a title, an initial or the number of a list, or a small letter follows.
     """
+    return [" ".join(text[start:stop].split()) for start, stop in sentence_spans(text)]
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Where each sentence of `split_sentences` begins and ends in `text`, in characters, without spaces around it."""
     found = []
-    for paragraph in _PARAGRAPH.split(text):
-        start = 0
+    for begin, stop in _paragraphs(text):
+        paragraph, start = text[begin:stop], 0
         for end in _END.finditer(paragraph):
             after = paragraph[end.end() : end.end() + _LOOK_AHEAD]
             if _ends_sentence(paragraph[start : end.start()], end.group(), after):
-                found.append(paragraph[start : end.end()])
+                found.append((begin + start, begin + end.end()))
                 start = end.end()
-        found.append(paragraph[start:])
-    return [" ".join(sentence.split()) for sentence in found if sentence.strip()]
+        found.append((begin + start, stop))
+    return [_stripped(text, start, stop) for start, stop in found if text[start:stop].strip()]
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for gap in _PARAGRAPH.finditer(text):
+        yield start, gap.start()
+        start = gap.end()
+    yield start, len(text)
+
+
+def _stripped(text: str, start: int, stop: int) -> tuple[int, int]:
+    part = text[start:stop]
+    return start + len(part) - len(part.lstrip()), stop - (len(part) - len(part.rstrip()))
 
 
 def _ends_sentence(before: str, mark: str, after: str) -> bool:

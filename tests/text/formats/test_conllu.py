@@ -3,7 +3,7 @@
 import pytest
 
 from elmo.errors import TextError
-from elmo.text.conllu import conllu_sentences
+from elmo.text.formats.conllu import conllu_sentences
 from elmo.text.sentences import read_sentences
 
 

@@ -1,0 +1,98 @@
+"""The first lines of a text: which tokenizer they ask for, and what in them would make a model's vectors poor."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from elmo.text.first_look.language import why_foreign
+from elmo.text.first_look.punctuation import Punctuation, punctuation_of
+from elmo.text.reading.settings import AUTO, Reading
+from elmo.text.sentences import read_rows
+from elmo.text.text_file import text_name
+
+LINES_LOOKED_AT = 1000
+_CHARACTERS_LOOKED_AT = 200_000
+
+
+@dataclass(frozen=True)
+class FirstLook:
+    """What the first lines look like."""
+
+    reading: Reading
+    """How the text is to be read: with the tokenizer that "auto" stands for."""
+    name: str
+    """Of the text, for messages."""
+    punctuation: Punctuation
+    sentences: list[list[str]]
+    """Tokens of the first lines."""
+    was_auto: bool
+
+    @property
+    def note(self) -> str | None:
+        """What was decided for "auto", where that changes what a space-separated word is."""
+        if not self.was_auto or self.reading.tokenizer == "whitespace":
+            return None
+        return (
+            f"{self.name} looks untokenized ({self.punctuation.example!r} is one word of it), so it is tokenized by "
+            "rules (--tokenizer unicode). If its tokens are apart already, use --tokenizer whitespace."
+        )
+
+    def warnings(self, vocabulary: Sequence[str] | None = None) -> list[str]:
+        """What would make the vectors poor; `vocabulary`: the model's words, the most frequent first, if it has any."""
+        found = []
+        if self.punctuation.is_raw and self.reading.tokenizer == "whitespace":
+            found.append(
+                f"{self.name} looks untokenized: {self.punctuation.example!r} is one word of it, but models know words "
+                "and punctuation apart, and vectors of words that they don't know are poor. Use --tokenizer auto or "
+                "unicode."
+            )
+        if vocabulary and (why := why_foreign(self.sentences, vocabulary)):
+            found.append(
+                f"{self.name} is not in the model's language: {why}. Its vectors will be poor. Name a model of its "
+                "language with --model; 'elmo models' lists them."
+            )
+        return found
+
+
+def first_look(paths: Sequence[Path | str], reading: Reading) -> FirstLook:
+    """Reads the first lines of some files.
+
+    Raises what reading them raises: TextError for the first bad line, unless bad lines are skipped, or an empty file.
+    """
+    return look_at(_texts(paths, reading), reading, text_name(paths[0]))
+
+
+def look_at(rows: Iterable[str | list[str]], reading: Reading, name: str = "the text") -> FirstLook:
+    """The first look at rows in memory: texts, or lists of tokens."""
+    texts: list[str] = []
+    given: list[list[str]] = []
+    characters = 0
+    for row in islice(rows, LINES_LOOKED_AT):
+        if isinstance(row, str):
+            texts.append(row)
+        else:
+            given.append(row)
+        characters += sum(map(len, row))
+        if characters > _CHARACTERS_LOOKED_AT:
+            break
+    punctuation = punctuation_of(text.replace("\n", " ") for text in texts)
+    was_auto = reading.tokenizer == AUTO
+    if was_auto:
+        reading = reading.with_tokenizer("unicode" if punctuation.is_raw else "whitespace")
+    tokenize = reading.tokenize if reading.tokenizer in ("unicode", "whitespace") else str.split
+    sentences = [*given, *(tokenize(text.replace("\n", " ")) for text in texts)]
+    return FirstLook(reading, name, punctuation, sentences, was_auto)
+
+
+def _texts(paths: Sequence[Path | str], reading: Reading) -> Iterator[str | list[str]]:
+    for path in paths:
+        rows = read_rows(
+            path,
+            encoding=reading.encoding,
+            errors=reading.errors,
+            require_content=True,
+            format=reading.format,
+            field=reading.field,
+        )
+        yield from (row for _, row in rows)

@@ -1,0 +1,82 @@
+"""Rows: the lines of a file in one of the known formats -> texts, or lists of tokens."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from elmo.text.decoding import BadLine
+from elmo.text.formats.conll import conll_sentences
+from elmo.text.formats.conllu import UNDECODABLE, conllu_sentences
+from elmo.text.formats.jsonl import jsonl_rows
+from elmo.text.formats.table import table_rows
+from elmo.text.text_file import Format
+
+Row = str | list[str]
+
+
+def rows_of(
+    lines: Iterable[str],
+    format: Format,
+    name: str,
+    field: str,
+    on_bad_line: BadLine | None,
+    first: int = 1,
+    on_new_document: Callable[[], None] | None = None,
+    header: str | None = None,
+) -> Iterable[Row]:
+    """What `format` sees in `lines`: texts, or lists of tokens.
+
+    `name`: of the file, for messages; `first`: the number of the first line; `field`: of JSON objects the key, of
+    tables and CoNLL columns the column; `on_new_document`: for "conllu" and "conll"; `header`: the first line of a
+    table whose `lines` begin later.
+    """
+    if format == "jsonl":
+        return jsonl_rows(lines, name, field, on_bad_line, first)
+    if format == "conllu":
+        return conllu_sentences(lines, name, on_bad_line, first, on_new_document)
+    if format == "conll":
+        return conll_sentences(lines, name, field, on_bad_line, first, on_new_document)
+    if format in ("csv", "tsv"):
+        return table_rows(lines, name, field, on_bad_line, first, header, is_quoted=format == "csv")
+    return lines
+
+
+def bad_line_of(format: Format) -> str:
+    """What `rows_of` takes for a line that couldn't be decoded."""
+    return UNDECODABLE if format in ("conllu", "conll") else ""
+
+
+def has_header(format: Format, field: str) -> bool:
+    """Whether the first line of such a file names columns."""
+    return format in ("csv", "tsv") and not field.isdecimal()
+
+
+class NumberedRows:
+    """Rows with the number of the line that each begins at, which for a blank row is that line.
+
+    Use `lines` as the lines that `rows_of` reads, then go through the rows with `of`.
+    """
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self.lines = self._counted(lines)
+        """The same lines, counted."""
+        self._read = 0
+        self._begins: int | None = None
+
+    def header(self) -> str:
+        """Takes the first line, which is part of no row."""
+        line = next(self.lines, "")
+        self._begins = None
+        return line
+
+    def of(self, rows: Iterable[Row]) -> Iterator[tuple[int, Row]]:
+        """Each row and its line, from 1."""
+        for row in rows:
+            begins = self._read if self._begins is None else self._begins
+            self._begins = None
+            yield begins, row
+
+    def _counted(self, lines: Iterable[str]) -> Iterator[str]:
+        for line in lines:
+            self._read += 1
+            if self._begins is None and line.strip():
+                self._begins = self._read
+            yield line

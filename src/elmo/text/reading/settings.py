@@ -1,0 +1,101 @@
+"""Reading: how files of text become sentences, by the same settings wherever text is read."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from glob import glob, has_magic
+from pathlib import Path
+from typing import Literal, get_args
+
+from elmo.errors import ConfigError, TextError
+from elmo.text.decoding import checked_encoding
+from elmo.text.sentences import OnBadText, Tokenize
+from elmo.text.text_file import STDIN, FormatChoice, check_is_text_file, format_of, is_stream
+from elmo.text.tokenizer import tokenizer as named_tokenizer
+
+SentenceEnds = Literal["lines", "within-lines", "across-lines"]
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How text is read; every field is a flag of the verbs that read text."""
+
+    format: FormatChoice = "auto"
+    """text: plain text; jsonl: one JSON object per line; csv and tsv: tables with a text per row; conll and conllu: one
+    token per line; auto: by the ending of each file."""
+    field: str = "text"
+    """Of JSON lines: the key of the text, or of the list of a sentence's tokens. Of CSV and TSV: the column's name, or
+    its number from 1 in a file without names. Of CoNLL: the number of the tokens' column (default: text, or the first
+    column)."""
+    sentences: SentenceEnds = "lines"
+    """lines: each line is one sentence; for raw text: within-lines: a line can hold several; across-lines: they go on
+    over line ends, and only blank lines end a paragraph."""
+    tokenizer: str = AUTO
+    """How text becomes tokens: whitespace: it has its tokens apart already; unicode: by rules, for raw text; auto:
+    unicode if the first lines look raw, else whitespace; or module:function of your own."""
+    encoding: str = "utf-8"
+    """Encoding of the text."""
+    errors: OnBadText = "strict"
+    """What happens at a line that isn't valid text: strict: stop; skip: list and skip it."""
+
+    def check(self) -> None:
+        """ConfigError for a value that is none of the choices, an unknown encoding or a tokenizer that isn't there."""
+        for name, value, choices in (
+            ("format", self.format, get_args(FormatChoice)),
+            ("sentences", self.sentences, get_args(SentenceEnds)),
+            ("errors", self.errors, get_args(OnBadText)),
+        ):
+            if value not in choices:
+                raise ConfigError(f"{name} is {value!r}, but must be one of: {', '.join(choices)}.")
+        checked_encoding(self.encoding)
+        if self.tokenizer != AUTO:
+            named_tokenizer(self.tokenizer)
+
+    def with_tokenizer(self, tokenizer: str) -> "Reading":
+        """The same with another tokenizer, for instance the one that was found for "auto"."""
+        return replace(self, tokenizer=tokenizer)
+
+    @property
+    def tokenize(self) -> Tokenize:
+        """The tokenizer's function. ConfigError for "auto", for which the text must be looked at first."""
+        if self.tokenizer == AUTO:
+            raise ConfigError(
+                "the tokenizer is 'auto', which must be chosen by a look at the text. Use whitespace, unicode or "
+                "module:function here."
+            )
+        return named_tokenizer(self.tokenizer)
+
+    def crosses_lines(self, path: Path | str) -> bool:
+        """Whether sentences of this file go on over line ends."""
+        return self.sentences == "across-lines" and format_of(path, self.format) == "text"
+
+
+def text_files(names: Sequence[str]) -> list[str]:
+    """The files of `names`, in their order: a name with *, ? or [ that is no file stands for all files that it matches.
+
+    Raises TextError for a missing file, a pattern without a file and a folder, ConfigError if standard input or a pipe
+    is one of several: it has no name to be told by.
+    """
+    found = [file for name in names for file in _matches(name)]
+    for file in found:
+        check_is_text_file(file)
+    if len(found) > 1 and (streams := [file for file in found if is_stream(file)]):
+        raise ConfigError(
+            f"{streams[0]} is read once, as a stream, but {len(found)} texts were named. Put it into a file, or join "
+            "them before: cat TEXT TEXT | elmo ... -"
+        )
+    return found
+
+
+def _matches(name: str) -> list[str]:
+    if name == STDIN or not has_magic(name) or Path(name).exists():
+        return [name]
+    # In the order of their names, which doesn't depend on the file system.
+    found = sorted(file for file in glob(name, recursive=True) if not Path(file).is_dir())  # noqa: PTH207 - the name may be absolute
+    if not found:
+        raise TextError(f"{name}: no file matches this pattern. Paths count from {Path.cwd()}; check the spelling.")
+    return found
+
+
+OnSkipped = Callable[[int, str], None]
+"""Called with the line, from 1, and the message for each line that is skipped."""

@@ -1,0 +1,74 @@
+"""CSV and TSV: a column of texts, whatever stands in the cells, and what is wrong with a file."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo.errors import TextError
+from elmo.text.formats.table import table_rows
+from elmo.text.sentences import read_rows
+
+cell = st.text(st.characters(codec="utf-8", exclude_characters="\r\0", exclude_categories=["Cs"]), max_size=8)
+
+
+def rows(text: str, field: str = "text", **settings: object) -> list[str]:
+    settings = {"on_bad_line": None, "is_quoted": True} | settings
+    return list(table_rows(text.splitlines(), "t.csv", field, **settings))
+
+
+@given(st.lists(st.tuples(cell, cell), min_size=1, max_size=8))
+def test_every_cell_comes_back_as_the_csv_module_wrote_it(found):
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows([("id", "text"), *found])
+    lines = file.getvalue().removesuffix("\n").split("\n")
+    read = list(table_rows(lines, "t.csv", "text", None, is_quoted=True))
+    assert read == [text if (number + text).strip() else "" for number, text in found]
+
+
+def test_the_column_is_named_or_numbered():
+    text = 'text,id\n"a, ""b""",1\nc d,2\n'
+    assert rows(text) == ['a, "b"', "c d"]
+    assert rows(text, "id") == ["1", "2"]
+    assert rows("a b,1\nc,2\n", "1") == ["a b", "c"]
+    assert rows('a "b\tx\n\n', "1", is_quoted=False) == ['a "b', ""]
+    assert rows("id\ttext\n1\ta\n", is_quoted=False) == ["a"]
+
+
+def test_a_part_of_a_table_knows_its_columns_by_the_header():
+    assert rows("1,a\n2,b\n", first=7, header="id,text") == ["a", "b"]
+
+
+def test_rows_know_the_line_they_begin_at(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('text\n"a\nb"\n\nc\n', encoding="utf-8")
+    assert list(read_rows(path)) == [(2, "a\nb"), (4, ""), (5, "c")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("id,body\n1,a\n", r"t.csv:1: there is no column 'text', the columns are: 'id', 'body'.*--field"),
+        ("", r"the columns are: none"),
+        ("text,id\na,1\n", None),
+        ("id,text\n1\n", r"t.csv:2: there are 1 columns, so there is no column 2.*--errors skip"),
+        ('id,text\n1,"a" b\n', r"t.csv:2: not valid CSV"),
+        ('id,text\n1,"a\n2,b\n', r"t.csv:2: not valid CSV \(unexpected end of data\)"),
+        ('"id,text\n1,a\n', r"t.csv:1: the row of column names is no valid CSV"),
+    ],
+)
+def test_what_is_no_such_table_is_named_with_its_line(text, message):
+    if message is None:
+        assert rows(text)
+        return
+    with pytest.raises(TextError, match=message):
+        rows(text)
+
+
+def test_bad_rows_are_listed_and_skipped():
+    listed: list[int] = []
+    found = rows('text,id\na,1\n"b" c,2\nd,3\n', on_bad_line=lambda number, _: listed.append(number))
+    assert found == ["a", "", "d"]
+    assert listed == [3]

@@ -1,0 +1,154 @@
+"""Sentences with their places: the same tokens as elsewhere, and spans that lead back into the file."""
+
+import gzip
+import io
+import json
+import sys
+
+import pytest
+
+from elmo.errors import ConfigError, TextError
+from elmo.text.reading.placed import placed_in, placed_sentences
+from elmo.text.reading.settings import Reading, text_files
+from elmo.text.sentences import read_sentences
+from elmo.text.tokenizer import split_sentences, tokenizer
+
+RAW = 'Mr. Smith went home. He slept.\n\n"은행에서 돈을 찾았다." 그는 웃었다.\nOne line'
+UNICODE = Reading(tokenizer="unicode")
+
+
+@pytest.fixture
+def raw(tmp_path):
+    path = tmp_path / "raw.txt"
+    path.write_text(RAW, encoding="utf-8")
+    return path
+
+
+def test_lines_are_sentences_unless_more_is_asked_for(raw):
+    found = list(placed_sentences([raw], UNICODE))
+    assert [place.tokens for place in found] == list(read_sentences(raw, tokenize=tokenizer("unicode")))
+    assert [(place.line, place.sentence) for place in found] == [(1, 1), (2, 1), (3, 1), (4, 1)]
+    assert found[1].tokens == []
+
+
+def test_sentences_within_lines_have_their_number_and_spans_in_the_line(raw):
+    found = list(placed_sentences([raw], Reading(tokenizer="unicode", sentences="within-lines")))
+    assert [(place.line, place.sentence, place.text) for place in found] == [
+        (1, 1, "Mr. Smith went home."),
+        (1, 2, "He slept."),
+        (2, 1, ""),
+        (3, 1, '"은행에서 돈을 찾았다."'),
+        (3, 2, "그는 웃었다."),
+        (4, 1, "One line"),
+    ]
+    lines = RAW.split("\n")
+    for place in found:
+        assert [lines[place.line - 1][start:end] for start, end in place.spans.tolist()] == place.tokens
+
+
+def test_sentences_across_lines_are_those_of_paragraphs(tmp_path):
+    text = "It was\na dark. And stormy\nnight.\n\n\nSecond one.\n"
+    path = tmp_path / "wrapped.txt"
+    path.write_text(text, encoding="utf-8")
+    found = list(placed_sentences([path], Reading(tokenizer="unicode", sentences="across-lines")))
+    assert [" ".join(place.text.split()) for place in found] == split_sentences(text)
+    assert [(place.line, place.sentence) for place in found] == [(1, 1), (1, 2), (6, 1)]
+    paragraph = "It was\na dark. And stormy\nnight."
+    assert [paragraph[start:end] for start, end in found[1].spans.tolist()] == found[1].tokens
+
+
+def test_a_bad_line_ends_no_paragraph_and_every_line_else_is_in_its_place(tmp_path):
+    path = tmp_path / "bad.txt"
+    path.write_bytes(b"a b\n\xff\nc d.\n")
+    listed: list[int] = []
+    skip = Reading(tokenizer="whitespace", errors="skip")
+    found = list(placed_sentences([path], skip, on_bad_line=lambda number, _: listed.append(number)))
+    assert [place.tokens for place in found] == [["a", "b"], [], ["c", "d."]]
+    across = Reading(tokenizer="whitespace", errors="skip", sentences="across-lines")
+    assert [place.tokens for place in placed_sentences([path], across)] == [["a", "b", "c", "d."]]
+    assert listed == [2]
+    with pytest.raises(TextError, match=r"bad.txt:2: not valid UTF-8"):
+        list(placed_sentences([path], UNICODE))
+
+
+@pytest.mark.parametrize("reading", [Reading(tokenizer="unicode", sentences=s) for s in ("lines", "within-lines")])
+def test_every_format_gives_the_same_sentences(tmp_path, reading):
+    texts = ["He's here. She left.", "", "예, 맞다."]
+    (tmp_path / "t.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
+    (tmp_path / "t.tsv").write_text("n\ttext\n" + "".join(f"1\t{text}\n" for text in texts), encoding="utf-8")
+    (tmp_path / "t.csv").write_text("n,text\n" + "".join(f'1,"{text}"\n' for text in texts), encoding="utf-8")
+    (tmp_path / "t.txt.gz").write_bytes(gzip.compress((tmp_path / "t.txt").read_bytes()))
+    expected = [(it.tokens, it.sentence, it.spans.tolist()) for it in placed_sentences([tmp_path / "t.txt"], reading)]
+    for name in ("t.jsonl", "t.tsv", "t.csv", "t.txt.gz"):
+        found = list(placed_sentences([tmp_path / name], reading))
+        assert [(it.tokens, it.sentence, it.spans.tolist()) for it in found] == expected, name
+
+
+def test_several_files_go_on_one_after_the_other(raw, tmp_path):
+    (tmp_path / "b.conllu").write_text("1\tHi\t_\t_\t_\t_\t_\t_\t_\t_\n\n", encoding="utf-8")
+    found = list(placed_sentences([raw, tmp_path / "b.conllu"], UNICODE))
+    assert [place.file for place in found] == [0, 0, 0, 0, 1]
+    assert found[-1].text == "Hi"
+    assert found[-1].spans.tolist() == [[0, 2]]
+
+
+def test_a_pattern_stands_for_its_files_in_order(tmp_path):
+    for name in ("b.txt", "a.txt", "c.md", "x[1].txt"):
+        (tmp_path / name).write_text("a\n")
+    assert [name[-5:] for name in text_files([str(tmp_path / "[ab].txt")])] == ["a.txt", "b.txt"]
+    assert len(text_files([str(tmp_path / "x[1].txt")])) == 1
+    with pytest.raises(TextError, match=r"\*\.rst: no file matches"):
+        text_files([str(tmp_path / "*.rst")])
+    with pytest.raises(TextError, match="no such file"):
+        text_files([str(tmp_path / "missing.txt")])
+
+
+def test_standard_input_comes_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\n")))
+    (tmp_path / "a.txt").write_text("a\n")
+    assert text_files(["-"]) == ["-"]
+    with pytest.raises(ConfigError, match="read once, as a stream, but 2 texts"):
+        text_files(["-", str(tmp_path / "a.txt")])
+
+
+def test_a_text_in_memory_has_spans_in_the_whole_text():
+    for ends in ("lines", "within-lines", "across-lines"):
+        found = list(placed_in(RAW, Reading(tokenizer="unicode", sentences=ends)))
+        tokens = [token for place in found for token in place.tokens]
+        assert [RAW[start:end] for place in found for start, end in place.spans.tolist()] == tokens
+        assert [RAW.count("\n", 0, place.start) + 1 for place in found] == [place.line for place in found]
+    assert list(placed_in(" \n\n", UNICODE)) == []
+
+
+def letters(text: str) -> str:
+    return "abc"
+
+
+def fails(text: str) -> list[str]:
+    raise KeyError(text)
+
+
+def numbers(text: str) -> list:
+    return [1, 2]
+
+
+@pytest.mark.parametrize("tokenize", [letters, fails, numbers])
+def test_a_tokenizer_that_fails_is_named_with_the_line(raw, tokenize):
+    with pytest.raises(TextError, match=r"raw.txt:1: the tokenizer .* failed at 'Mr. Smith"):
+        list(placed_sentences([raw], UNICODE, tokenize=tokenize))
+
+
+def test_what_makes_no_sense_is_refused():
+    for settings, message in (
+        ({"format": "pdf"}, "format is 'pdf'"),
+        ({"sentences": "words"}, "sentences is 'words'"),
+        ({"errors": "no"}, "errors is 'no'"),
+        ({"encoding": "utf-99"}, "no text encoding"),
+        ({"tokenizer": "moses"}, "no tokenizer 'moses'"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            Reading(**settings).check()
+    Reading().check()
+    with pytest.raises(ConfigError, match="'auto'.*look at the text"):
+        Reading().tokenize  # noqa: B018
