@@ -125,15 +125,19 @@ def _write_layers(
     num_tokens = sum(map(len, sentences))
     rows = [len(words), *[num_tokens] * (embedder.num_layers - 1)]
     arrays = [_new_array(folder / files.layer_file(layer), (n, embedder.layer_dim)) for layer, n in enumerate(rows)]
+    lengths = np.empty((embedder.num_layers, num_tokens), dtype=np.float32)
     start = 0
     embedded = token_layers(embedder, sentences)
     for done, (sentence, layers) in enumerate(zip(sentences, embedded, strict=True), 1):
-        units = layers / np.maximum(np.linalg.norm(layers, axis=-1, keepdims=True), np.finfo(np.float32).tiny)
+        norms = np.linalg.norm(layers, axis=-1)
+        units = layers / np.maximum(norms[..., None], np.finfo(np.float32).tiny)
+        lengths[:, start : start + len(sentence)] = norms
         arrays[0][[words[word] for word in sentence]] = units[0]
         for array, unit in zip(arrays[1:], units[1:], strict=True):
             array[start : start + len(sentence)] = unit
         start += len(sentence)
         on_sentences(done, len(sentences))
+    np.save(folder / files.LENGTHS_FILE, lengths)
     for array in arrays:
         array.flush()
 

@@ -5,6 +5,7 @@
     words.txt        the distinct tokens, one per line
     token_words.npy  (tokens,) int32: line of words.txt
     starts.npy       (sentences + 1,) int64: first token of each sentence
+    lengths.npy      (layers, tokens) float32: lengths of the vectors before they were made unit vectors
     layer-0.npy      (words, dim) float16 unit vectors: layer 0 doesn't depend on the sentence
     layer-1.npy ...  (tokens, dim) float16 unit vectors
 
@@ -13,7 +14,7 @@ Vectors are memory-mapped; those of a layer that is searched are kept in memory 
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -28,6 +29,8 @@ MEMORY_BYTES = 512 << 20
 _CHUNK_ROWS = 1 << 16
 
 Which = Literal["any", "same", "other"]
+LayerOrWeights = int | Sequence[float]
+"""A layer (0: the token layer, -1: the top one), or a weight for each layer: the vectors' weighted sum."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +59,11 @@ class ContextIndex:
         found = open_files(Path(folder))
         self.folder, self.facts = Path(folder), found.facts
         self.sentences, self.words = found.sentences, found.words
-        self._token_words, self._starts, self._layers = found.token_words, found.starts, found.layers
+        self._token_words, self._starts = found.token_words, found.starts
+        self._layers, self._lengths = found.layers, found.lengths
         self._rows_of = {word: row for row, word in enumerate(self.words)}
         self._in_memory: dict[int, np.ndarray] = {}
+        self._products_of_layers: Float[np.ndarray, "tokens layers layers"] | None = None
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -88,8 +93,12 @@ class ContextIndex:
         sentence = int(np.searchsorted(self._starts, token, side="right")) - 1
         return sentence, int(token - self._starts[sentence])
 
-    def vectors(self, tokens: np.ndarray, layer: int) -> Float[np.ndarray, "tokens dim"]:
+    def vectors(self, tokens: np.ndarray, layer: LayerOrWeights) -> Float[np.ndarray, "tokens dim"]:
         """Unit vectors of some tokens, as float32."""
+        if not isinstance(layer, int):
+            lengths = self._lengths[:, tokens]
+            weights = self._checked_weights(layer)
+            return unit_vectors(sum(w * lengths[i, :, None] * self.vectors(tokens, i) for i, w in enumerate(weights)))
         layer = self._checked(layer)
         rows = self._token_words[tokens] if layer == 0 else tokens
         return np.asarray(self._layers[layer][rows], dtype=np.float32)
@@ -97,7 +106,7 @@ class ContextIndex:
     def search(
         self,
         vector: Float[np.ndarray, " dim"],
-        layer: int,
+        layer: LayerOrWeights,
         *,
         count: int = 10,
         word: str | None = None,
@@ -108,15 +117,17 @@ class ContextIndex:
 
         `which`: "same": only occurrences of `word`; "other": only other words, each with its nearest occurrence.
         `not_sentence`: the query's own sentence, which is left out wherever it stands in the text.
-        Raises ConfigError for a layer that the index doesn't have and for a vector of another size.
+        With weights as `layer`, every token is compared by the weighted sum of its layers; `vector` must be such a sum.
+        Raises ConfigError for a layer that the index doesn't have, weights that don't fit its layers, and a vector of
+        another size.
         """
-        cosines = self._cosines(np.asarray(vector, dtype=np.float32), self._checked(layer))
+        cosines = self._cosines(np.asarray(vector, dtype=np.float32), layer)
         if which != "any":
             is_word = self._token_words == self._rows_of.get(word or "", -1)
             cosines = np.where(is_word if which == "same" else ~is_word, cosines, -np.inf)
         return self._best(cosines, count, {not_sentence}, each_word_once=which == "other")
 
-    def _cosines(self, vector: np.ndarray, layer: int) -> Float[np.ndarray, " tokens"]:
+    def _cosines(self, vector: np.ndarray, layer: LayerOrWeights) -> Float[np.ndarray, " tokens"]:
         if vector.shape != (self.dim,):
             raise ConfigError(
                 f"the vector has shape {vector.shape}, but the index holds vectors of shape ({self.dim},). Use the "
@@ -126,8 +137,34 @@ class ContextIndex:
         if not np.isfinite(length):
             raise ConfigError("the vector is not finite (NaN or inf). Pass one that a model gave.")
         unit = vector / (length or 1.0)
-        found = self._products(unit, layer)
-        return found[self._token_words] if layer == 0 else found
+        if isinstance(layer, int):
+            return self._of_tokens(self._products(unit, self._checked(layer)), layer)
+        weights = self._checked_weights(layer)
+        products = sum(
+            weight * self._lengths[i] * self._of_tokens(self._products(unit, i), i) for i, weight in enumerate(weights)
+        )
+        return products / self._mixed_lengths(weights)
+
+    def _of_tokens(self, rows: np.ndarray, layer: int) -> np.ndarray:
+        """A row for each token, of what is a row for each word in layer 0."""
+        return rows[self._token_words] if layer % self.num_layers == 0 else rows
+
+    def _mixed_lengths(self, weights: np.ndarray) -> Float[np.ndarray, " tokens"]:
+        """The length of each token's weighted sum, from the products of its layers, which no weight changes."""
+        with self._lock:
+            if self._products_of_layers is None:
+                self._products_of_layers = self._own_products()
+        squares = np.einsum("tij,i,j->t", self._products_of_layers, weights, weights)
+        return np.sqrt(np.maximum(squares, np.finfo(np.float32).tiny))
+
+    def _own_products(self) -> Float[np.ndarray, "tokens layers layers"]:
+        found = np.empty((len(self), self.num_layers, self.num_layers), dtype=np.float32)
+        for start in range(0, len(self), _CHUNK_ROWS):
+            tokens = np.arange(start, min(start + _CHUNK_ROWS, len(self)))
+            layers = np.stack([self.vectors(tokens, layer) for layer in range(self.num_layers)], axis=1)
+            layers *= self._lengths[:, tokens].T[..., None]
+            found[tokens] = layers @ layers.transpose(0, 2, 1)
+        return found
 
     def _products(self, unit: np.ndarray, layer: int) -> np.ndarray:
         rows = self._loaded(layer)
@@ -168,6 +205,20 @@ class ContextIndex:
         if not -self.num_layers <= layer < self.num_layers:
             raise ConfigError(f"layer is {layer}, but the index has layers 0 to {self.num_layers - 1}. Choose one.")
         return layer % self.num_layers
+
+    def _checked_weights(self, weights: Sequence[float]) -> Float[np.ndarray, " layers"]:
+        found = np.asarray(weights, dtype=np.float32)
+        if found.shape != (self.num_layers,) or not np.isfinite(found).all() or not found.any():
+            raise ConfigError(
+                f"layer is {list(weights)}, but weights must be {self.num_layers} finite numbers, one for each layer of "
+                "the index, not all of them 0."
+            )
+        return found
+
+
+def unit_vectors(vectors: Float[np.ndarray, "*places dim"]) -> Float[np.ndarray, "*places dim"]:
+    """Each vector divided by its length; zeros stay zeros."""
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), np.finfo(np.float32).tiny)
 
 
 def _descending(cosines: np.ndarray, first: int) -> Iterator[np.integer]:

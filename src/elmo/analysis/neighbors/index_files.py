@@ -10,9 +10,9 @@ import numpy as np
 
 from elmo.errors import TextError
 
-SCHEMA = 1
+SCHEMA = 2
 FACTS_FILE, SENTENCES_FILE, WORDS_FILE = "index.json", "sentences.txt", "words.txt"
-TOKEN_WORDS_FILE, STARTS_FILE = "token_words.npy", "starts.npy"
+TOKEN_WORDS_FILE, STARTS_FILE, LENGTHS_FILE = "token_words.npy", "starts.npy", "lengths.npy"
 _FACTS_BYTES = 1 << 20
 # A text file of an index: a million tokens of 1,000 bytes.
 _TEXT_BYTES = 1 << 30
@@ -52,6 +52,7 @@ class IndexFiles:
     words: Sequence[str]
     token_words: np.ndarray
     starts: np.ndarray
+    lengths: np.ndarray
     layers: tuple[LayerFile, ...]
 
 
@@ -62,7 +63,14 @@ def layer_file(layer: int) -> str:
 
 def file_names(num_layers: int) -> list[str]:
     """All files of an index but index.json."""
-    return [SENTENCES_FILE, WORDS_FILE, TOKEN_WORDS_FILE, STARTS_FILE, *map(layer_file, range(num_layers))]
+    return [
+        SENTENCES_FILE,
+        WORDS_FILE,
+        TOKEN_WORDS_FILE,
+        STARTS_FILE,
+        LENGTHS_FILE,
+        *map(layer_file, range(num_layers)),
+    ]
 
 
 def write_facts(folder: Path, facts: IndexFacts) -> None:
@@ -86,13 +94,14 @@ def open_files(folder: Path) -> IndexFiles:
     texts = {name: _text(folder / name, facts) for name in (SENTENCES_FILE, WORDS_FILE)}
     token_words = _array(folder / TOKEN_WORDS_FILE, "int32", (facts.num_tokens,))
     starts = _array(folder / STARTS_FILE, "int64", (facts.num_sentences + 1,))
+    lengths = _array(folder / LENGTHS_FILE, "float32", (facts.num_layers, facts.num_tokens))
     rows = [facts.num_words, *[facts.num_tokens] * (facts.num_layers - 1)]
     layers = tuple(
         _array(folder / layer_file(layer), "float16", (count, facts.dim)) for layer, count in enumerate(rows)
     )
     sentences = [tuple(line.split(" ")) for line in texts[SENTENCES_FILE]]
     words = texts[WORDS_FILE]
-    found = IndexFiles(facts, sentences, words, np.asarray(token_words), np.asarray(starts), layers)
+    found = IndexFiles(facts, sentences, words, np.asarray(token_words), np.asarray(starts), lengths, layers)
     _check_places(folder, found)
     return found
 

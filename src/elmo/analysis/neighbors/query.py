@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elmo.analysis.neighbors.context_index import ContextIndex, Hit
+from elmo.analysis.neighbors.context_index import ContextIndex, Hit, LayerOrWeights
 from elmo.errors import ConfigError
 from elmo.static.vectors import StaticVectors
 
@@ -24,21 +24,31 @@ def require_model(index: ContextIndex, embedder: "Embedder") -> None:
 
 
 def neighbors(
-    index: ContextIndex, embedder: "Embedder", tokens: Sequence[str], place: int, count: int = 6
+    index: ContextIndex,
+    embedder: "Embedder",
+    tokens: Sequence[str],
+    place: int,
+    count: int = 6,
+    *,
+    weights: Sequence[float] | None = None,
 ) -> list[dict[str, list[Hit]]]:
     """For each layer, the nearest other words ("other") and the nearest occurrences of the same word ("same").
 
-    The sentence itself is left out wherever it stands in the index.
+    `weights`: one for each layer; the neighbors by their weighted sum come last. The sentence itself is left out
+    wherever it stands in the index.
     """
     (layers,) = embedder.embed([tokens])
-    edge = 1 if embedder.keep_boundaries else 0
+    vectors = layers[:, place + (1 if embedder.keep_boundaries else 0)]
+    queries: list[tuple[LayerOrWeights, np.ndarray]] = list(enumerate(vectors))
+    if weights is not None:
+        queries.append((list(weights), np.asarray(weights, dtype=np.float32) @ vectors))
     word, own = tokens[place], tuple(tokens)
     return [
         {
             which: index.search(vector, layer, count=count, word=word, which=which, not_sentence=own)
             for which in ("other", "same")
         }
-        for layer, vector in enumerate(layers[:, place + edge])
+        for layer, vector in queries
     ]
 
 

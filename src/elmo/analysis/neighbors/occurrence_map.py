@@ -1,0 +1,119 @@
+"""All occurrences of a word in an index on a plane, one picture for each layer, and how far the pictures can be
+trusted.
+
+At layer 0 all occurrences of a word are one point, because that layer sees the word alone. Above it they move apart as
+their sentences differ. Each picture is turned onto the one before, so that what moves is the vectors and not the axes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from elmo.analysis.neighbors.context_index import ContextIndex, LayerOrWeights, unit_vectors
+from elmo.analysis.projection import nearest, nearest_on_plane, neighbors_kept, plane, turned_onto
+from elmo.errors import ConfigError
+
+if TYPE_CHECKING:
+    from elmo.embed.embedder import Embedder
+
+MOST_POINTS = 300
+NEIGHBORS = 5
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """One point: a token in its sentence."""
+
+    tokens: tuple[str, ...]
+    position: int
+    mark: int | None
+    """Which of the marked tokens it is, from 0; None: an occurrence from the index."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The occurrences on a plane, as one layer has them."""
+
+    points: Float[np.ndarray, "points 2"]
+    """On the scale of the unit vectors: two points 0.1 apart have vectors at least so far apart."""
+    variance: float | None
+    """Share of the vectors' variance that the plane holds, 0 to 1; None: all vectors are the same."""
+    nearest: Int[np.ndarray, "points neighbors"]
+    """The true neighbors of each point by cosine in all dimensions, the nearest first."""
+    kept: float
+    """How many of these are among a point's nearest on the plane, on average."""
+    to_marks: Float[np.ndarray, "points marks"]
+    """Cosine of each point to each marked token, in all dimensions."""
+
+
+@dataclass(frozen=True)
+class OccurrenceMap:
+    """The occurrences of the marked words."""
+
+    occurrences: list[Occurrence]
+    """The marked tokens first, then those of the index."""
+    in_index: int
+    """Occurrences in the index; more than are shown if a sample was drawn."""
+    layers: list[Picture]
+    """One for each layer; with weights, one more for their mix."""
+
+
+def occurrence_map(
+    index: ContextIndex,
+    embedder: "Embedder",
+    marked: Sequence[tuple[Sequence[str], int]],
+    *,
+    weights: Sequence[float] | None = None,
+    limit: int = MOST_POINTS,
+    seed: int = 0,
+) -> OccurrenceMap:
+    """The marked tokens, each a sentence and a place in it, among all occurrences of the same words in the index.
+
+    `limit`: occurrences shown at most; of more, a sample is drawn by `seed`. `weights`: a picture more, of the weighted
+    sum of the layers. The marked sentences themselves are left out wherever they stand in the index.
+    Raises ConfigError without a marked token.
+    """
+    if not marked:
+        raise ConfigError("no token is marked, so there is no word to show. Mark one: [(tokens, place)].")
+    tokens, in_index = _occurrences(index, marked, limit, seed)
+    places = [index.place(int(token)) for token in tokens]
+    occurrences = [Occurrence(tuple(sentence), place, mark) for mark, (sentence, place) in enumerate(marked)]
+    occurrences += [Occurrence(index.sentences[sentence], position, None) for sentence, position in places]
+    choices: list[LayerOrWeights] = [*range(index.num_layers), *([] if weights is None else [list(weights)])]
+    vectors = [np.concatenate([_marked(embedder, marked, it), index.vectors(tokens, it)]) for it in choices]
+    return OccurrenceMap(occurrences, in_index, _pictures(vectors, len(marked)))
+
+
+def _occurrences(
+    index: ContextIndex, marked: Sequence[tuple[Sequence[str], int]], limit: int, seed: int
+) -> tuple[Int[np.ndarray, " shown"], int]:
+    words = {sentence[place] for sentence, place in marked}
+    own = {tuple(sentence) for sentence, _ in marked}
+    found = np.sort(np.concatenate([index.occurrences(word) for word in sorted(words)]))
+    found = found[[index.sentences[index.place(int(token))[0]] not in own for token in found]] if len(found) else found
+    if len(found) <= limit:
+        return found, len(found)
+    return np.sort(np.random.default_rng(seed).choice(found, limit, replace=False)), len(found)
+
+
+def _marked(
+    embedder: "Embedder", marked: Sequence[tuple[Sequence[str], int]], layer: LayerOrWeights
+) -> Float[np.ndarray, "marks dim"]:
+    edge = 1 if embedder.keep_boundaries else 0
+    arrays = embedder.embed([list(sentence) for sentence, _ in marked], layers=layer)
+    return unit_vectors(np.stack([array[place + edge] for array, (_, place) in zip(arrays, marked, strict=True)]))
+
+
+def _pictures(layers: Sequence[Float[np.ndarray, "points dim"]], marks: int) -> list[Picture]:
+    pictures: list[Picture] = []
+    for vectors in layers:
+        points, variance = plane(vectors)
+        if pictures and variance is not None and pictures[-1].variance is not None:
+            points = turned_onto(points, pictures[-1].points)
+        true = nearest(vectors, NEIGHBORS)
+        kept = neighbors_kept(true, nearest_on_plane(points, NEIGHBORS))
+        pictures.append(Picture(points, variance, true, kept, vectors @ vectors[:marks].T))
+    return pictures
