@@ -210,8 +210,8 @@ class ContextIndex:
         found = np.asarray(weights, dtype=np.float32)
         if found.shape != (self.num_layers,) or not np.isfinite(found).all() or not found.any():
             raise ConfigError(
-                f"layer is {list(weights)}, but weights must be {self.num_layers} finite numbers, one for each layer of "
-                "the index, not all of them 0."
+                f"layer is {list(weights)}, but weights must be {self.num_layers} finite numbers, one for each layer "
+                "of the index, not all of them 0. Pass such weights, or the number of a layer."
             )
         return found
 
