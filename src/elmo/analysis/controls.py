@@ -1,24 +1,46 @@
 """The encoders of a table: a biLM, and what it is compared with."""
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.encoders import ContextAverage, StaticEncoder, WithAverage, random_embedder
 from elmo.embed.embedder import Embedder
 from elmo.embed.encoder import Encoder
 from elmo.static.vectors import read_static_vectors
+from elmo.weights.hub import DEFAULT_MODEL, MODEL_VARIABLE
+
+BILM, RANDOM, STATIC, CONTEXT = "biLM", "random biLM", "static", "context average"
 
 
-def encoders_of(
-    model: str | None, *, device: str, dtype: str, static: Path | None = None, random: bool = False
-) -> dict[str, Encoder]:
+def encoders_of(choice: EncoderChoice) -> dict[str, Encoder]:
     """By name: the biLM's layers and their mean; with `random` the same architecture with random weights; with a file
     of `static` vectors the word's own and the mean of the words around it."""
-    embedder = Embedder.from_pretrained(model, device=device, dtype=dtype)
-    found: dict[str, Encoder] = {"biLM": WithAverage(embedder)}
-    if random:
-        found["random biLM"] = random_embedder(embedder)
-    if static is not None:
-        vectors = read_static_vectors(static)
-        found["static"] = StaticEncoder(vectors)
-        found["context average"] = ContextAverage(vectors)
+    embedder = Embedder.from_pretrained(choice.model, device=choice.device, dtype=choice.dtype)
+    found: dict[str, Encoder] = {BILM: WithAverage(embedder)}
+    if choice.random:
+        found[RANDOM] = random_embedder(embedder)
+    if choice.static is not None:
+        vectors = read_static_vectors(choice.static)
+        found[STATIC] = StaticEncoder(vectors)
+        found[CONTEXT] = ContextAverage(vectors)
     return found
+
+
+def described(choice: EncoderChoice, encoders: Mapping[str, Encoder]) -> dict[str, Any]:
+    """The encoders as a record names them: the model, the file of static vectors, and each encoder's hash and sizes."""
+    name = Path(choice.model or os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL).name
+    bilm = encoders[BILM]
+    embedder = bilm.encoder if isinstance(bilm, WithAverage) else bilm
+    return {
+        "model": name,
+        "model_hash": bilm.model_hash,
+        "dtype": getattr(embedder, "dtype", None),
+        "static": choice.static and choice.static.name,
+        "encoders": {
+            name: {"hash": one.model_hash, "num_layers": one.num_layers, "dim": one.layer_dim}
+            for name, one in encoders.items()
+        },
+    }

@@ -103,7 +103,8 @@ def random_embedder(embedder: "Embedder", seed: int = 0) -> "Embedder":
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         untrained = BiLM(embedder.bilm.config, embedder.bilm.token_map)
-    return Embedder(untrained.to(embedder.bilm.device).requires_grad_(False), keep_boundaries=embedder.keep_boundaries)
+    untrained = untrained.to(embedder.bilm.device).requires_grad_(False)
+    return Embedder(untrained, dtype=embedder.dtype, keep_boundaries=embedder.keep_boundaries)
 
 
 def _window_sums(vectors: Float[np.ndarray, "tokens dim"], window: int) -> Float[np.ndarray, "tokens dim"]:

@@ -5,13 +5,13 @@ import pytest
 
 from elmo.analysis.encoders import StaticEncoder
 from elmo.analysis.probes.controls import ambiguous, control_tags, majority_tags, unseen
-from elmo.analysis.probes.experiment import MAJORITY, Treebanks, probe_table
-from elmo.analysis.probes.linear_probe import Split, probe
+from elmo.analysis.probes.experiment import MAJORITY, Measures, Treebanks, probe_table
+from elmo.analysis.probes.linear_probe import Split, fit
 from elmo.analysis.probes.treebank import TaggedSentence, read_treebank
 from elmo.errors import ConfigError, TextError
 from elmo.static.vectors import StaticVectors
 
-pytest.importorskip("sklearn")
+pytest.importorskip("scipy")
 TRAIN = [TaggedSentence(("a", "dog", "runs"), ("D", "N", "V")), TaggedSentence(("a", "runs", "x"), ("D", "N", "N"))]
 TEST = [TaggedSentence(("a", "runs", "new"), ("D", "V", "N"))]
 
@@ -95,22 +95,32 @@ def test_a_probe_has_the_optimum_of_a_plain_descent():
     expected = (((test.vectors - train.vectors.mean(axis=0)) / train.vectors.std(axis=0)) @ weight + bias).argmax(
         axis=1
     )
-    assert (probe(train, dev, test, [strength]).predictions == expected).mean() >= 0.98
+    assert (fit(train, dev, [strength]).predict(test.vectors) == expected).mean() >= 0.98
 
 
 def test_one_tag_is_nothing_to_probe():
     split = Split(np.ones((3, 2), dtype=np.float32), np.zeros(3, dtype=np.int64))
     with pytest.raises(ConfigError, match="the same tag"):
-        probe(split, split, split)
+        fit(split, split)
 
 
 def test_the_table_has_baseline_layers_controls_and_intervals(files):
     words = [*(f"n{n}" for n in range(20)), *(f"v{n}" for n in range(20))]
     vectors = np.random.default_rng(1).normal(size=(40, 3)).astype(np.float32)
     vectors[:20, 0] += 4  # nouns can be told from verbs
-    rows = probe_table(files, {"static": StaticEncoder(StaticVectors(tuple(words), vectors))}, column="upos")
-    assert [row.name for row in rows] == [MAJORITY, "static"]
-    assert rows[0].accuracy == 100 and rows[0].control is None
-    static = rows[1]
+    found = probe_table(files, {"static": StaticEncoder(StaticVectors(tuple(words), vectors))}, column="upos")
+    majority, static = found.rows
+    assert (majority.encoder, majority.layer, majority.accuracy, majority.control) == ("", MAJORITY, 100, None)
+    assert (static.encoder, static.layer) == ("static", "layer 0")
     assert static.accuracy > 90 and static.interval[0] <= static.accuracy <= static.interval[1]
     assert static.selectivity == static.accuracy - static.control and static.control < 90
+    assert static.code is not None and 1 < static.code.compression < 40
+    assert found.tokens == (320, 80, 120) and found.num_tags == 2
+    record = found.record()["rows"][1]
+    assert record["compression"] == static.code.compression and record["code"]["bits"] == static.code.bits
+
+
+def test_what_is_not_asked_for_is_not_measured(files):
+    static = StaticEncoder(StaticVectors(("n1", "v1"), np.eye(2, dtype=np.float32)))
+    row = probe_table(files, {"static": static}, column="upos", measures=Measures(control=False, code=False)).rows[1]
+    assert (row.control, row.selectivity, row.code) == (None, None, None)

@@ -1,20 +1,23 @@
 """The paper's table 6 on one's own treebank: each layer of each encoder, beside what needs no vectors."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from elmo.analysis.encoders import layer_name, token_layers
 from elmo.analysis.probes.controls import ambiguous, control_tags, majority_tags, unseen
-from elmo.analysis.probes.linear_probe import STRENGTHS, Split, probe
+from elmo.analysis.probes.linear_probe import STRENGTHS, Split, fit
+from elmo.analysis.probes.online_code import OnlineCode, online_code
 from elmo.analysis.probes.treebank import TagColumn, TaggedSentence, read_treebank
 from elmo.embed.encoder import Encoder
 from elmo.errors import TextError
 
 MAJORITY = "most frequent tag of the word"
 DRAWS = 2000
+CONTROL_SEED = 0
 
 OnStep = Callable[[str], None]
 """Called with what is done next."""
@@ -33,7 +36,9 @@ class Treebanks:
 class ProbeRow:
     """A row of the table; accuracies in percent."""
 
-    name: str
+    encoder: str
+    """Empty for what needs no vectors."""
+    layer: str
     accuracy: float
     interval: tuple[float, float]
     """95 %, over test sentences."""
@@ -42,7 +47,9 @@ class ProbeRow:
     ambiguous: float
     """On words with two tags or more in training."""
     control: float | None = None
-    """On the control task, where each word has one random tag; None for what wasn't asked."""
+    """On the control task, where each word has one random tag; None if it wasn't run."""
+    code: OnlineCode | None = None
+    """Online code length of the training file's tags; None if it wasn't computed."""
     strength: float | None = None
     dev_accuracy: float | None = None
 
@@ -51,55 +58,105 @@ class ProbeRow:
         """Accuracy minus that of the control task."""
         return None if self.control is None else self.accuracy - self.control
 
+    def record(self) -> dict[str, object]:
+        """As plain values for JSON."""
+        compression = None if self.code is None else self.code.compression
+        return {**asdict(self), "selectivity": self.selectivity, "compression": compression}
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What is measured of each layer beside its accuracy."""
+
+    control: bool = True
+    """Accuracy on the control task."""
+    code: bool = True
+    """Online code length."""
+    strengths: Sequence[float] = STRENGTHS
+
+
+@dataclass(frozen=True)
+class ProbeTable:
+    """All rows, and what the treebanks hold."""
+
+    rows: tuple[ProbeRow, ...]
+    tokens: tuple[int, int, int]
+    """Of training, development and test file."""
+    num_tags: int
+    unseen: float
+    """Percent of the test tokens whose word training doesn't have; the others are the most a control task can reach."""
+    ambiguous: float
+    """Percent of the test tokens whose word has two tags or more in training."""
+
+    def record(self) -> dict[str, object]:
+        """As plain values for JSON."""
+        facts = {"tokens": self.tokens, "num_tags": self.num_tags, "unseen": self.unseen, "ambiguous": self.ambiguous}
+        return {**facts, "rows": [row.record() for row in self.rows]}
+
 
 def probe_table(
     files: Treebanks,
     encoders: Mapping[str, Encoder],
     *,
     column: TagColumn = "xpos",
-    control: bool = True,
-    strengths: Sequence[float] = STRENGTHS,
+    measures: Measures = Measures(),
     on_step: OnStep = lambda _: None,
-) -> list[ProbeRow]:
+) -> ProbeTable:
     """Probes every layer. The first row answers with each word's most frequent tag.
 
     All layers of one encoder are held in memory: 4 bytes x tokens x layers x dimensions.
     """
     splits = [read_treebank(path, column) for path in (files.train, files.dev, files.test)]
     judge = _Judge(splits[0], splits[2])
-    rows = [judge.row(MAJORITY, majority_tags(splits[0], splits[2]))]
+    rows = [judge.row("", MAJORITY, majority_tags(splits[0], splits[2]))]
     for name, encoder in encoders.items():
         on_step(f"{name}: vectors")
         vectors = [_vectors(encoder, split) for split in splits]
         for layer in range(encoder.num_layers):
-            row = name if encoder.num_layers == 1 else f"{name}, {layer_name(encoder, layer)}"
-            on_step(f"{row}: probe")
-            layers = [split[layer] for split in vectors]
-            rows.append(_probed(row, layers, splits, judge, control, strengths))
-    return rows
+            of_layer = layer_name(encoder, layer)
+            on_step(f"{name}, {of_layer}: probe")
+            probed = _Probed([split[layer] for split in vectors], splits, measures)
+            rows.append(judge.row(name, of_layer, probed.predicted(), **probed.measured()))
+    train, dev, test = (sum(len(one.tokens) for one in split) for split in splits)
+    return ProbeTable(tuple(rows), (train, dev, test), len(_numbered(splits)[0]), *judge.shares())
 
 
-def _probed(
-    name: str,
-    layers: Sequence[np.ndarray],
-    splits: Sequence[Sequence[TaggedSentence]],
-    judge: "_Judge",
-    control: bool,
-    strengths: Sequence[float],
-) -> ProbeRow:
-    tags, numbered = _numbered(splits)
-    train, dev, test = map(Split, layers, numbered)
-    found = probe(train, dev, test, strengths)
-    control_accuracy = None
-    if control:
-        _, random = _numbered(control_tags(splits))
-        train, dev, test = map(Split, layers, random)
-        learned = probe(train, dev, test, [found.strength])
-        control_accuracy = 100 * float((learned.predictions == random[2]).mean())
-    predicted = [tags[place] for place in found.predictions]
-    return judge.row(
-        name, predicted, control=control_accuracy, strength=found.strength, dev_accuracy=found.dev_accuracy
-    )
+class _Probed:
+    """One layer's probe, and what else is measured of the layer."""
+
+    def __init__(
+        self, layers: Sequence[np.ndarray], splits: Sequence[Sequence[TaggedSentence]], measures: Measures
+    ) -> None:
+        self._layers, self._splits, self._measures = layers, splits, measures
+        self._tags, self._numbers = _numbered(splits)
+        train, dev, _ = map(Split, layers, self._numbers)
+        self._probe = fit(train, dev, measures.strengths)
+
+    def predicted(self) -> list[str]:
+        """Of the test tokens."""
+        return [self._tags[number] for number in self._probe.predict(self._layers[2])]
+
+    def measured(self) -> dict[str, Any]:
+        """The other fields of the row."""
+        return {
+            "control": self._control() if self._measures.control else None,
+            "code": self._code() if self._measures.code else None,
+            "strength": self._probe.strength,
+            "dev_accuracy": self._probe.dev_accuracy,
+        }
+
+    def _control(self) -> float:
+        """Accuracy on random tags of a probe with the same penalty."""
+        _, random = _numbered(control_tags(self._splits, CONTROL_SEED))
+        train, dev, test = map(Split, self._layers, random)
+        learned = fit(train, dev, [self._probe.strength])
+        return _percent(learned.predict(test.vectors) == test.tags)
+
+    def _code(self) -> OnlineCode:
+        lengths = np.array([len(one.tokens) for one in self._splits[0]])
+        train = Split(self._layers[0], self._numbers[0])
+        num_tags = len(np.unique(train.tags))
+        return online_code(train, lengths, num_tags=num_tags, strengths=self._measures.strengths)
 
 
 class _Judge:
@@ -110,25 +167,21 @@ class _Judge:
         self._unseen, self._ambiguous = unseen(train, test), ambiguous(train, test)
         self._lengths = np.array([len(sentence.tokens) for sentence in test])
 
-    def row(
-        self,
-        name: str,
-        predicted: Sequence[str],
-        *,
-        control: float | None = None,
-        strength: float | None = None,
-        dev_accuracy: float | None = None,
-    ) -> ProbeRow:
+    def shares(self) -> tuple[float, float]:
+        """Percent of the test tokens that are unseen, and ambiguous."""
+        return _percent(self._unseen), _percent(self._ambiguous)
+
+    def row(self, encoder: str, layer: str, predicted: Sequence[str], **measured: Any) -> ProbeRow:
+        """The row of one layer. `measured`: its other fields."""
         right = np.array(predicted) == self._gold
         return ProbeRow(
-            name,
+            encoder,
+            layer,
             _percent(right),
             self._interval(right),
             unseen=_percent(right[self._unseen]),
             ambiguous=_percent(right[self._ambiguous]),
-            control=control,
-            strength=strength,
-            dev_accuracy=dev_accuracy,
+            **measured,
         )
 
     def _interval(self, right: np.ndarray) -> tuple[float, float]:

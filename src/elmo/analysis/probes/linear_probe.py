@@ -3,18 +3,17 @@
 Source: Liu et al. 2019 (NAACL). Standardizing makes layers of different scale comparable under one penalty.
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from elmo.errors import ConfigError, MissingExtraError
+from elmo.analysis.probes.regression import Regression
+from elmo.errors import ConfigError
 
-STRENGTHS = (1e-6, 1e-5, 1e-4, 1e-3)
+STRENGTHS = (1e-3, 1e-4, 1e-5, 1e-6)
 """Factors of the squared weights, beside the mean cross-entropy of a token."""
-_MOST_ITERATIONS = 200
 
 
 @dataclass(frozen=True)
@@ -26,41 +25,55 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Probed:
-    """What the chosen probe says of the test tokens."""
+class LinearProbe:
+    """A fitted probe."""
 
-    predictions: Int[np.ndarray, " tokens"]
+    mean: Float[np.ndarray, " dim"]
+    """Of the training vectors."""
+    deviation: Float[np.ndarray, " dim"]
+    known: Int[np.ndarray, " known"]
+    """The tags that training has, rising."""
+    weights: Float[np.ndarray, "dim known"]
+    bias: Float[np.ndarray, " known"]
     strength: float
     """The penalty chosen on dev."""
     dev_accuracy: float
     """In percent."""
 
+    def predict(self, vectors: Float[np.ndarray, "tokens dim"]) -> Int[np.ndarray, " tokens"]:
+        """The most probable tag of each token."""
+        return self.known[self._logits(vectors).argmax(axis=1)]
 
-def probe(train: Split, dev: Split, test: Split, strengths: Sequence[float] = STRENGTHS) -> Probed:
-    """Fits a probe with each strength and applies the one that is best on dev to the test tokens.
+    def probabilities(self, split: Split) -> Float[np.ndarray, " tokens"]:
+        """Of each token's own tag; 0 for a tag that training doesn't have."""
+        logits = self._logits(split.vectors)
+        columns = np.searchsorted(self.known, split.tags).clip(max=len(self.known) - 1)
+        own = np.exp(logits[np.arange(len(columns)), columns] - np.logaddexp.reduce(logits, axis=1))
+        return np.where(self.known[columns] == split.tags, own, 0.0)
 
-    Raises ConfigError if the training tokens have one tag only, MissingExtraError without scikit-learn.
+    def _logits(self, vectors: np.ndarray) -> np.ndarray:
+        return (vectors - self.mean) / self.deviation @ self.weights + self.bias
+
+
+def fit(train: Split, dev: Split, strengths: Sequence[float] = STRENGTHS) -> LinearProbe:
+    """The probe whose penalty is best on dev. Penalties are tried from the strongest on, each from the weights of the
+    one before, until a weaker one is worse on dev.
+
+    Raises ConfigError if the training tokens have one tag only, MissingExtraError without SciPy.
     """
-    if len(np.unique(train.tags)) < 2:
+    known, numbers = np.unique(train.tags, return_inverse=True)
+    if len(known) < 2:
         raise ConfigError("all training tokens have the same tag, so there is nothing to probe. Check the tag column.")
     mean, deviation = train.vectors.mean(axis=0), train.vectors.std(axis=0)
     deviation[deviation == 0] = 1
-    inputs = [(split.vectors - mean) / deviation for split in (train, dev, test)]
-    fitted = [(strength, _fitted(inputs[0], train.tags, strength)) for strength in strengths]
-    accuracies = [100 * float((model.predict(inputs[1]) == dev.tags).mean()) for _, model in fitted]
-    best = int(np.argmax(accuracies))
-    strength, model = fitted[best]
-    return Probed(model.predict(inputs[2]), strength, accuracies[best])
-
-
-def _fitted(vectors: np.ndarray, tags: np.ndarray, strength: float):  # noqa: ANN202 - a type of an optional library
-    try:
-        from sklearn.exceptions import ConvergenceWarning
-        from sklearn.linear_model import LogisticRegression
-    except ImportError:
-        raise MissingExtraError("scikit-learn", "analysis", "fitting probes") from None
-    # scikit-learn's C multiplies the sum of the losses and leaves half of the squared weights beside it.
-    model = LogisticRegression(C=1 / (2 * strength * len(tags)), max_iter=_MOST_ITERATIONS, tol=1e-4)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the last digit of a probe doesn't need more iterations
-        return model.fit(vectors, tags)
+    regression = Regression((train.vectors - mean) / deviation, numbers, len(known))
+    best: LinearProbe | None = None
+    for strength in sorted(strengths, reverse=True):
+        weights, bias = regression.fit(strength)
+        probe = LinearProbe(mean, deviation, known, weights, bias, strength, dev_accuracy=0.0)
+        accuracy = 100 * float((probe.predict(dev.vectors) == dev.tags).mean())
+        if best is not None and accuracy < best.dev_accuracy:
+            break
+        best = LinearProbe(mean, deviation, known, weights, bias, strength, accuracy)
+    assert best is not None
+    return best

@@ -1,0 +1,113 @@
+"""A record as a figure: a dot with its interval for every layer of every encoder."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from elmo.analysis.record import Record
+from elmo.errors import ConfigError, MissingExtraError
+
+SUFFIXES = (".png", ".svg")
+
+_COLORS = {"biLM": "C0", "random biLM": "0.55", "static": "C1", "context average": "C1"}
+_LINES = (":", "-.", "--")
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One layer's figure."""
+
+    encoder: str
+    layer: str
+    value: float
+    interval: Sequence[float] | None = None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Dots under each other on one axis."""
+
+    axis: str
+    dots: Sequence[Dot]
+    lines: Mapping[str, float] = field(default_factory=dict)
+    """What needs no vectors, as vertical lines."""
+
+
+def require_figure(path: Path) -> None:
+    """ConfigError for another suffix, MissingExtraError without matplotlib."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise ConfigError(f"{path}: the suffix is {path.suffix!r}, but must be {' or '.join(SUFFIXES)}. Rename it.")
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("matplotlib", "analysis", "drawing a figure") from None
+
+
+def draw(record: Record, path: Path, format: str) -> None:
+    """Draws what 'elmo analyze' recorded; equal records give equal files."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    panels = _PANELS[record["analysis"]](record)
+    rows = len(panels[0].dots)
+    figure = Figure(figsize=(1.9 + 2.9 * len(panels), 1.4 + 0.32 * rows), layout="constrained")
+    for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False, sharey=True)[0], panels, strict=True):
+        _draw_panel(axes, panel)
+    figure.suptitle(f"{_TITLES[record['analysis']]}\n{_source(record)}", fontsize=10)
+    # No date, and ids from a fixed salt.
+    metadata = {"Date": None} if format == "svg" else None
+    with matplotlib.rc_context({"svg.hashsalt": "elmo"}):
+        figure.savefig(path, format=format, dpi=200, metadata=metadata)
+
+
+def _draw_panel(axes: Any, panel: Panel) -> None:
+    for place, dot in enumerate(panel.dots):
+        color = _COLORS.get(dot.encoder, "C2")
+        if dot.interval is not None:
+            axes.plot(dot.interval, [place, place], color=color, linewidth=1.6, solid_capstyle="butt")
+        axes.scatter(dot.value, place, s=30, color=color, zorder=3)
+        axes.annotate(f"{dot.value:.{_digits(panel)}f}", (dot.value, place), xytext=(0, 5), ha="center", fontsize=7,
+                      textcoords="offset points")  # fmt: skip
+    for (label, value), style in zip(panel.lines.items(), _LINES, strict=False):
+        axes.axvline(value, color="C3", linestyle=style, linewidth=1.1, label=label)
+    if panel.lines:
+        axes.legend(frameon=False, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    axes.set_yticks(range(len(panel.dots)), [_label(dot) for dot in panel.dots], fontsize=8)
+    axes.set_ylim(len(panel.dots) - 0.4, -0.8)
+    axes.set_xlabel(panel.axis, fontsize=8)
+    axes.margins(x=0.12)
+    axes.tick_params(axis="x", labelsize=8)
+    axes.grid(axis="x", color="0.9", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _digits(panel: Panel) -> int:
+    return 1 if max(abs(dot.value) for dot in panel.dots) >= 10 else 2
+
+
+def _label(dot: Dot) -> str:
+    return f"{dot.encoder}, {dot.layer}" if dot.layer else dot.encoder
+
+
+def _source(record: Record) -> str:
+    return f"{record['model']}, {record['date'][:10]}"
+
+
+def _pos(record: Record) -> list[Panel]:
+    baseline, *rows = record["rows"]
+
+    def panel(axis: str, value: str, interval: str = "") -> Panel:
+        dots = [Dot(row["encoder"], row["layer"], row[value], row.get(interval)) for row in rows]
+        lines = {} if baseline[value] is None else {"most frequent tag of the word": baseline[value]}
+        return Panel(axis, dots, lines)
+
+    panels = [panel("accuracy, all words", "accuracy", "interval"), panel("unseen words", "unseen")]
+    panels.append(panel("ambiguous words", "ambiguous"))
+    measured = {"selectivity": "selectivity (points)", "compression": "compression by online code"}
+    return panels + [panel(axis, value) for value, axis in measured.items() if rows[0][value] is not None]
+
+
+_TITLES = {"pos": "Parts of speech by a linear probe of each layer"}
+_PANELS: dict[str, Callable[[Record], list[Panel]]] = {"pos": _pos}

@@ -1,0 +1,58 @@
+"""The record of an analysis, plain for JSON; every one begins alike.
+
+analysis, settings       what was asked
+date, command            when, and by which command; files are named without their folders
+elmo, commit, machine    which code, on which machine, with which libraries
+model, model_hash, dtype, static, encoders
+data                     each file's name and SHA-256
+"""
+
+import datetime
+import hashlib
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from elmo.process.commit import commit
+from elmo.process.environment import environment
+from elmo.version import __version__
+
+Record = dict[str, Any]
+
+
+def begun(
+    analysis: str,
+    *,
+    encoders: Mapping[str, Any],
+    data: Mapping[str, Path | Sequence[Path]],
+    settings: Mapping[str, Any],
+    command: Sequence[str] = (),
+) -> Record:
+    """What every record begins with. `encoders`: as `described` gives it; `command`: default: this process's own."""
+    return {
+        "analysis": analysis,
+        "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC",
+        "command": shown_command(command or ["elmo", *sys.argv[1:]]),
+        "elmo": __version__,
+        "commit": commit(),
+        "machine": environment(),
+        **encoders,
+        "data": {name: _files(found) for name, found in data.items()},
+        "settings": dict(settings),
+    }
+
+
+def shown_command(words: Sequence[str]) -> str:
+    """A command line whose files are named without their folders: where they lie is of no use to others."""
+    return shlex.join(Path(word).name if "/" in word else word for word in words)
+
+
+def _files(found: Path | Sequence[Path]) -> Any:
+    return _file(found) if isinstance(found, Path) else [_file(one) for one in found]
+
+
+def _file(path: Path) -> dict[str, str]:
+    with path.open("rb") as file:
+        return {"file": path.name, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
