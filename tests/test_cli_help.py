@@ -73,6 +73,7 @@ HELPS = {verb: verb.split() for verb in VERBS} | {
     "analyze neighbors": ["analyze", "neighbors"],
     "analyze wsd": ["analyze", "wsd"],
     "analyze pos": ["analyze", "pos"],
+    "analyze geometry": ["analyze", "geometry"],
     "reproduce": ["reproduce", "table2", "ner"],
 }
 

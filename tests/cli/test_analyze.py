@@ -69,8 +69,56 @@ def test_senses_are_a_table_or_a_record(model_folder, tmp_path, capsys):
     page = capsys.readouterr().out
     assert "first sense" in page and "biLM, mean of layers" in page and "random biLM, layer 2" in page
     record = json.loads((tmp_path / "out.json").read_text())
-    assert len(record["systems"]) == 2 + 4 + 3 and record["train"] == "train.data.xml"
+    assert len(record["systems"]) == 2 + 4 + 3 and record["data"]["train"]["file"] == "train.data.xml"
     with pytest.raises(OutputError, match="exists"):
         analyze.main(command)
     assert analyze.main([*command, "--force", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == record
+
+
+BEGINNING = {"analysis", "date", "command", "elmo", "commit", "machine", "model", "model_hash", "dtype", "static"}
+
+
+@pytest.fixture
+def treebank(tmp_path):
+    words = enumerate([("a", "D"), ("b", "N")], 1)
+    lines = [f"{place}\t{word}\t_\t_\t{tag}" + "\t_" * 5 for place, (word, tag) in words]
+    (tmp_path / "x.conllu").write_text("\n".join([*lines, "", ""]) * 30)
+    return tmp_path / "x.conllu"
+
+
+def commands(model_folder: Path, treebank: Path, folder: Path) -> dict[str, list[str]]:
+    (folder / "text.txt").write_text("\n".join(SENTENCES * 2) + "\n", encoding="utf-8")
+    (folder / "static.txt").write_text("bank 1 0\na 0 1\nb 1 0.1\n")
+    files = ["-m", str(model_folder), "--static", str(folder / "static.txt"), "--random"]
+    senses = ["--train", str(CORPUS / "train.data.xml"), "--test", str(CORPUS / "t.data.xml")]
+    return {
+        "wsd": [*senses, "--inventory", str(CORPUS / "senses.tsv"), *files],
+        "pos": [*(f"--{part}={treebank}" for part in ("train", "dev", "test")), *files],
+        "geometry": [str(folder / "text.txt"), "--least-sentences", "2", "--against", str(model_folder), *files],
+    }
+
+
+@pytest.mark.parametrize("name", ["wsd", "pos", "geometry"])
+def test_every_analysis_writes_a_record_of_one_shape_a_table_and_a_figure(
+    name, model_folder, treebank, tmp_path, capsys
+):
+    for library in ("scipy", "matplotlib"):
+        pytest.importorskip(library)
+    out, figure = tmp_path / "out.json", tmp_path / "out.svg"
+    command = [name, *commands(model_folder, treebank, tmp_path)[name], "-o", str(out), "--figure", str(figure)]
+    assert analyze.main([*command, "--quiet"]) == 0
+    page = capsys.readouterr().out
+    record = json.loads(out.read_text("utf-8"))
+    assert record.keys() >= BEGINNING and record["analysis"] == name and record["static"] == "static.txt"
+    assert {"biLM", "random biLM", "static", "context average"} <= record["encoders"].keys()
+    files = [one for found in record["data"].values() for one in (found if isinstance(found, list) else [found])]
+    assert files and all(len(one["sha256"]) == 64 and "/" not in one["file"] for one in files)
+    assert all(shown in page for shown in ("biLM, layer 1", "random biLM, layer 2", "context average"))
+    assert "<svg" in figure.read_text("utf-8") and "random biLM, layer 2" in figure.read_text("utf-8")
+
+
+def test_a_figure_of_an_unknown_kind_is_refused_before_the_work(tmp_path, model_folder, treebank):
+    command = ["pos", *commands(model_folder, treebank, tmp_path)["pos"], "--figure", str(tmp_path / "out.doc")]
+    with pytest.raises(ConfigError, match="must be .png or .svg"):
+        analyze.main(command)

@@ -12,14 +12,16 @@ from elmo.embed.encoder import Encoder
 from elmo.static.vectors import read_static_vectors
 from elmo.weights.hub import DEFAULT_MODEL, MODEL_VARIABLE
 
-BILM, RANDOM, STATIC, CONTEXT = "biLM", "random biLM", "static", "context average"
+BILM, RANDOM, AGAINST, STATIC, CONTEXT = "biLM", "random biLM", "other biLM", "static", "context average"
 
 
-def encoders_of(choice: EncoderChoice) -> dict[str, Encoder]:
-    """By name: the biLM's layers and their mean; with `random` the same architecture with random weights; with a file
-    of `static` vectors the word's own and the mean of the words around it."""
+def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[str, Encoder]:
+    """By name: the biLM's layers and their mean; another model's `against` it; with `random` the same architecture with
+    random weights; with a file of `static` vectors the word's own and the mean of the words around it."""
     embedder = Embedder.from_pretrained(choice.model, device=choice.device, dtype=choice.dtype)
     found: dict[str, Encoder] = {BILM: WithAverage(embedder)}
+    if against is not None:
+        found[AGAINST] = Embedder.from_pretrained(against, device=choice.device, dtype=choice.dtype)
     if choice.random:
         found[RANDOM] = random_embedder(embedder)
     if choice.static is not None:

@@ -84,7 +84,9 @@ class WithAverage:
 
 
 def layer_name(encoder: Encoder, layer: int) -> str:
-    """What tables call it."""
+    """What tables call it; nothing if it is the only one."""
+    if encoder.num_layers == 1:
+        return ""
     is_mean = isinstance(encoder, WithAverage) and layer == encoder.num_layers - 1
     return "mean of layers" if is_mean else f"layer {layer}"
 

@@ -88,7 +88,7 @@ def _digits(panel: Panel) -> int:
 
 
 def _label(dot: Dot) -> str:
-    return f"{dot.encoder}, {dot.layer}" if dot.layer else dot.encoder
+    return ", ".join(filter(None, (dot.encoder, dot.layer)))
 
 
 def _source(record: Record) -> str:
@@ -109,5 +109,34 @@ def _pos(record: Record) -> list[Panel]:
     return panels + [panel(axis, value) for value, axis in measured.items() if rows[0][value] is not None]
 
 
-_TITLES = {"pos": "Parts of speech by a linear probe of each layer"}
-_PANELS: dict[str, Callable[[Record], list[Panel]]] = {"pos": _pos}
+def _wsd(record: Record) -> list[Panel]:
+    _, most_frequent, *systems = record["systems"]
+    dots = []
+    for system in systems:
+        difference, low, high = system["minus_first_sense"]
+        dots.append(Dot(system["encoder"], system["layer"], difference, (low, high)))
+    lines = {"first sense": 0.0, "most frequent sense": most_frequent["minus_first_sense"][0]}
+    return [Panel("F1 over all test sets, minus that of the first sense", dots, lines)]
+
+
+def _geometry(record: Record) -> list[Panel]:
+    axes = {
+        "anisotropy": "anisotropy",
+        "self_similarity": "self-similarity of words",
+        "intra_sentence": "intra-sentence similarity",
+        "explained": "maximum explainable variance",
+    }
+    rows = list(record["layers"])
+    return [
+        Panel(axis, [Dot(row["encoder"], row["layer"], *row[measure]) for row in rows])
+        for measure, axis in axes.items()
+        if all(row[measure] is not None for row in rows)
+    ]
+
+
+_TITLES = {
+    "pos": "Parts of speech by a linear probe of each layer",
+    "wsd": "Word senses by the nearest sense vector",
+    "geometry": "Geometry of the vectors of each layer",
+}
+_PANELS: dict[str, Callable[[Record], list[Panel]]] = {"pos": _pos, "wsd": _wsd, "geometry": _geometry}

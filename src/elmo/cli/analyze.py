@@ -10,6 +10,7 @@ ANALYSES = {
     "neighbors": "the nearest tokens to a word in its sentence, by layer (table 4)",
     "wsd": "word senses by the nearest sense vector (table 5), beside first and most frequent sense",
     "pos": "parts of speech by a linear probe of each layer (table 6), beside a control task",
+    "geometry": "cosines of tokens, of one word's occurrences, of a sentence's words; likeness of layers",
 }
 
 

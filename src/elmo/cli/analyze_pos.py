@@ -9,7 +9,7 @@ import tyro
 
 from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.record import Record
-from elmo.cli.analysis_output import OutputFlags, produce
+from elmo.cli.analysis_output import OutputFlags, produce, row_name
 from elmo.cli.arguments import parsed
 
 
@@ -39,10 +39,11 @@ class Arguments:
 def run(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     arguments = parsed(Arguments, argv, "analyze pos")
-    return produce(arguments.results, lambda: _record(arguments), table)
+    return produce(arguments.results, lambda: record_of(arguments), table)
 
 
-def _record(arguments: Arguments) -> Record:
+def record_of(arguments: Arguments) -> Record:
+    """The record of the analysis."""
     # Here, so that --help does not wait for torch.
     from elmo.analysis.controls import described, encoders_of
     from elmo.analysis.probes.experiment import Measures, Treebanks, probe_table
@@ -67,7 +68,7 @@ def _record(arguments: Arguments) -> Record:
 
 def table(record: Record) -> str:
     """The record's table as text."""
-    rows = [(_name(row), row) for row in record["rows"]]
+    rows = [(row_name(row), row) for row in record["rows"]]
     width = max(len(name) for name, _ in rows)
     lines = [f"{'accuracy':{width}}     all  (95 % interval)   unseen  ambiguous  selectivity  compression"]
     return "\n".join([*lines, *(f"{name:{width}}  {_figures(row)}".rstrip() for name, row in rows)])
@@ -79,10 +80,6 @@ def _figures(row: Record) -> str:
         f"{row['accuracy']:6.2f}  ({low:5.2f} to {high:5.2f})   {row['unseen']:6.2f}     {row['ambiguous']:6.2f}"
     )
     return f"{accuracies}  {_cell(row['selectivity'], 1)}  {_cell(row['compression'], 2)}"
-
-
-def _name(row: Record) -> str:
-    return f"{row['encoder']}, {row['layer']}" if row["encoder"] else row["layer"]
 
 
 def _cell(value: float | None, digits: int) -> str:

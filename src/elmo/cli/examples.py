@@ -50,6 +50,7 @@ EXAMPLES = {
         "elmo analyze wsd --train semcor.data.xml --test senseval2.data.xml --inventory senses.tsv",
     ),
     "analyze pos": ("elmo analyze pos --train train.conllu --dev dev.conllu --test test.conllu",),
+    "analyze geometry": ("elmo analyze geometry corpus-test.txt --random",),
     "reproduce": (
         "elmo reproduce table2 ner --train train.conll --test test.conll -o ablations --seeds 1 2 3",
     ),

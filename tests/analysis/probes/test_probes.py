@@ -111,7 +111,7 @@ def test_the_table_has_baseline_layers_controls_and_intervals(files):
     found = probe_table(files, {"static": StaticEncoder(StaticVectors(tuple(words), vectors))}, column="upos")
     majority, static = found.rows
     assert (majority.encoder, majority.layer, majority.accuracy, majority.control) == ("", MAJORITY, 100, None)
-    assert (static.encoder, static.layer) == ("static", "layer 0")
+    assert (static.encoder, static.layer) == ("static", "")
     assert static.accuracy > 90 and static.interval[0] <= static.accuracy <= static.interval[1]
     assert static.selectivity == static.accuracy - static.control and static.control < 90
     assert static.code is not None and 1 < static.code.compression < 40

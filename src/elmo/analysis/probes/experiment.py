@@ -75,6 +75,9 @@ class Measures:
     strengths: Sequence[float] = STRENGTHS
 
 
+EVERYTHING = Measures()
+
+
 @dataclass(frozen=True)
 class ProbeTable:
     """All rows, and what the treebanks hold."""
@@ -99,7 +102,7 @@ def probe_table(
     encoders: Mapping[str, Encoder],
     *,
     column: TagColumn = "xpos",
-    measures: Measures = Measures(),
+    measures: Measures = EVERYTHING,
     on_step: OnStep = lambda _: None,
 ) -> ProbeTable:
     """Probes every layer. The first row answers with each word's most frequent tag.
@@ -114,7 +117,7 @@ def probe_table(
         vectors = [_vectors(encoder, split) for split in splits]
         for layer in range(encoder.num_layers):
             of_layer = layer_name(encoder, layer)
-            on_step(f"{name}, {of_layer}: probe")
+            on_step(f"{name} {of_layer}: probe")
             probed = _Probed([split[layer] for split in vectors], splits, measures)
             rows.append(judge.row(name, of_layer, probed.predicted(), **probed.measured()))
     train, dev, test = (sum(len(one.tokens) for one in split) for split in splits)

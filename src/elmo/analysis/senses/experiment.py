@@ -43,11 +43,18 @@ class TestSet:
 class System:
     """One row of the table: its answers on every test set."""
 
-    name: str
+    encoder: str
+    """Empty for what needs no vectors."""
+    layer: str
     answers: Mapping[str, tuple[str | None, ...]]
     """Test set -> an answer for each instance."""
     ties: int = 0
     """Answers for which another sense was equally near, so that frequency decided."""
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        return ", ".join(filter(None, (self.encoder, self.layer)))
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,8 @@ class SenseTable:
         ambiguous = [place for place, judged in enumerate(self.judged) if judged.is_ambiguous]
         on_ambiguous = score([self.judged[place] for place in ambiguous], [answers[place] for place in ambiguous])
         return {
-            "name": system.name,
+            "encoder": system.encoder,
+            "layer": system.layer,
             "sets": {name: _figures(one) for name, one in self.scores(system).items()},
             "by_pos": {pos: _figures(one) for pos, one in by_pos(self.judged, answers).items()},
             "ambiguous": _figures(on_ambiguous),
@@ -148,7 +156,7 @@ def _test_set(path: Path, seen: SeenSenses) -> TestSet:
 
 
 def _baseline(name: str, sets: Sequence[TestSet], rule: Callable[[Word], str | None]) -> System:
-    return System(name, {one.name: tuple(rule(word) for word in one.words) for one in sets})
+    return System("", name, {one.name: tuple(rule(word) for word in one.words) for one in sets})
 
 
 def _answers(one: TestSet, encoder: Encoder, nearest: NearestSense) -> Iterator[Answer]:
@@ -159,7 +167,7 @@ def _answers(one: TestSet, encoder: Encoder, nearest: NearestSense) -> Iterator[
 def _layer(name: str, encoder: Encoder, layer: int, found: Mapping[str, Sequence[Answer]]) -> System:
     answers = {test: tuple(answer.senses[layer] for answer in given) for test, given in found.items()}
     ties = sum(answer.ties[layer] for given in found.values() for answer in given)
-    return System(name if encoder.num_layers == 1 else f"{name}, {layer_name(encoder, layer)}", answers, ties)
+    return System(name, layer_name(encoder, layer), answers, ties)
 
 
 def _counted(

@@ -15,6 +15,7 @@ from elmo.analysis.encoders import token_layers
 from elmo.analysis.senses.baselines import SeenSenses
 from elmo.analysis.senses.inventory import Inventory, Word
 from elmo.analysis.senses.raganato import AnnotatedSentence, Instance
+from elmo.analysis.unit_vectors import unit
 from elmo.embed.encoder import Encoder
 
 
@@ -83,12 +84,6 @@ class NearestSense:
         cosines = np.einsum("sld,ld->ls", self.prototypes.vectors[rows], unit(vectors))
         ties = (cosines == cosines.max(axis=1, keepdims=True)).sum(axis=1) > 1
         return Answer(tuple(candidates[place] for place in cosines.argmax(axis=1)), tuple(map(bool, ties)))
-
-
-def unit(vectors: Float[np.ndarray, "... dim"]) -> Float[np.ndarray, "... dim"]:
-    """Scaled to length 1; zeros stay zeros."""
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
 
 
 def _pairs(seen: SeenSenses) -> Iterator[tuple[Word, str]]:

@@ -1,0 +1,159 @@
+"""Measures every layer of every encoder on one text, streamed: a sentence's vectors are added up and forgotten."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from elmo.analysis.encoders import layer_name, token_layers
+from elmo.analysis.geometry.cka import cka
+from elmo.analysis.geometry.measures import (
+    anisotropy,
+    explained_variance,
+    intra_sentence_similarity,
+    mean_and_interval,
+    mean_pair_cosine,
+)
+from elmo.analysis.geometry.sample import DEFAULTS, Sample, SampleSettings, drawn
+from elmo.analysis.unit_vectors import unit
+from elmo.embed.encoder import Encoder
+
+OnSentences = Callable[[str, int], None]
+"""Called with the encoder's name and how many sentences are done."""
+
+Measured = tuple[float, tuple[float, float]]
+"""A mean and its 95 % interval."""
+
+
+@dataclass(frozen=True)
+class LayerGeometry:
+    """One layer; cosines as they are, before the anisotropy is subtracted."""
+
+    encoder: str
+    layer: str
+    anisotropy: Measured
+    """Mean cosine of tokens of different sentences; the interval over sentences."""
+    self_similarity: Measured | None
+    """Mean cosine of one word's occurrences in different sentences, over words; None without such words."""
+    intra_sentence: Measured
+    """Mean cosine of tokens to their sentence's mean vector, over sentences of two tokens or more."""
+    explained: Measured | None
+    """Maximum explainable variance of a word's occurrences, over words."""
+    explained_of_tokens: float
+    """The same of tokens of different sentences, which is what it is compared with."""
+    norm: float
+    norm_deviation: float
+
+    def record(self) -> dict[str, object]:
+        """As plain values for JSON, with the measures that anisotropy is subtracted from."""
+        excess = {
+            "self_similarity_adjusted": self.self_similarity and self.self_similarity[0] - self.anisotropy[0],
+            "intra_sentence_adjusted": self.intra_sentence[0] - self.anisotropy[0],
+            "explained_adjusted": self.explained and self.explained[0] - self.explained_of_tokens,
+        }
+        return asdict(self) | excess
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """All layers, and how alike they are."""
+
+    layers: tuple[LayerGeometry, ...]
+    cka: Float[np.ndarray, "layers layers"]
+    num_sentences: int
+    num_tokens: int
+    num_words: int
+    """Words that self-similarity is the mean over."""
+
+    def record(self) -> dict[str, object]:
+        """As plain values for JSON."""
+        counts = {"sentences": self.num_sentences, "tokens": self.num_tokens, "words": self.num_words}
+        return {**counts, "layers": [one.record() for one in self.layers], "cka": self.cka.round(4).tolist()}
+
+
+def geometry(
+    sentences: Sequence[tuple[str, ...]],
+    encoders: Mapping[str, Encoder],
+    settings: SampleSettings = DEFAULTS,
+    on_sentences: OnSentences = lambda *_: None,
+) -> Geometry:
+    """Measures all encoders on the different sentences of a text. Raises TextError if there are fewer than two."""
+    sample = drawn(sentences, settings)
+    layers, tokens = [], []
+    for name, encoder in encoders.items():
+        sums = _Sums(sample, encoder, settings)
+        embedded = token_layers(encoder, sample.sentences)
+        for done, vectors in enumerate(embedded, 1):
+            sums.add(done - 1, vectors)
+            on_sentences(name, done)
+        layers += sums.measured(name)
+        tokens += list(sums.tokens())
+    alike = np.array([[cka(first, second) for second in tokens] for first in tokens])
+    num_tokens = sum(map(len, sample.sentences))
+    return Geometry(tuple(layers), alike, len(sample.sentences), num_tokens, len(sample.words))
+
+
+class _Sums:
+    """What is kept of one encoder's vectors while they stream by."""
+
+    def __init__(self, sample: Sample, encoder: Encoder, settings: SampleSettings) -> None:
+        self._sample, self._encoder, self._settings = sample, encoder, settings
+        shape = (len(sample.words), encoder.num_layers)
+        self._sums = np.zeros((*shape, encoder.layer_dim))
+        self._squares, self._counts = np.zeros(shape), np.zeros(len(sample.words), dtype=np.int64)
+        self._tokens: list[np.ndarray] = []
+        self._occurrences: dict[str, list[np.ndarray]] = {word: [] for word in sample.explained}
+        self._intra: list[np.ndarray] = []
+
+    def add(self, number: int, layers: Float[np.ndarray, "layers tokens dim"]) -> None:
+        """The vectors of sentence `number`. Of a word that it has twice, the first occurrence counts."""
+        tokens = self._sample.sentences[number]
+        if len(tokens) > 1:
+            self._intra.append(intra_sentence_similarity(layers))
+        if number in self._sample.kept:
+            self._tokens.append(layers[:, self._sample.token_of[number]].copy())
+        places = {token: place for place, token in reversed(list(enumerate(tokens))) if token in self._sample.words}
+        if places:
+            self._add_words(places, layers)
+
+    def _add_words(self, places: Mapping[str, int], layers: np.ndarray) -> None:
+        rows = [self._sample.words[word] for word in places]
+        units = unit(layers[:, list(places.values())]).swapaxes(0, 1)
+        self._sums[rows] += units
+        self._squares[rows] += np.square(units).sum(axis=-1)
+        self._counts[rows] += 1
+        for word, place in places.items():
+            found = self._occurrences.get(word)
+            if found is not None and len(found) < self._settings.occurrences:
+                found.append(layers[:, place].copy())
+
+    def tokens(self) -> Float[np.ndarray, "layers tokens dim"]:
+        """One token of each kept sentence."""
+        return np.stack(self._tokens, axis=1)
+
+    def measured(self, name: str) -> Iterator[LayerGeometry]:
+        """Every layer."""
+        tokens, intra = self.tokens(), np.array(self._intra)
+        for layer in range(self._encoder.num_layers):
+            norms = np.linalg.norm(tokens[layer], axis=-1)
+            yield LayerGeometry(
+                name,
+                layer_name(self._encoder, layer),
+                anisotropy(tokens[layer], self._settings.seed),
+                self._self_similarity(layer),
+                mean_and_interval(intra[:, layer]) if len(intra) else (0.0, (0.0, 0.0)),
+                self._explained(layer),
+                explained_variance(tokens[layer][:1000]),
+                float(norms.mean()),
+                float(norms.std()),
+            )
+
+    def _self_similarity(self, layer: int) -> Measured | None:
+        if not len(self._counts):
+            return None
+        return mean_and_interval(mean_pair_cosine(self._sums[:, layer], self._squares[:, layer], self._counts))
+
+    def _explained(self, layer: int) -> Measured | None:
+        shares = [explained_variance(np.stack(found)[:, layer]) for found in self._occurrences.values() if found]
+        return mean_and_interval(np.array(shares)) if shares else None

@@ -1,0 +1,65 @@
+"""Measures of a layer's vectors, from sums wherever sums are enough.
+
+Source: Ethayarajh 2019 (EMNLP), section 3. There, self-similarity is estimated from drawn pairs; the sum of the unit
+vectors gives the mean over all pairs exactly: |sum of u_i|^2 counts every pair twice and each u_i with itself once.
+"""
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from elmo.analysis.unit_vectors import unit
+
+DRAWS = 500
+
+
+def mean_pair_cosine(
+    sums: Float[np.ndarray, "... dim"], squares: Float[np.ndarray, "..."], counts: Int[np.ndarray, "..."]
+) -> Float[np.ndarray, "..."]:
+    """The mean cosine over all pairs of different vectors.
+
+    `sums`: of their unit vectors; `squares`: of their squared lengths: the count, less the vectors that are zeros;
+    `counts`: how many there are, 2 or more.
+    """
+    pairs = counts.astype(np.float64) * (counts - 1)
+    return (np.square(sums, dtype=np.float64).sum(axis=-1) - squares) / pairs
+
+
+def anisotropy(vectors: Float[np.ndarray, "tokens dim"], seed: int = 0) -> tuple[float, tuple[float, float]]:
+    """The mean cosine of tokens of different sentences, and its 95 % interval over sentences.
+
+    `vectors`: of one token of each sentence. 0 if directions are spread evenly, 1 if all vectors are parallel.
+    """
+    units = unit(vectors).astype(np.float32)
+    counts = np.array(len(units))
+    squares = np.square(units).sum(axis=1)
+    found = float(mean_pair_cosine(units.sum(axis=0), squares.sum(), counts))
+    random = np.random.default_rng(seed)
+    drawn = random.multinomial(len(units), np.full(len(units), 1 / len(units)), size=DRAWS).astype(np.float32)
+    # A sentence that was drawn twice is no pair with itself.
+    same = np.square(drawn) @ squares
+    pairs = np.maximum(counts.astype(np.float64) ** 2 - np.square(drawn).sum(axis=1), 1)
+    low, high = np.percentile((np.square(drawn @ units).sum(axis=1) - same) / pairs, [2.5, 97.5])
+    return found, (float(low), float(high))
+
+
+def intra_sentence_similarity(layers: Float[np.ndarray, "layers tokens dim"]) -> Float[np.ndarray, " layers"]:
+    """The mean cosine of a sentence's tokens to the mean of its vectors."""
+    center = unit(layers.mean(axis=1, keepdims=True))
+    return (unit(layers) * center).sum(axis=-1).mean(axis=-1)
+
+
+def explained_variance(vectors: Float[np.ndarray, "occurrences dim"]) -> float:
+    """Maximum explainable variance: the share of the first principal direction, 1 if one vector could replace all.
+
+    Uncentered, as the paper defines it (its code centers the occurrences first): the first direction of vectors that
+    hardly differ is their mean.
+    """
+    values = np.square(np.linalg.svd(vectors.astype(np.float64), compute_uv=False))
+    return float(values[0] / values.sum()) if values.sum() > 0 else 0.0
+
+
+def mean_and_interval(values: Float[np.ndarray, " values"]) -> tuple[float, tuple[float, float]]:
+    """The mean and its 95 % interval by the normal distribution, for many independent values."""
+    mean = float(values.mean())
+    reach = 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
+    return mean, (mean - reach, mean + reach)

@@ -1,0 +1,88 @@
+"""`elmo analyze geometry`: how alike are tokens, occurrences of one word, words of one sentence, and layers?"""
+
+import sys
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+from tqdm import tqdm
+
+from elmo.analysis.encoder_choice import EncoderChoice
+from elmo.analysis.record import Record
+from elmo.cli.analysis_output import OutputFlags, produce, row_name, show_progress
+from elmo.cli.arguments import parsed
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Measure how each layer arranges the tokens of a text: the cosine of random tokens (anisotropy), of one word's
+    occurrences in different sentences (self-similarity), of words to their sentence's mean (intra-sentence similarity),
+    the share of one direction in a word's occurrences (maximum explainable variance), and how alike layers are
+    (CKA)."""
+
+    text: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
+    """One tokenized sentence per line; .gz, .xz and .bz2 are unpacked."""
+    sentences: int = 10_000
+    """Sentences that are read at most."""
+    least_sentences: int = 5
+    """A word is measured if it stands in so many different sentences."""
+    seed: int = 0
+    """Draws tokens and words."""
+    against: Annotated[str | None, tyro.conf.arg(metavar="MODEL")] = None
+    """Another model to compare with, layer by layer: a fine-tuned one with the general one, for example."""
+    tokenizer: Literal["whitespace", "unicode"] = "whitespace"
+    """How a line becomes tokens: at whitespace, or by rules for text that isn't tokenized."""
+    encoders: EncoderChoice = field(default_factory=EncoderChoice)
+    results: OutputFlags = field(default_factory=OutputFlags)
+
+
+def run(argv: list[str]) -> int:
+    """Runs the command; the exit code."""
+    arguments = parsed(Arguments, argv, "analyze geometry")
+    return produce(arguments.results, lambda: record_of(arguments), table)
+
+
+def record_of(arguments: Arguments) -> Record:
+    """The record of the analysis."""
+    # Here, so that --help does not wait for torch.
+    from elmo.analysis.controls import described, encoders_of
+    from elmo.analysis.geometry.experiment import geometry
+    from elmo.analysis.geometry.sample import SampleSettings
+    from elmo.analysis.record import begun
+    from elmo.text.sentences import read_sentences
+    from elmo.text.tokenizer import tokenizer
+
+    lines = read_sentences(arguments.text, tokenize=tokenizer(arguments.tokenizer))
+    text = [tuple(sentence) for sentence in islice(lines, arguments.sentences)]
+    encoders = encoders_of(arguments.encoders, against=arguments.against)
+    settings = SampleSettings(least_sentences=arguments.least_sentences, seed=arguments.seed)
+    with tqdm(unit="sentence", disable=arguments.results.quiet, file=sys.stderr) as bar:
+        found = geometry(text, encoders, settings, lambda what, done: show_progress(bar, what, done))
+    beginning = begun(
+        "geometry",
+        encoders=described(arguments.encoders, encoders),
+        data={"text": arguments.text},
+        settings={name: getattr(arguments, name) for name in ("sentences", "least_sentences", "seed", "against")},
+    )
+    return beginning | found.record()
+
+
+def table(record: Record) -> str:
+    """The record's tables as text."""
+    names = [row_name(row) for row in record["layers"]]
+    width = max(map(len, names)) + 2
+    keys = ("anisotropy", "self_similarity", "intra_sentence", "explained")
+    heads = ("anisotropy", "self-similarity", "intra-sentence", "explained", "norm")
+    lines = [f"{'mean cosines':{width}}" + "".join(f"  {head:>15}" for head in heads)]
+    for name, row in zip(names, record["layers"], strict=True):
+        measured = [row[key] and row[key][0] for key in keys]
+        cells = [f"{value:15.3f}" if value is not None else " " * 15 for value in [*measured, row["norm"]]]
+        lines.append("  ".join([f"{name:{width}}", *cells]))
+    lines += ["", f"{'CKA':{width}}" + "".join(f"  {number:5}" for number in range(len(names)))]
+    for number, (name, alike) in enumerate(zip(names, record["cka"], strict=True)):
+        cells = "".join(f"  {value:5.2f}" for value in alike)
+        lines.append(f"{f'{number} {name}':{width}}{cells}")
+    sizes = f"{record['sentences']:,} different sentences, {record['tokens']:,} tokens, {record['words']:,} words"
+    return "\n".join([*lines, "", f"Over {sizes}. Cosines are as they are: subtract anisotropy to compare layers."])

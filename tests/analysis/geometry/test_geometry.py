@@ -1,0 +1,92 @@
+"""The streamed measures of a text against plain loops over its occurrences."""
+
+import json
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from elmo.analysis.encoders import StaticEncoder, token_layers
+from elmo.analysis.geometry.cka import cka
+from elmo.analysis.geometry.experiment import geometry
+from elmo.analysis.geometry.measures import explained_variance
+from elmo.analysis.geometry.sample import SampleSettings, drawn
+from elmo.embed.embedder import Embedder
+from elmo.errors import TextError
+from elmo.static.vectors import StaticVectors
+
+WORDS = ("the", "bank", "of", "river", "money", "밥", "was", "steep")
+
+
+@pytest.fixture
+def sentences() -> list[tuple[str, ...]]:
+    random = np.random.default_rng(5)
+    made = [tuple(WORDS[place] for place in random.integers(8, size=random.integers(1, 9))) for _ in range(40)]
+    return [*made, (), made[0]]
+
+
+@pytest.fixture
+def encoders(tiny_bilm):
+    vectors = np.random.default_rng(6).normal(size=(7, 5)).astype(np.float32)
+    return {"biLM": Embedder(tiny_bilm), "static": StaticEncoder(StaticVectors(WORDS[:7], vectors))}
+
+
+def test_a_sample_has_different_sentences_and_words_that_stand_in_enough(sentences):
+    sample = drawn(sentences, SampleSettings(least_sentences=5, tokens=12, words=3))
+    assert sample.sentences == list(dict.fromkeys(filter(None, sentences)))
+    assert set(sample.words) == {word for word in WORDS if sum(word in one for one in sample.sentences) >= 5}
+    assert len(sample.kept) == 12 and len(sample.explained) == 3 <= len(sample.words)
+    assert all(0 <= token < len(one) for token, one in zip(sample.token_of, sample.sentences, strict=True))
+    assert drawn(sentences, SampleSettings(seed=1)).token_of.tolist() != sample.token_of.tolist()
+
+
+def test_layers_are_measured_as_defined(sentences, encoders):
+    settings = SampleSettings(words=4, occurrences=6, tokens=20)
+    found, sample = geometry(sentences, encoders, settings), drawn(sentences, settings)
+    assert [(one.encoder, one.layer) for one in found.layers] == [
+        *(("biLM", f"layer {n}") for n in range(3)),
+        ("static", ""),
+    ]
+    embedded = list(token_layers(encoders["biLM"], sample.sentences))
+    for layer, one in enumerate(found.layers[:3]):
+        occurrences = {
+            word: [v[layer, s.index(word)] for v, s in zip(embedded, sample.sentences, strict=True) if word in s]
+            for word in sample.words
+        }
+        cosines = [
+            np.mean([a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in permutations(vectors, 2)])
+            for vectors in occurrences.values()
+        ]
+        assert one.self_similarity[0] == pytest.approx(np.mean(cosines), abs=1e-5)
+        shares = [explained_variance(np.stack(occurrences[word][:6])) for word in sample.explained]
+        assert one.explained[0] == pytest.approx(np.mean(shares), abs=1e-5)
+        kept = [v[layer, p] for n, (v, p) in enumerate(zip(embedded, sample.token_of, strict=True)) if n in sample.kept]
+        pairs = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in permutations(kept, 2)]
+        assert one.anisotropy[0] == pytest.approx(np.mean(pairs), abs=1e-5)
+        assert one.norm == pytest.approx(np.mean(np.linalg.norm(kept, axis=1)), rel=1e-5)
+    assert found.layers[0].self_similarity[0] == pytest.approx(1, abs=1e-5)  # layer 0 sees the word alone
+    assert found.layers[3].self_similarity[0] < 1  # one word has no vector, and zeros are like nothing
+
+
+def test_alignment_is_between_all_layers_of_all_encoders(sentences, encoders):
+    found = geometry(sentences, encoders, SampleSettings(tokens=25))
+    assert found.cka.shape == (4, 4) and np.allclose(np.diag(found.cka), 1) and np.allclose(found.cka, found.cka.T)
+    sample = drawn(sentences, SampleSettings(tokens=25))
+    kept = [number for number in range(len(sample.sentences)) if number in sample.kept]
+    vectors = [
+        [list(token_layers(encoder, [sample.sentences[n]]))[0][layer, sample.token_of[n]] for n in kept]
+        for encoder, layer in ((encoders["biLM"], 2), (encoders["static"], 0))
+    ]
+    assert found.cka[2, 3] == pytest.approx(cka(*map(np.stack, vectors)), abs=1e-5)
+
+
+def test_the_record_is_plain_and_subtracts_anisotropy(sentences, encoders):
+    record = json.loads(json.dumps(geometry(sentences, encoders).record()))
+    row = record["layers"][2]
+    assert row["self_similarity_adjusted"] == row["self_similarity"][0] - row["anisotropy"][0]
+    assert (record["sentences"], len(record["cka"])) == (len(set(filter(None, sentences))), 4)
+
+
+def test_a_text_without_pairs_is_refused(encoders):
+    with pytest.raises(TextError, match="fewer than two different sentences"):
+        geometry([("a",), (), ("a",)], encoders)
