@@ -147,3 +147,15 @@ def test_raw_english_becomes_the_words_of_a_treebank(shared):
 def _places(words):
     ends = list(accumulate(len(word.replace(" ", "")) for word in words))
     return set(zip([0, *ends], ends, strict=False))
+
+
+@pytest.mark.parametrize("unit", ["'s", "a's", "a+", "Mr.", "a@", "-a."])
+def test_a_word_of_a_hundred_thousand_characters_takes_no_time(unit):
+    """Each of these took minutes as long as a part of the word was read again for every token in it."""
+    text = unit * (100_000 // len(unit))
+    assert "".join(tokenizer("unicode")(text)) == text
+
+
+def test_a_mail_address_has_a_name_of_at_most_64_characters():
+    assert tokenizer("unicode")("a" * 64 + "@x.org") == ["a" * 64 + "@x.org"]
+    assert tokenizer("unicode")("a" * 65 + "@x.org") == ["a" * 65, "@", "x.org"]

@@ -52,6 +52,10 @@ _SEPARATORS = "\u200b\u200e\u200f\u2060\ufeff"
 _IDEOGRAPHS = "\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _CLITIC = re.compile(r"(?<=[A-Za-zÀ-ÿ])(?:n['’]t|['’](?:s|re|ve|ll|d|m))$", re.IGNORECASE)
 
+_LONGEST_CLITIC = 3
+# Of a mail address before its @, in RFC 5321. Without a limit a run of letters and dots would be read from each of them.
+_LONGEST_MAIL_NAME = 64
+
 # Korean on the web often has no space after the end of a sentence; a dot alone may stand in a list there ("한.미").
 _HANGUL = "\uac00-\ud7a3"
 _END = re.compile(
@@ -152,10 +156,12 @@ def _unicode_tokens(text: str) -> list[str]:
 def _without_clitics(word: str) -> Iterator[str]:
     """ "couldn't've" -> "could", "n't", "'ve"."""
     ends: list[str] = []
-    while match := _CLITIC.search(word):
+    # Only the last characters are looked at, so that a very long word takes no longer for each of its clitics.
+    end = len(word)
+    while match := _CLITIC.search(word, max(0, end - _LONGEST_CLITIC), end):
         ends.append(match.group())
-        word = word[: match.start()]
-    yield word
+        end = match.start()
+    yield word[:end]
     yield from reversed(ends)
 
 
@@ -169,7 +175,7 @@ def _token_pattern() -> re.Pattern[str]:
     symbol = rf"[^\w\s{_SEPARATORS}]"
     alternatives = (
         r"(?:https?://|www\.)[^\s<>\"]*[^\s<>\"'’”.,;:!?)\]}]",
-        r"[\w.+-]+@\w[\w-]*(?:\.\w[\w-]*)+",
+        rf"[\w.+-]{{1,{_LONGEST_MAIL_NAME}}}@\w[\w-]*(?:\.\w[\w-]*)+",
         rf"(?<!\w)(?:(?:{_TITLES}|{_ABBREVIATIONS})\.(?![.\w])|(?:{_NUMBERED})\.(?=\s*\d))",
         rf"(?<!\w)(?:(?:[{_ALPHABET}]\.)+[{_ALPHABET}](?![\w.'’])|(?:[{_ALPHABET}]\.){{2,}})",
         rf"(?<!\w)(?!I\.)[{_CAPITAL}]\.(?=\s+\S)",
