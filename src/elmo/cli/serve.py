@@ -3,7 +3,8 @@
 import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
@@ -11,13 +12,16 @@ from elmo.cli.arguments import parsed
 from elmo.errors import MissingExtraError
 from elmo.process.device import Device
 
+if TYPE_CHECKING:
+    from elmo.serve.settings import ServeSettings
+
 _LIBRARIES = ("starlette", "uvicorn", "msgspec", "prometheus_client")
 
 
 @dataclass(frozen=True)
 class Arguments:
     """Serve vectors over HTTP, in the shape of OpenAI's API, until Ctrl-C or SIGTERM. Without --api-key-file it listens
-    on loopback addresses only."""
+    on loopback addresses only. docs/serving.md describes every path."""
 
     models: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL ...]")] = ()
     """Names, folders or files, or hub ids (default: $ELMO_MODEL, or the bundled model). Requests that name no model get
@@ -26,10 +30,29 @@ class Arguments:
     """Address to listen on; 0.0.0.0 for all of this machine's."""
     port: int = 8000
     """Port to listen on; 0 takes any free one."""
+    api_key_file: Path | None = None
+    """A file with one key in each line; clients must then send one as 'Authorization: Bearer KEY'."""
+    allowed_hosts: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME [NAME ...]")] = ()
+    """Further names and addresses by which clients may call this server, without port; '*' for any. It always answers
+    to localhost and to --host."""
     dtype: Literal["float32", "bfloat16", "int8", "auto"] = "float32"
     """Precision of matrix products. auto: bfloat16 where this processor is fast in it, else float32."""
     state: Literal["zero", "warm"] = "zero"
     """State that every text starts from: zeros, or the model's warm state."""
+    tokenizer: str = "unicode"
+    """How texts become tokens if a request doesn't say: unicode, whitespace, or module:function."""
+    max_body_bytes: int = 2_000_000
+    """Bytes of a request's body."""
+    max_inputs: int = 256
+    """Texts in one request."""
+    max_tokens: int = 8192
+    """Tokens in one request."""
+    max_queued_tokens: int = 65_536
+    """Tokens that may wait to be computed; beyond it, requests get status 429."""
+    max_batch_tokens: int = 2048
+    """Tokens computed at a time."""
+    deadline_seconds: float = 30.0
+    """Seconds after which a request that still waits gets status 503."""
     device: Device = "auto"
     """Where to compute."""
     quiet: bool = False
@@ -42,20 +65,41 @@ def main(argv: list[str]) -> int:
     _require_libraries()
     # Here, so that --help does not wait for torch.
     from elmo.serve.app import create_app
+    from elmo.serve.listening.address import bound, url
+    from elmo.serve.listening.server import run
     from elmo.serve.models import ServedModel
-    from elmo.serve.server import bound, run
 
-    listening = bound(arguments.host, arguments.port)
-    load = {"device": arguments.device, "dtype": arguments.dtype, "state": arguments.state}
-    models = [ServedModel.load(model, **load) for model in arguments.models or (None,)]
-    address, port = listening.getsockname()[:2]
+    settings = _settings(arguments)
+    with bound(arguments.host, arguments.port) as listening:
+        models = [
+            ServedModel.load(model, device=arguments.device, dtype=arguments.dtype, state=arguments.state)
+            for model in arguments.models or (None,)
+        ]
 
-    def tell() -> None:
-        if not arguments.quiet:
-            print(f"serving {', '.join(model.name for model in models)} on http://{address}:{port}", file=sys.stderr)
+        def tell() -> None:
+            if not arguments.quiet:
+                print(f"serving {', '.join(model.name for model in models)} on {url(listening)}", file=sys.stderr)
 
-    run(create_app(models), listening, started=tell)
+        run(create_app(models, settings), listening, started=tell)
     return 0
+
+
+def _settings(arguments: Arguments) -> "ServeSettings":
+    from elmo.serve.listening.keys import read_keys
+    from elmo.serve.settings import LOOPBACK_HOSTS, ServeSettings
+
+    own = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
+    return ServeSettings(
+        hosts=(*LOOPBACK_HOSTS, own, *arguments.allowed_hosts),
+        api_keys=read_keys(arguments.api_key_file) if arguments.api_key_file is not None else (),
+        tokenizer=arguments.tokenizer,
+        max_body_bytes=arguments.max_body_bytes,
+        max_inputs=arguments.max_inputs,
+        max_tokens=arguments.max_tokens,
+        max_queued_tokens=arguments.max_queued_tokens,
+        max_batch_tokens=arguments.max_batch_tokens,
+        deadline_seconds=arguments.deadline_seconds,
+    )
 
 
 def _require_libraries() -> None:

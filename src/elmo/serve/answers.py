@@ -1,14 +1,19 @@
 """Answers: msgspec values and errors as responses."""
 
+import asyncio
+from contextlib import suppress
+
 import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from elmo.errors import ElmoError, OutOfMemory
 from elmo.serve.refusals import Refusal
 
 _JSON = "application/json"
+_LINGER_SECONDS = 1.0
 
 
 def json_answer(value: object, status: int = 200) -> Response:
@@ -18,7 +23,26 @@ def json_answer(value: object, status: int = 200) -> Response:
 
 def refused(refusal: Refusal) -> Response:
     """A Refusal as a response."""
-    return Response(refusal.body(), refusal.status, refusal.headers, _JSON)
+    kind = _LastAnswer if "Connection" in refusal.headers else Response
+    return kind(refusal.body(), refusal.status, refusal.headers, _JSON)
+
+
+class _LastAnswer(Response):
+    """An answer to a request whose body was not read to its end, after which the connection is closed.
+
+    Were it closed at once, a client that is still sending would see a broken connection instead of the answer. So what
+    it sends is taken and forgotten for a moment.
+    """
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        start = {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+        await send(start)
+        await send({"type": "http.response.body", "body": self.body, "more_body": True})
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LINGER_SECONDS):
+                while (message := await receive())["type"] == "http.request" and message.get("more_body"):
+                    pass
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def answer_error(request: Request, error: Exception) -> Response:

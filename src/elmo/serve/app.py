@@ -5,14 +5,18 @@ from collections.abc import Sequence
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from elmo.errors import ElmoError
-from elmo.serve.answers import answer_error
-from elmo.serve.gate import Gate
+from elmo.serve.answers import answer_error, json_answer
+from elmo.serve.intake.gate import Gate
+from elmo.serve.metrics import Metered
 from elmo.serve.models import ServedModel
+from elmo.serve.openapi import openapi
+from elmo.serve.operations import OPERATIONS
 from elmo.serve.refusals import Refusal
-from elmo.serve.routes import embeddings, status
 from elmo.serve.service import Service
 from elmo.serve.settings import ServeSettings
 
@@ -31,10 +35,12 @@ def create_app(
 
         async def answer(request):
             service = service_of(request)                       # elmo.serve.service
-            asked = await service.read(request, MyRequest)      # a msgspec Struct; limits and errors are dealt with
-            model = service.model(asked.model)                  # ServedModel: .embedder, .substitutes
-            arrays = await service.batcher.embed(model.embedder, [["a", "sentence"]], "all", service.deadline())
-            found = await service.run(lambda: search(index, arrays))    # in the compute thread, never in the loop
+            deadline = service.deadline()
+            body = await service.read(request, MyRequest)       # a msgspec Struct; limits and errors are dealt with
+            model = service.model(body.model)                   # ServedModel: .embedder, .substitutes
+            tokens = await tokens_of({"text": body.text}, None, service.settings)     # elmo.serve.intake.inputs
+            arrays = await service.embed(request, model, tokens, "all", deadline)     # in shared batches
+            found = await service.run(request, partial(search, index, arrays), deadline)    # in the compute thread
             return json_answer(MyAnswer(found))                 # elmo.serve.answers
 
         create_app(models, extra_routes=[Route("/explorer/api/search", answer, methods=["POST"])])
@@ -44,10 +50,12 @@ def create_app(
     but on `request.scope["path"]`. With a key set, only /health and /ready are open without it.
     """
     settings = settings or ServeSettings()
-    service = Service(models, settings)
+    own_routes = [operation.route for operation in OPERATIONS]
+    routes = [*own_routes, Route("/openapi.json", _openapi, methods=["GET"]), *extra_routes]
+    service = Service(models, settings, [route.path for route in routes if isinstance(route, Route)])
     app = Starlette(
-        routes=[*_ROUTES, *extra_routes],
-        middleware=[Middleware(Gate, settings=settings)],
+        routes=routes,
+        middleware=[Middleware(Metered, metrics=service.metrics), Middleware(Gate, settings=settings)],
         exception_handlers=dict.fromkeys((Refusal, HTTPException, ElmoError, Exception), answer_error),
         lifespan=service.lifespan,
     )
@@ -56,10 +64,5 @@ def create_app(
     return app
 
 
-_ROUTES = (
-    Route(embeddings.PATH, embeddings.answer, methods=["POST"]),
-    Route("/v1/models", status.models, methods=["GET"]),
-    Route("/info", status.info, methods=["GET"]),
-    Route("/health", status.health, methods=["GET"]),
-    Route("/ready", status.ready, methods=["GET"]),
-)
+async def _openapi(request: Request) -> Response:
+    return json_answer(openapi())

@@ -21,6 +21,7 @@ import numpy as np
 
 from elmo.embed.embedder import Embedder
 from elmo.embed.layer_names import Layers
+from elmo.serve.intake.presence import too_late
 from elmo.serve.refusals import Refusal
 
 T = TypeVar("T")
@@ -87,25 +88,16 @@ class Batcher:
         if self._thread.is_alive():
             self._thread.join()
 
-    async def embed(
+    def embed(
         self, embedder: Embedder, sentences: Sequence[Sentence], layers: Layers, deadline: float
-    ) -> list[np.ndarray]:
+    ) -> "list[asyncio.Future[list[np.ndarray]]]":
         """`embedder.embed(sentences, layers)`, in batches shared with other requests; the same arrays bit for bit.
 
-        `deadline`: on the clock of time.monotonic(). Raises Refusal (429: too much waits already; 503: the deadline
-        has passed), and what the embedder raises.
+        One future for each group of neighboring sentences that is computed as a whole. What is cancelled is not
+        computed. `deadline`: on the clock of time.monotonic(). A future raises Refusal (503) if the deadline passes
+        before its turn, and what the embedder raises.
+        Raises Refusal: 429 if too much waits already, 503 if the server is stopping.
         """
-        futures = self.embed_parts(embedder, sentences, layers, deadline)
-        try:
-            return [array for future in futures for array in await in_time(future, deadline)]
-        finally:
-            for future in futures:
-                future.cancel()
-
-    def embed_parts(
-        self, embedder: Embedder, sentences: Sequence[Sentence], layers: Layers, deadline: float
-    ) -> list[asyncio.Future]:
-        """The same, as one future for each group of sentences that is computed together, in their order."""
         kind = (id(embedder), repr(layers))
 
         def compute(parts: list[_Part]) -> list[object]:
@@ -113,21 +105,18 @@ class Batcher:
             return [[next(arrays) for _ in part.sentences] for part in parts]
 
         groups = _groups(sentences, self.max_batch_tokens)
-        parts = [_Part(kind, _weight(group), deadline, compute, group) for group in groups]
-        self._admit(parts)
-        return [part.future for part in parts]
+        return self._admit([_Part(kind, _weight(group), deadline, compute, group) for group in groups])
 
-    async def run(self, function: Callable[[], T], tokens: int, deadline: float) -> T:
-        """`function()`, in the compute thread; `tokens` says how much work it is, in tokens to embed."""
-        part = _Part(None, max(1, tokens), deadline, lambda _: [function()])
-        self._admit([part])
-        return await in_time(part.future, deadline)
+    def run(self, function: Callable[[], T], tokens: int, deadline: float) -> "asyncio.Future[T]":
+        """`function()`, in the compute thread, by itself; `tokens` says how much work it is, in tokens to embed."""
+        (future,) = self._admit([_Part(None, max(1, tokens), deadline, lambda _: [function()])])
+        return future
 
-    def _admit(self, parts: list[_Part]) -> None:
+    def _admit(self, parts: list[_Part]) -> list[asyncio.Future]:
         tokens = sum(part.tokens for part in parts)
         with self._changed:
             if self._is_closing:
-                raise Refusal(503, "The server is stopping. Send the request again soon.", "stopping", headers=_RETRY)
+                raise Refusal(503, "the server is stopping. Send the request again soon.", "stopping", headers=_RETRY)
             if self.queued_tokens and self.queued_tokens + tokens > self.max_queued_tokens:
                 raise Refusal(
                     429,
@@ -139,6 +128,7 @@ class Batcher:
             self.queued_tokens += tokens
             self._queue.extend(parts)
             self._changed.notify()
+        return [part.future for part in parts]
 
     def _work(self) -> None:
         while batch := self._taken():
@@ -187,26 +177,6 @@ class Batcher:
 
 
 _RETRY = {"Retry-After": "1"}
-
-
-def too_late() -> Refusal:
-    """The answer to a request whose deadline has passed."""
-    return Refusal(
-        503,
-        "The deadline of this request passed before it was computed: the server has more to do than it can. Send it "
-        "again later, or send less at a time.",
-        "deadline",
-        headers=_RETRY,
-    )
-
-
-async def in_time(future: "asyncio.Future[T]", deadline: float) -> T:
-    """A future's result, or the Refusal of a passed deadline."""
-    try:
-        async with asyncio.timeout(deadline - time.monotonic()):
-            return await future
-    except TimeoutError:
-        raise too_late() from None
 
 
 def _computed(batch: list[_Part]) -> list[object]:

@@ -2,17 +2,22 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TypeVar
 
+import numpy as np
 from starlette.applications import Starlette
 from starlette.requests import Request
 
+from elmo.embed.layer_names import Layers
 from elmo.errors import ConfigError
 from elmo.serve.batcher import Batcher
+from elmo.serve.intake.presence import results
+from elmo.serve.intake.reading import read_json
+from elmo.serve.metrics import Metrics
 from elmo.serve.models import ServedModel
-from elmo.serve.reading import read_json
 from elmo.serve.refusals import Refusal
 from elmo.serve.settings import ServeSettings
 
@@ -24,7 +29,7 @@ _WARM_UP = [["warm", "up", "."]]
 class Service:
     """A route finds it as `request.app.state.service`, or by `service_of(request)`."""
 
-    def __init__(self, models: Sequence[ServedModel], settings: ServeSettings) -> None:
+    def __init__(self, models: Sequence[ServedModel], settings: ServeSettings, paths: Iterable[str] = ()) -> None:
         if not models:
             raise ConfigError("there is no model to serve. Pass one: ServedModel.load('small-en').")
         names = [model.name for model in models]
@@ -36,7 +41,9 @@ class Service:
         self.models = {model.name: model for model in models}
         self.settings = settings
         self.batcher = Batcher(settings.max_batch_tokens, settings.max_queued_tokens)
+        self.metrics = Metrics(self.batcher, paths)
         self.started = time.time()
+        """In seconds since 1970."""
         self.is_warm = False
         """Whether every model has computed something."""
         self.is_stopping = False
@@ -55,9 +62,7 @@ class Service:
 
     async def _warm_up(self) -> None:
         for model in self.models.values():
-            await self.run(
-                lambda model=model: (model.embedder.embed(_WARM_UP), model.description), deadline=float("inf")
-            )
+            await self.batcher.run(partial(_compute_something, model), 1, deadline=float("inf"))
         self.is_warm = True
 
     def model(self, name: str | None) -> ServedModel:
@@ -82,19 +87,31 @@ class Service:
         """The request's body as a msgspec Struct; see `read_json`."""
         return await read_json(request, expected, self.settings)
 
-    async def run(self, function: Callable[[], R], *, tokens: int = 1, deadline: float | None = None) -> R:
-        """`function()` in the compute thread, after what waits there already: for everything that computes.
+    async def embed(
+        self, request: Request, model: ServedModel, sentences: Sequence[Sequence[str]], layers: Layers, deadline: float
+    ) -> list[np.ndarray]:
+        """`model.embedder.embed(sentences, layers)`, in batches shared with other requests, bit for bit the same.
 
-        `tokens`: how much work it is, in tokens to embed. Raises what the function raises, and Refusal (429, 503).
+        Raises Refusal: 429 if too much waits, 503 if the deadline passes, and what the embedder raises. If the client
+        closes its connection, what has not been computed by then never is.
         """
-        return await self.batcher.run(function, tokens, self.deadline() if deadline is None else deadline)
+        futures = self.batcher.embed(model.embedder, sentences, layers, deadline)
+        return [array for arrays in await results(request, futures, deadline) for array in arrays]
 
+    async def run(self, request: Request, function: Callable[[], R], deadline: float, *, tokens: int = 1) -> R:
+        """`function()` in the compute thread, after what waits there already: for everything else that computes.
 
-def _warm_up(model: ServedModel) -> None:
-    model.embedder.embed(_WARM_UP)
-    _ = model.description  # hashes the weights
+        `tokens`: how much work it is, in tokens to embed. Raises what the function raises, and Refusal as `embed`.
+        """
+        (result,) = await results(request, [self.batcher.run(function, tokens, deadline)], deadline)
+        return result
 
 
 def service_of(request: Request) -> Service:
     """The service of the app that a request came to."""
     return request.app.state.service
+
+
+def _compute_something(model: ServedModel) -> None:
+    model.embedder.embed(_WARM_UP)
+    _ = model.description  # hashes the weights

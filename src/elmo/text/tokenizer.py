@@ -53,7 +53,7 @@ _IDEOGRAPHS = "\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fff
 _CLITIC = re.compile(r"(?<=[A-Za-zÀ-ÿ])(?:n['’]t|['’](?:s|re|ve|ll|d|m))$", re.IGNORECASE)
 
 _LONGEST_CLITIC = 3
-# Of a mail address before its @, in RFC 5321. Without a limit a run of letters and dots would be read from each of them.
+# Of a mail address before its @, as in RFC 5321. Without a limit, a run of letters and dots is read from each of them.
 _LONGEST_MAIL_NAME = 64
 
 # Korean on the web often has no space after the end of a sentence; a dot alone may stand in a list there ("한.미").

@@ -1,22 +1,19 @@
 """POST /v1/embeddings: a vector for each text, in the shape of OpenAI's API."""
 
-import base64
 from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 import numpy as np
-from jaxtyping import Float32
 from starlette.requests import Request
 from starlette.responses import Response
 
-from elmo.embed.layer_names import Layers
-from elmo.serve.answers import json_answer
-from elmo.serve.inputs import Input, sentences_of
+from elmo.embed.results.pooling import Pool
+from elmo.serve.encodings.numbers import Encoding, Numbers, encoded
+from elmo.serve.intake.inputs import Input, sentences_of
 from elmo.serve.refusals import invalid
 from elmo.serve.service import service_of
-
-PATH = "/v1/embeddings"
+from elmo.serve.vectors import VectorRequest, answer_vectors
 
 
 class EmbeddingsRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -26,10 +23,14 @@ class EmbeddingsRequest(msgspec.Struct, forbid_unknown_fields=True):
     """A text, or a list of texts; a text may be given as the list of its tokens."""
     model: str | None = None
     """A name of /v1/models; null: the first of them."""
-    encoding_format: Literal["float", "base64"] = "float"
+    encoding_format: Encoding = "float"
     """Vectors as lists of numbers, or as base64 of little-endian float32."""
     layers: str | int | list[float] = "average"
     """"average", "top", an index (0: the token layer, -1: the top one), or a weight for each layer."""
+    pool: Pool | Literal["none"] = "mean"
+    """How the vectors of a text's tokens become one; "none": they are given one by one."""
+    normalize: bool = False
+    """Whether each vector is divided by its L2 norm, after pooling."""
     tokenizer: str | None = None
     """How texts become tokens: "unicode" or "whitespace"; null: as the server is set."""
     dimensions: int | None = None
@@ -38,14 +39,16 @@ class EmbeddingsRequest(msgspec.Struct, forbid_unknown_fields=True):
     """Ignored, as are names of users in OpenAI's API."""
 
 
-class Embedding(msgspec.Struct):
+class Embedding(msgspec.Struct, omit_defaults=True):
     """The vector of one text."""
 
     index: int
     """Which of the texts, from 0."""
-    embedding: str | list[float]
-    """(dimensions,): the mean of the vectors of the text's tokens; a string is base64."""
-    object: Literal["embedding"] = "embedding"
+    embedding: str | Numbers
+    """(dim,); with pool "none" (tokens, dim), or (layers, tokens, dim) of all layers. A string is base64."""
+    shape: list[int] | None = None
+    """Of the vectors, with pool "none"."""
+    object: str = msgspec.field(default_factory=lambda: "embedding")
 
 
 class Usage(msgspec.Struct):
@@ -70,45 +73,36 @@ async def answer(request: Request) -> Response:
     """Answers the route."""
     service = service_of(request)
     deadline = service.deadline()
-    asked = await service.read(request, EmbeddingsRequest)
-    model = service.model(asked.model)
-    _require_dimensions(asked.dimensions, model.embedder.layer_dim)
-    _, sentences = sentences_of(asked.input, asked.tokenizer, service.settings)
-    _require_tokens(sentences)
-    arrays = await service.batcher.embed(model.embedder, sentences, one_layer(asked.layers), deadline)
-    tokens = sum(map(len, sentences))
-    data = [Embedding(index, encoded(mean(array), asked.encoding_format)) for index, array in enumerate(arrays)]
-    return json_answer(Embeddings(data, model.name, Usage(tokens, tokens)))
+    body = await service.read(request, EmbeddingsRequest)
+    model = service.model(body.model)
+    _require_dimensions(body.dimensions, model.embedder.layer_dim)
+    inputs, sentences = await sentences_of(body.input, body.tokenizer, service.settings)
+    pool = None if body.pool == "none" else body.pool
+    if pool is not None:
+        _require_one_vector(body.layers, sentences)
+    asked = VectorRequest(model, inputs, sentences, body.layers, pool, body.normalize, body.encoding_format, deadline)
+
+    def item(index: int, array: np.ndarray) -> Embedding:
+        shape = list(array.shape) if pool is None else None
+        return Embedding(index, encoded(array, body.encoding_format), shape)  # type: ignore[arg-type] - ready JSON
+
+    def whole(items: list[Embedding]) -> Embeddings:
+        return Embeddings(items, model.name, Usage(asked.num_tokens, asked.num_tokens))
+
+    return await answer_vectors(request, asked, item, whole)  # type: ignore[arg-type]
 
 
-def one_layer(layers: Layers) -> Layers:
-    """`layers`, unless it keeps all of them apart."""
+def _require_one_vector(layers: object, sentences: Sequence[Sequence[str]]) -> None:
     if layers == "all":
         raise invalid(
             "layers is 'all', but an embedding is one vector. Use 'average', 'top', an index or a weight for each "
-            "layer; /v1/token_embeddings gives all layers.",
+            "layer; or pool 'none', or /v1/token_embeddings, which give all layers.",
             "layers",
         )
-    return layers
-
-
-def mean(array: Float32[np.ndarray, "tokens dim"]) -> Float32[np.ndarray, " dim"]:
-    """The vector of a text: the mean of its tokens'."""
-    return array.mean(axis=0)
-
-
-def encoded(array: Float32[np.ndarray, " dim"], encoding: Literal["float", "base64"]) -> str | list[float]:
-    """As numbers, or as base64 of little-endian float32."""
-    if encoding == "float":
-        return array.tolist()
-    return base64.b64encode(np.ascontiguousarray(array, "<f4")).decode("ascii")
-
-
-def _require_tokens(sentences: Sequence[Sequence[str]]) -> None:
     for place, sentence in enumerate(sentences):
         if not sentence:
             raise invalid(
-                f"input[{place}] has no tokens, so there is no mean of their vectors. Leave empty texts out.",
+                f"input[{place}] has no tokens, so there are no vectors to pool. Leave empty texts out.",
                 "input",
                 "empty",
             )

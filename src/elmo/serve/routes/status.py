@@ -1,4 +1,4 @@
-"""GET /health, /ready, /info and /v1/models: what the server is and whether it can work."""
+"""GET /health, /ready, /info, /v1/models and /metrics: what the server is and whether it can work."""
 
 from typing import Any, Literal
 
@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from elmo.serve.answers import json_answer
+from elmo.serve.metrics import CONTENT_TYPE
 from elmo.serve.models import ServedModel
 from elmo.serve.refusals import Refusal
 from elmo.serve.service import Service, service_of
@@ -14,7 +15,7 @@ from elmo.version import __version__
 
 
 class Status(msgspec.Struct):
-    """The server lives, or is ready."""
+    """That the server lives, or is ready."""
 
     status: Literal["ok", "ready"]
 
@@ -94,6 +95,11 @@ async def info(request: Request) -> Response:
     limits = Limits(**{name: getattr(settings, name) for name in Limits.__struct_fields__})
     described = {name: model.description for name, model in service.models.items()}
     return json_answer(Info(__version__, settings.tokenizer, limits, described))
+
+
+async def metrics(request: Request) -> Response:
+    """Answers /metrics."""
+    return Response(service_of(request).metrics.text(), media_type=CONTENT_TYPE)
 
 
 def _model(model: ServedModel, service: Service) -> Model:

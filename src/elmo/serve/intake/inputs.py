@@ -1,6 +1,7 @@
 """The texts of a request as tokens, within the limits of a request."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Mapping
 
 from elmo.serve.refusals import invalid
 from elmo.serve.settings import ServeSettings
@@ -12,10 +13,14 @@ Text = str | list[str]
 Input = str | list[Text]
 """One text, or several texts or lists of tokens."""
 
+# Characters that one request may have tokenized in the event loop.
+_LONG = 20_000
 TOKENIZERS = ("unicode", "whitespace")
 
 
-def sentences_of(given: Input, tokenizer: str | None, settings: ServeSettings) -> tuple[list[Text], list[list[str]]]:
+async def sentences_of(
+    given: Input, tokenizer: str | None, settings: ServeSettings
+) -> tuple[list[Text], list[list[str]]]:
     """The inputs one by one, and the tokens of each.
 
     `tokenizer`: "unicode" or "whitespace"; None: the server's. Raises Refusal (400) for no input, for more inputs or
@@ -31,11 +36,28 @@ def sentences_of(given: Input, tokenizer: str | None, settings: ServeSettings) -
             "input",
             "too_many_inputs",
         )
-    split, room, sentences = tokenize_by(tokenizer, settings), settings.max_tokens, []
-    for place, text in enumerate(inputs):
-        sentences.append(_tokens(text, place, split, room, settings.max_tokens))
-        room -= len(sentences[-1])
-    return inputs, sentences
+    names = ["input"] if isinstance(given, str) else [f"input[{place}]" for place in range(len(inputs))]
+    return inputs, await tokens_of(dict(zip(names, inputs, strict=True)), tokenizer, settings)
+
+
+async def tokens_of(texts: Mapping[str, Text], tokenizer: str | None, settings: ServeSettings) -> list[list[str]]:
+    """The tokens of each text; `texts` has them by the names that messages use, such as "input[0]"."""
+    split = tokenize_by(tokenizer, settings)
+    # Long texts take long: elsewhere, so that the others don't wait.
+    is_long = sum(len(text) for text in texts.values() if isinstance(text, str)) > _LONG
+    return (
+        await asyncio.to_thread(_all_tokens, texts, split, settings) if is_long else _all_tokens(texts, split, settings)
+    )
+
+
+def _all_tokens(
+    texts: Mapping[str, Text], split: Callable[[str], list[str]], settings: ServeSettings
+) -> list[list[str]]:
+    room, found = settings.max_tokens, []
+    for name, text in texts.items():
+        found.append(_tokens(text, name, split, room, settings.max_tokens))
+        room -= len(found[-1])
+    return found
 
 
 def tokenize_by(name: str | None, settings: ServeSettings) -> Callable[[str], list[str]]:
@@ -51,8 +73,8 @@ def tokenize_by(name: str | None, settings: ServeSettings) -> Callable[[str], li
     return named_tokenizer(name)
 
 
-def _tokens(text: Text, place: int, split: Callable[[str], list[str]], room: int, most: int) -> list[str]:
-    _require_characters(text, place)
+def _tokens(text: Text, name: str, split: Callable[[str], list[str]], room: int, most: int) -> list[str]:
+    _require_characters(text, name)
     if isinstance(text, str):
         # A text has no more words than tokens, and they are found much faster.
         tokens = text.split(None, room)
@@ -62,19 +84,23 @@ def _tokens(text: Text, place: int, split: Callable[[str], list[str]], room: int
         tokens = text
     if len(tokens) > room:
         raise invalid(
-            f"the texts have more than {most:,} tokens, the most of a request, as of input[{place}]. Send fewer or "
+            f"the texts have more than {most:,} tokens, the most of a request, as of {name}. Send fewer or "
             "shorter texts at a time; for a whole corpus use 'elmo embed'.",
-            "input",
+            _field(name),
             "too_many_tokens",
         )
     return tokens
 
 
-def _require_characters(text: Text, place: int) -> None:
+def _require_characters(text: Text, name: str) -> None:
     if any(map(has_surrogate, [text] if isinstance(text, str) else text)):
         raise invalid(
-            f"input[{place}] has one half of a surrogate pair (\\ud800 to \\udfff), which is no character. Send both "
+            f"{name} has one half of a surrogate pair (\\ud800 to \\udfff), which is no character. Send both "
             "halves, or leave it out.",
-            "input",
+            _field(name),
             "invalid_character",
         )
+
+
+def _field(name: str) -> str:
+    return name.partition("[")[0]

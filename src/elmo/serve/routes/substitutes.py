@@ -1,0 +1,104 @@
+"""POST /v1/substitutes: which words each direction of the model would put in one place of a sentence."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from elmo.serve.answers import json_answer
+from elmo.serve.intake.inputs import Text, tokens_of
+from elmo.serve.refusals import invalid
+from elmo.serve.service import service_of
+from elmo.serve.settings import ServeSettings
+
+if TYPE_CHECKING:
+    from elmo.lm.substitutes import Prediction
+
+_MOST_WORDS = 1000
+
+
+class SubstitutesRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """A sentence, and the place that is meant."""
+
+    input: Text
+    """A text with one token in brackets, "The [bank] was steep ."; or, with `place`, a text or a list of tokens."""
+    place: int | None = None
+    """Which of the tokens, from 0; null: the one in brackets."""
+    model: str | None = None
+    """A name of /v1/models; null: the first of them."""
+    count: int = 10
+    """Words of each direction, 1 to 1,000."""
+    tokenizer: str | None = None
+    """With `place`, how the text becomes tokens: "unicode" or "whitespace"; null: as the server is set."""
+
+
+class Word(msgspec.Struct):
+    """A word that could stand there."""
+
+    word: str
+    """One that ends in `⋯` stands for all unlisted words with that beginning."""
+    probability: float
+
+
+class Direction(msgspec.Struct):
+    """What one direction predicts."""
+
+    best: list[Word]
+    """The most probable words, the best first."""
+    probability: float | None
+    """Of the word that stands there; null if the vocabulary lacks it."""
+    rank: int | None
+    """Words at least as probable as the one that stands there: 1 for the best."""
+
+
+class Substitutes(msgspec.Struct):
+    """The predictions of each direction."""
+
+    tokens: list[str]
+    place: int
+    predictions: dict[str, Direction]
+    """Of "forward", which reads what is left of the place, "backward", which reads what is right of it, and "both"."""
+    model: str
+    object: Literal["substitutes"] = "substitutes"
+
+
+async def answer(request: Request) -> Response:
+    """Answers the route."""
+    service = service_of(request)
+    deadline = service.deadline()
+    body = await service.read(request, SubstitutesRequest)
+    model = service.model(body.model)
+    if model.substitutes is None:
+        raise invalid(
+            f"the model {model.name!r} has no softmax, so it can't say which words it expects. Use a model whose "
+            "entry in /v1/models has substitutes true.",
+            "model",
+            "no_softmax",
+        )
+    if not 1 <= body.count <= _MOST_WORDS:
+        raise invalid(f"count is {body.count}, but 1 to {_MOST_WORDS:,} words are given. Use one of these.", "count")
+    tokens, place = await _sentence(body, service.settings)
+    predict = partial(model.substitutes, tokens, place, body.count)
+    found = await service.run(request, predict, deadline, tokens=len(tokens))
+    predictions = {name: _direction(prediction) for name, prediction in found.items()}
+    return json_answer(Substitutes(tokens, place, predictions, model.name))
+
+
+async def _sentence(body: SubstitutesRequest, settings: ServeSettings) -> tuple[list[str], int]:
+    """The tokens, and the place that is meant."""
+    if body.place is not None:
+        (tokens,) = await tokens_of({"input": body.input}, body.tokenizer, settings)
+        return tokens, body.place
+    from elmo.lm.substitutes import marked  # here, because it loads torch
+
+    if not isinstance(body.input, str):
+        raise invalid("place is missing, so no token of the list is meant. Send its number, from 0.", "place")
+    await tokens_of({"input": body.input}, "whitespace", settings)  # its limits
+    return marked(body.input)
+
+
+def _direction(prediction: "Prediction") -> Direction:
+    best = [Word(word, probability) for word, probability in prediction.best]
+    return Direction(best, prediction.probability, prediction.rank)
