@@ -1,0 +1,95 @@
+"""ModelReference: a model by its name, for objects that are copied, pickled and sent to other processes.
+
+The weights are read at the first use, once for each process and model. What was used first is held: a name that means
+other weights later, on another machine or after an update, is an error and no silent change of vectors.
+"""
+
+import os
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+from jaxtyping import Float32
+
+from elmo.embed.embedder import Embedder
+from elmo.embed.layer_choice import LayerChoice, Layers
+from elmo.errors import ConfigError, WeightFileError
+from elmo.process.thread_lock import ThreadLock
+from elmo.weights.hub import DEFAULT_MODEL, MODEL_VARIABLE
+
+State = Literal["zero", "warm"]
+
+_MAX_LOADED = 4
+_loaded: OrderedDict[tuple[str, str, str], Embedder] = OrderedDict()
+_lock = ThreadLock()
+
+
+@dataclass
+class ModelReference:
+    """A model and how it computes, as plain values.
+
+    `model`: a name, folder, file or hub id, as for `Embedder.from_pretrained`; None becomes the default's name at once.
+    `dtype`, `state`: as for `Embedder`; the state "carry" is refused, because the order of calls is not ours here.
+    `model_hash`: SHA-256 of the weights that must be found; None until the first use.
+    """
+
+    model: str | None = None
+    dtype: str = "float32"
+    state: State = "zero"
+    model_hash: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.state not in get_args(State):
+            raise ConfigError(
+                f"state is {self.state!r}, but must be 'zero' or 'warm' here: another library decides which sentences "
+                "are computed together and in which order, so nothing can be carried from one to the next."
+            )
+        if self.model is not None and not isinstance(self.model, str | Path):
+            raise ConfigError(
+                f"model is {self.model!r}, but must be a name, a path or a hub id. Convert a pair of files to a folder "
+                "first: elmo convert WEIGHTS OUT --options OPTIONS"
+            )
+        self.model = str(self.model or os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL)
+
+    @property
+    def embedder(self) -> Embedder:
+        """The model, loaded unless this process has it. Raises WeightFileError if it has other weights than before."""
+        embedder = _embedder(str(self.model), self.dtype, self.state)
+        if self.model_hash is None:
+            self.model_hash = embedder.model_hash
+        elif self.model_hash != embedder.model_hash:
+            raise WeightFileError(
+                f"{self.model}: has the weights {embedder.model_hash[:12]}, but {self.model_hash[:12]} were used when "
+                "this was made: what was trained on those vectors is wrong on these. Give the model that was used, or "
+                "train again."
+            )
+        return embedder
+
+    def dim(self, layers: Layers) -> int:
+        """Dimensions of a token's vector with these layers; `layers="all"` stands side by side."""
+        embedder = self.embedder
+        keeps_all = LayerChoice.of(layers, embedder.num_layers).keeps_all
+        return embedder.layer_dim * (embedder.num_layers if keeps_all else 1)
+
+
+def _embedder(model: str, dtype: str, state: State) -> Embedder:
+    key = (model, dtype, state)
+    with _lock:
+        if key not in _loaded:
+            _loaded[key] = Embedder.from_pretrained(model, dtype=dtype, state=state)
+            while len(_loaded) > _MAX_LOADED:
+                _loaded.popitem(last=False)
+        _loaded.move_to_end(key)
+        return _loaded[key]
+
+
+def side_by_side(
+    vectors: Float32[np.ndarray, "layers tokens dim"] | Float32[np.ndarray, "tokens dim"],
+) -> Float32[np.ndarray, "tokens width"]:
+    """One row for each token, for libraries that know no layers: all layers of a token next to each other."""
+    if vectors.ndim == 2:
+        return vectors
+    layers, tokens, dim = vectors.shape
+    return np.ascontiguousarray(vectors.transpose(1, 0, 2)).reshape(tokens, layers * dim)

@@ -1,0 +1,171 @@
+"""The component "elmo" in spaCy's own pipelines."""
+
+import pickle
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+spacy = pytest.importorskip("spacy")
+
+from elmo import Embedder  # noqa: E402
+from elmo.errors import ConfigError, WeightFileError  # noqa: E402
+from elmo.integrations.spacy import sentence_places  # noqa: E402
+
+TEXT = "The bank was  steep. He went to the bank\nto get money.  "
+WITHOUT_MECAB = {"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}}
+
+
+@pytest.fixture
+def nlp(tiny_model):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("elmo", config={"model": tiny_model})
+    return nlp
+
+
+@pytest.mark.parametrize("layers", ["average", "top", 0, [0.5, 0.25, 0.25], "all"])
+def test_vectors_are_those_of_the_embedder_bit_for_bit(tiny_model, layers):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("elmo", config={"model": tiny_model, "layers": layers})
+    docs = list(nlp.pipe([TEXT, "", "One.", "Zwei drei"]))
+    embedder = Embedder.from_pretrained(tiny_model)
+    for doc in docs:
+        for places in sentence_places(doc):
+            (expected,) = embedder.embed([[doc[place].text for place in places]], layers)
+            if layers == "all":
+                expected = np.concatenate(list(expected), axis=1)
+            np.testing.assert_array_equal(doc.tensor[places], expected)
+    spaces = [token.i for token in docs[0] if token.is_space]
+    assert len(spaces) >= 2
+    assert not docs[0].tensor[spaces].any()
+    assert docs[1].tensor.shape == (0, docs[0].tensor.shape[1])
+
+
+def test_sentences_are_units_and_a_doc_without_them_is_one(tiny_model, nlp):
+    doc = nlp(TEXT)
+    assert len(sentence_places(doc)) == len(list(doc.sents)) == 3
+    whole = spacy.blank("en")
+    whole.add_pipe("elmo", config={"model": tiny_model})
+    assert len(sentence_places(whole(TEXT))) == 1
+    assert not np.array_equal(whole(TEXT).tensor, doc.tensor)
+
+
+def test_korean_without_its_own_tokenizer(tiny_model):
+    nlp = spacy.blank("ko", config=WITHOUT_MECAB)
+    nlp.add_pipe("elmo", config={"model": tiny_model})
+    doc = nlp("밥을 먹었다 .")
+    (expected,) = Embedder.from_pretrained(tiny_model).embed([["밥을", "먹었다", "."]], "average")
+    np.testing.assert_array_equal(doc.tensor, expected)
+
+
+def test_extensions_and_hooks_give_the_same_vectors(nlp):
+    doc = nlp(TEXT)
+    span = doc[1:4]
+    np.testing.assert_array_equal(doc[1]._.elmo, doc.tensor[1])
+    np.testing.assert_array_equal(doc[1].vector, doc.tensor[1])
+    np.testing.assert_array_equal(span._.elmo, doc.tensor[[1, 2]].mean(axis=0))
+    np.testing.assert_array_equal(span.vector, span._.elmo)
+    assert not span[2]._.elmo.any()  # whitespace
+    words = [token.i for token in doc if not token.is_space]
+    np.testing.assert_array_equal(doc.vector, doc.tensor[words].mean(axis=0))
+    assert doc[1].has_vector
+    assert doc[1].vector_norm == pytest.approx(np.linalg.norm(doc.tensor[1]))
+
+
+def test_one_word_in_two_contexts_is_not_the_same(nlp):
+    """spaCy's own similarity of two tokens with the same text is 1, whatever their vectors are."""
+    doc = nlp(TEXT)
+    one, two = (token for token in doc if token.text == "bank")
+    expected = np.dot(one.vector, two.vector) / (one.vector_norm * two.vector_norm)
+    assert one.similarity(two) == pytest.approx(expected, abs=1e-6)
+    assert one.similarity(two) < 0.9999
+    assert one.similarity(one) == pytest.approx(1)
+    space = next(token for token in doc if token.is_space)
+    assert one.similarity(space) == 0
+    assert doc[:2].similarity(doc) == pytest.approx(doc.similarity(doc[:2]))
+
+
+def test_without_hooks_spacys_own_vectors_stay(tiny_model):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("elmo", config={"model": tiny_model, "hooks": False})
+    doc = nlp("a bank")
+    assert doc.user_token_hooks == {}
+    assert doc[1]._.elmo.shape == (16,)
+
+
+@pytest.mark.filterwarnings("ignore:.*W109")
+def test_docs_from_other_processes_and_from_bytes_keep_their_vectors(nlp):
+    texts = [f"Sentence {number} is here." for number in range(20)]
+    for one, other in zip(nlp.pipe(texts), nlp.pipe(texts, n_process=2, batch_size=5), strict=True):
+        np.testing.assert_array_equal(one.tensor, other.tensor)
+        np.testing.assert_array_equal(one[1]._.elmo, other[1]._.elmo)
+    again = spacy.tokens.Doc(nlp.vocab).from_bytes(one.to_bytes())
+    np.testing.assert_array_equal(again._.elmo, one._.elmo)
+
+
+def test_a_doc_without_vectors_says_so(nlp):
+    with pytest.raises(ConfigError, match="the doc has no ELMo vectors.*nlp.add_pipe"):
+        _ = nlp.make_doc("a b")._.elmo
+
+
+def test_a_saved_pipeline_has_no_weights_and_the_same_vectors(nlp, tmp_path, tiny_model):
+    before = nlp(TEXT)
+    nlp.to_disk(tmp_path / "saved")
+    assert sum(path.stat().st_size for path in (tmp_path / "saved" / "elmo").rglob("*")) < 10_000
+    np.testing.assert_array_equal(spacy.load(tmp_path / "saved")(TEXT).tensor, before.tensor)
+    copied = spacy.blank("en")
+    copied.add_pipe("sentencizer")
+    copied.add_pipe("elmo", config={"model": tiny_model})
+    copied.from_bytes(nlp.to_bytes())
+    np.testing.assert_array_equal(copied(TEXT).tensor, before.tensor)
+    assert len(pickle.dumps(nlp.get_pipe("elmo").reference)) < 1000
+
+
+def test_another_model_under_the_saved_name_is_an_error(nlp, tmp_path, tiny_model, other_model):
+    nlp.to_disk(tmp_path / "saved")
+    config = tmp_path / "saved" / "config.cfg"
+    config.write_text(config.read_text().replace(tiny_model, other_model))
+    with pytest.raises(WeightFileError, match="were used when this was made"):
+        spacy.load(tmp_path / "saved")(TEXT)
+
+
+def test_a_place_before_tok2vec_or_its_listeners_is_refused(tiny_model):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("elmo", config={"model": tiny_model})
+    nlp.add_pipe("tok2vec")
+    with pytest.raises(ConfigError, match="'tok2vec' comes after 'elmo'.*overwrites.*last=True"):
+        nlp.get_pipe("elmo")(nlp.make_doc("a b"))
+    listening = spacy.blank("en")
+    listening.add_pipe("tok2vec")
+    listening.add_pipe("elmo", config={"model": tiny_model})
+    upstream = {"@architectures": "spacy.Tok2VecListener.v1", "width": 96, "upstream": "*"}
+    tagger = {"@architectures": "spacy.Tagger.v2", "nO": None, "normalize": False, "tok2vec": upstream}
+    listening.add_pipe("tagger", config={"model": tagger})
+    with pytest.raises(ConfigError, match="'tagger' comes after 'elmo'.*as if they were tok2vec's"):
+        listening.get_pipe("elmo")(listening.make_doc("a b"))
+
+
+@pytest.mark.parametrize("config", [{"state": "carry"}, {"layers": "bottom"}, {"model": "./nothing"}])
+def test_settings_that_make_no_sense_are_errors(tiny_model, config):
+    nlp = spacy.blank("en")
+    with pytest.raises((ConfigError, WeightFileError)):
+        nlp.add_pipe("elmo", config={"model": tiny_model} | config)
+        nlp("a b")
+
+
+def test_the_entry_points_of_the_package_are_what_spacy_needs():
+    import tomllib
+
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
+    factories = project["entry-points"]["spacy_factories"]
+    architectures = project["entry-points"]["spacy_architectures"]
+    made = EntryPoint("elmo", factories["elmo"], "spacy_factories").load()
+    layer = EntryPoint("x", architectures["elmo.Tok2Vec.v1"], "spacy_architectures").load()
+    assert (made.__module__, layer.__module__) == ("elmo.integrations.spacy", "elmo.integrations.spacy_tok2vec")
+
+
+def test_the_guide_runs(run_guide):
+    run_guide("spacy.md")

@@ -1,0 +1,216 @@
+"""The architecture elmo.Tok2Vec.v1: its gradients, and training with it."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+spacy = pytest.importorskip("spacy")
+
+from spacy.tokens import Doc, DocBin  # noqa: E402
+from spacy.training import Example  # noqa: E402
+
+from elmo import Embedder  # noqa: E402
+from elmo.errors import WeightFileError  # noqa: E402
+from elmo.integrations.spacy_tok2vec import make  # noqa: E402
+
+WORDS = {"Anna": "PROPN", "sees": "VERB", "the": "DET", "dog": "NOUN", "in": "ADP", "Rome": "PROPN", ".": "PUNCT"}
+CONFIG = """
+[nlp]
+lang = "en"
+pipeline = ["tok2vec","tagger","ner"]
+batch_size = 8
+
+[components]
+
+[components.tok2vec]
+factory = "tok2vec"
+
+[components.tok2vec.model]
+@architectures = "elmo.Tok2Vec.v1"
+model = "MODEL"
+
+[components.tagger]
+factory = "tagger"
+
+[components.tagger.model]
+@architectures = "spacy.Tagger.v2"
+
+[components.tagger.model.tok2vec]
+@architectures = "spacy.Tok2VecListener.v1"
+width = 16
+
+[components.ner]
+factory = "ner"
+
+[components.ner.model]
+@architectures = "spacy.TransitionBasedParser.v2"
+state_type = "ner"
+extra_state_tokens = false
+hidden_width = 16
+maxout_pieces = 2
+
+[components.ner.model.tok2vec]
+@architectures = "spacy.Tok2VecListener.v1"
+width = 16
+
+[corpora]
+
+[corpora.train]
+@readers = "spacy.Corpus.v1"
+path = "train.spacy"
+
+[corpora.dev]
+@readers = "spacy.Corpus.v1"
+path = "train.spacy"
+
+[training]
+max_epochs = 0
+max_steps = 150
+eval_frequency = 50
+seed = 1
+
+[training.batcher]
+@batchers = "spacy.batch_by_sequence.v1"
+size = 8
+
+[training.optimizer]
+@optimizers = "Adam.v1"
+learn_rate = 0.05
+
+[training.score_weights]
+tag_acc = 0.5
+ents_f = 0.5
+"""
+
+
+def docs_of(nlp, count: int = 40) -> list[Doc]:
+    chance = random.Random(1)
+    docs = []
+    for _ in range(count):
+        words = chance.choices(list(WORDS), k=chance.randrange(3, 8))
+        ents = ["B-LOC" if word == "Rome" else "O" for word in words]
+        docs.append(Doc(nlp.vocab, words=words, tags=[WORDS[word] for word in words], ents=ents))
+    return docs
+
+
+def test_the_untrained_mix_is_the_average(tiny_model):
+    nlp = spacy.blank("en")
+    layer = make(tiny_model)
+    docs = [nlp.make_doc("Anna  sees the dog."), nlp.make_doc(""), nlp.make_doc("x")]
+    layer.initialize(X=docs)
+    found = layer.predict(docs)
+    assert [array.shape for array in found] == [(len(doc), 16) for doc in docs]
+    words = [token.i for token in docs[0] if not token.is_space]
+    (expected,) = Embedder.from_pretrained(tiny_model).embed([[docs[0][i].text for i in words]], "average")
+    np.testing.assert_allclose(found[0][words], expected, atol=1e-6)
+    assert not np.delete(found[0], words, axis=0).any()
+
+
+def test_gradients_are_those_of_finite_differences(tiny_model):
+    nlp = spacy.blank("en")
+    layer = make(tiny_model)
+    docs = [nlp.make_doc("Anna sees the dog ."), nlp.make_doc(""), nlp.make_doc("in Rome")]
+    layer.initialize(X=docs)
+    random_ = np.random.default_rng(0)
+    layer.set_param("weights", random_.normal(size=3).astype("f"))
+    layer.set_param("gamma", np.array([1.5], "f"))
+    gradients = [random_.normal(size=(len(doc), 16)).astype("f") for doc in docs]
+
+    def loss() -> float:
+        return sum(float((a * b).sum(dtype=np.float64)) for a, b in zip(layer.predict(docs), gradients, strict=True))
+
+    _, backprop = layer.begin_update(docs)
+    assert backprop(gradients) == []
+    for name in ("weights", "gamma"):
+        value, step = layer.get_param(name).copy(), 1e-2
+        for place in range(len(value)):
+            ends = []
+            for sign in (1, -1):
+                moved = value.copy()
+                moved[place] += sign * step
+                layer.set_param(name, moved)
+                ends.append(loss())
+            layer.set_param(name, value)
+            expected = (ends[0] - ends[1]) / (2 * step)
+            assert layer.get_grad(name)[place] == pytest.approx(expected, rel=2e-3, abs=2e-3)
+
+
+def test_what_is_remembered_changes_nothing_and_is_bounded(tiny_model, monkeypatch):
+    nlp = spacy.blank("en")
+    docs = [nlp.make_doc(f"the dog {number} sees") for number in range(30)]
+    found = []
+    for megabytes in (0, 256):
+        layer = make(tiny_model, cache_megabytes=megabytes)
+        layer.initialize(X=docs)
+        found += [layer.predict(docs), layer.predict(docs)]
+        memory = layer.attrs["layers"]
+        assert memory._bytes == (0 if megabytes == 0 else 30 * 3 * 4 * 16 * 4)
+        memory.max_bytes = 1000
+        layer.predict(docs)
+        assert memory._bytes <= 1000
+    for other in found[1:]:
+        for one, two in zip(found[0], other, strict=True):
+            np.testing.assert_array_equal(one, two)
+    calls = []
+    layer = make(tiny_model)
+    layer.initialize(X=docs)
+    embedder = layer.attrs["layers"].reference.embedder
+    original = embedder.embed
+    monkeypatch.setattr(embedder, "embed", lambda sentences: calls.append(len(sentences)) or original(sentences))
+    layer.predict(docs)
+    layer.predict(docs)
+    assert calls == [30, 0]
+
+
+def test_spacy_trains_a_tagger_and_ner_on_one_mix_and_saves_no_weights_of_the_bilm(tiny_model, tmp_path, quiet_place):
+    """`spacy train` itself, for 150 batches."""
+    from spacy.cli.train import train
+
+    (quiet_place / "config.cfg").write_text(CONFIG.replace("MODEL", tiny_model))
+    DocBin(docs=docs_of(spacy.blank("en"))).to_disk(quiet_place / "train.spacy")
+    import elmo.integrations.spacy_tok2vec  # noqa: F401 - an installed package has an entry point for it
+
+    config = spacy.util.load_config(quiet_place / "config.cfg", interpolate=False)
+    filled = spacy.util.load_model_from_config(config, auto_fill=True).config
+    filled.to_disk(quiet_place / "full.cfg")
+    train(quiet_place / "full.cfg", tmp_path / "out")
+    nlp = spacy.load(tmp_path / "out" / "model-last")
+    weights = nlp.get_pipe("tok2vec").model.get_param("weights")
+    assert np.abs(weights).max() > 0.01
+    assert sum(path.stat().st_size for path in (tmp_path / "out" / "model-last" / "tok2vec").rglob("*")) < 10_000
+    doc = nlp("Anna sees the dog in Rome .")
+    assert [token.tag_ for token in doc] == [WORDS[token.text] for token in doc]
+    again = spacy.load(tmp_path / "out" / "model-last")
+    assert [token.tag_ for token in again(doc.text)] == [token.tag_ for token in doc]
+
+
+def test_one_forward_serves_all_listeners(tiny_model, quiet_place):
+    nlp = trained(tiny_model, quiet_place)
+    layer = nlp.get_pipe("tok2vec").model
+    calls = []
+    original = layer._func
+    layer._func = lambda *given, **named: calls.append(1) or original(*given, **named)
+    examples = [Example(nlp.make_doc(doc.text), doc) for doc in docs_of(nlp, 4)]
+    nlp.update(examples)
+    assert len(calls) == 1
+
+
+def test_another_model_than_it_was_trained_on_is_an_error(tiny_model, other_model, tmp_path, quiet_place):
+    nlp = trained(tiny_model, quiet_place)
+    nlp.to_disk(tmp_path / "saved")
+    config = tmp_path / "saved" / "config.cfg"
+    config.write_text(config.read_text().replace(tiny_model, other_model))
+    with pytest.raises(WeightFileError, match="were used when this was made"):
+        spacy.load(tmp_path / "saved")("Anna sees")
+
+
+def trained(model: str, place: Path):
+    """A pipeline of the configuration, initialized."""
+    (place / "config.cfg").write_text(CONFIG.replace("MODEL", model))
+    config = spacy.util.load_config(place / "config.cfg", interpolate=False)
+    nlp = spacy.util.load_model_from_config(config, auto_fill=True)
+    examples = [Example(nlp.make_doc(doc.text), doc) for doc in docs_of(nlp)]
+    nlp.initialize(lambda: examples)
+    return nlp

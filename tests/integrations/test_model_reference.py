@@ -1,0 +1,76 @@
+"""A model by its name: loaded once, held to its weights, small when pickled."""
+
+import pickle
+import threading
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from elmo import Embedder
+from elmo.errors import ConfigError, WeightFileError
+from elmo.integrations import model_reference
+from elmo.integrations.model_reference import ModelReference, side_by_side
+
+
+def test_a_model_is_loaded_once_for_all_objects_and_threads(tiny_model, monkeypatch):
+    loads = []
+    original = Embedder.from_pretrained
+    monkeypatch.setattr(Embedder, "from_pretrained", lambda *a, **k: loads.append(a) or original(*a, **k))
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(ModelReference(tiny_model).embedder)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(loads) == 1
+    assert len(set(map(id, found))) == 1
+    assert ModelReference(tiny_model, dtype="bfloat16").embedder is not found[0]
+
+
+def test_a_pickled_reference_holds_no_weights(tiny_model):
+    reference = ModelReference(tiny_model)
+    assert reference.embedder.embed(["a b"])
+    content = pickle.dumps(reference)
+    assert len(content) < 1000
+    assert pickle.loads(content).embedder is reference.embedder
+
+
+def test_other_weights_under_the_same_name_are_an_error(tiny_model, other_model):
+    reference = ModelReference(tiny_model)
+    assert reference.model_hash is None
+    assert reference.embedder.model_hash == reference.model_hash
+    moved = ModelReference(**asdict(reference) | {"model": other_model})
+    with pytest.raises(WeightFileError, match="has the weights .*, but .* were used when this was made"):
+        _ = moved.embedder
+
+
+def test_no_name_is_the_default_of_the_moment_it_was_made(monkeypatch):
+    monkeypatch.setenv("ELMO_MODEL", "small-ko")
+    reference = ModelReference()
+    monkeypatch.setenv("ELMO_MODEL", "small-en")
+    assert reference.model == "small-ko"
+
+
+@pytest.mark.parametrize("settings", [{"state": "carry"}, {"model": ("options.json", "weights.hdf5")}])
+def test_what_cannot_be_sent_around_is_refused(settings):
+    with pytest.raises(ConfigError, match="must be"):
+        ModelReference(**settings)
+
+
+def test_only_a_few_models_stay_in_memory(tiny_model, monkeypatch):
+    monkeypatch.setattr(model_reference, "_MAX_LOADED", 1)
+    first = ModelReference(tiny_model).embedder
+    _ = ModelReference(tiny_model, dtype="bfloat16").embedder
+    assert len(model_reference._loaded) == 1
+    assert ModelReference(tiny_model).embedder is not first
+
+
+def test_layers_stand_side_by_side(tiny_model):
+    reference = ModelReference(tiny_model)
+    vectors = reference.embedder.embed(["a b c"])[0]
+    rows = side_by_side(vectors)
+    assert rows.shape == (3, reference.dim("all")) == (3, 3 * reference.dim("average"))
+    for layer, one in enumerate(vectors):
+        np.testing.assert_array_equal(rows[:, layer * 16 : (layer + 1) * 16], one)
+    assert side_by_side(vectors[0]) is not None
