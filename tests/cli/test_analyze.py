@@ -87,6 +87,19 @@ def treebank(tmp_path):
     return tmp_path / "x.conllu"
 
 
+def sense_corpus(folder: Path) -> Path:
+    """One word with two senses in 24 documents."""
+    texts = [
+        f'<text id="d{n}"><sentence id="d{n}.s0"><wf lemma="w{n}" pos="X">w{n}</wf>'
+        f'<instance id="d{n}.s0.t0" lemma="play" pos="{("NOUN", "VERB")[n % 2]}">play</instance></sentence></text>'
+        for n in range(24)
+    ]
+    (folder / "play.data.xml").write_text(f"<corpus>{''.join(texts)}</corpus>")
+    keys = [f"d{n}.s0.t0 play%{n % 2}{n % 3}\n" for n in range(24)]
+    (folder / "play.gold.key.txt").write_text("".join(keys))
+    return folder / "play.data.xml"
+
+
 def commands(model_folder: Path, treebank: Path, folder: Path) -> dict[str, list[str]]:
     (folder / "text.txt").write_text("\n".join(SENTENCES * 2) + "\n", encoding="utf-8")
     (folder / "static.txt").write_text("bank 1 0\na 0 1\nb 1 0.1\n")
@@ -95,11 +108,12 @@ def commands(model_folder: Path, treebank: Path, folder: Path) -> dict[str, list
     return {
         "wsd": [*senses, "--inventory", str(CORPUS / "senses.tsv"), *files],
         "pos": [*(f"--{part}={treebank}" for part in ("train", "dev", "test")), *files],
+        "precision": [str(sense_corpus(folder)), *files],
         "geometry": [str(folder / "text.txt"), "--least-sentences", "2", "--against", str(model_folder), *files],
     }
 
 
-@pytest.mark.parametrize("name", ["wsd", "pos", "geometry"])
+@pytest.mark.parametrize("name", ["wsd", "pos", "geometry", "precision"])
 def test_every_analysis_writes_a_record_of_one_shape_a_table_and_a_figure(
     name, model_folder, treebank, tmp_path, capsys
 ):

@@ -119,6 +119,16 @@ def _wsd(record: Record) -> list[Panel]:
     return [Panel("F1 over all test sets, minus that of the first sense", dots, lines)]
 
 
+def _precision(record: Record) -> list[Panel]:
+    chance, *rows = record["rows"]
+
+    def panel(question: str, k: str) -> Panel:
+        dots = [Dot(row["encoder"], row["layer"], *row["precision"][question][k]) for row in rows]
+        return Panel(f"same {question} among the nearest {k}", dots, {"chance": chance["precision"][question][k][0]})
+
+    return [panel(question, k) for question in chance["precision"] for k in ("1", "10")]
+
+
 def _geometry(record: Record) -> list[Panel]:
     axes = {
         "anisotropy": "anisotropy",
@@ -136,7 +146,13 @@ def _geometry(record: Record) -> list[Panel]:
 
 _TITLES = {
     "pos": "Parts of speech by a linear probe of each layer",
+    "precision": "Occurrences of the same word form in other documents: percent that agree",
     "wsd": "Word senses by the nearest sense vector",
     "geometry": "Geometry of the vectors of each layer",
 }
-_PANELS: dict[str, Callable[[Record], list[Panel]]] = {"pos": _pos, "wsd": _wsd, "geometry": _geometry}
+_PANELS: dict[str, Callable[[Record], list[Panel]]] = {
+    "pos": _pos,
+    "precision": _precision,
+    "wsd": _wsd,
+    "geometry": _geometry,
+}

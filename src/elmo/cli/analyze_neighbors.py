@@ -29,6 +29,8 @@ class Arguments:
     """The model that the index was built with (default: the one it names)."""
     static: Annotated[Path | None, tyro.conf.arg(metavar="VECTORS")] = None
     """Static vectors: also show the word's nearest words in them, which no sentence changes."""
+    noun: Annotated[str | None, tyro.conf.arg(metavar="NOUN")] = None
+    """Korean: words that are this noun with particles count as occurrences of the same word."""
     top: int = 6
     """Neighbors to show."""
     device: Device = "auto"
@@ -54,7 +56,7 @@ def run(argv: list[str]) -> int:
     require_model(index, embedder)
     found = []
     for tokens, place in queries:
-        layers = neighbors(index, embedder, tokens, place, arguments.top)
+        layers = neighbors(index, embedder, tokens, place, arguments.top, noun=arguments.noun)
         near = static_neighbors(static, tokens[place], arguments.top) if static is not None else None
         found.append({"sentence": tokens, "place": place, "static": near, "layers": layers})
     if arguments.json:

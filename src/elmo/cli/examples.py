@@ -46,6 +46,7 @@ EXAMPLES = {
         'elmo analyze neighbors my-index "The [spring] of the year is warm ."',
     ),
     "analyze neighbors": ('elmo analyze neighbors my-index "The [spring] of the year is warm ."',),
+    "analyze precision": ("elmo analyze precision semcor.data.xml --random",),
     "analyze wsd": (
         "elmo analyze wsd --train semcor.data.xml --test senseval2.data.xml --inventory senses.tsv",
     ),

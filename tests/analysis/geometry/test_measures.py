@@ -10,9 +10,9 @@ from elmo.analysis.geometry.measures import (
     anisotropy,
     explained_variance,
     intra_sentence_similarity,
-    mean_and_interval,
     mean_pair_cosine,
 )
+from elmo.analysis.intervals import mean_and_interval
 from elmo.analysis.unit_vectors import unit
 
 

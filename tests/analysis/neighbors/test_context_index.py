@@ -186,3 +186,13 @@ def test_static_neighbors_leave_the_word_out():
     static = StaticVectors(("a", "b", "c"), np.array([[1, 0], [2, 0.1], [0, 1]], dtype=np.float32))
     assert [word for word, _ in static_neighbors(static, "a")] == ["b", "c"]
     assert static_neighbors(static, "unknown") == []
+
+
+def test_a_nouns_forms_are_occurrences_of_one_word(embedder, tmp_path):
+    text = [["배가", "크다"], ["배를", "먹었다"], ["배우가", "왔다"], ["배에서도", "보인다"], ["말이", "온다"]]
+    build_index(text, embedder, tmp_path / "index")
+    index = ContextIndex(tmp_path / "index")
+    for layer in neighbors(index, embedder, ["큰", "배는", "온다"], place=1, noun="배"):
+        assert {hit.word for hit in layer["same"]} == {"배가", "배를", "배에서도"}
+        assert {hit.word for hit in layer["other"]}.isdisjoint({"배가", "배를", "배에서도"})
+    assert all(not layer["same"] for layer in neighbors(index, embedder, ["큰", "배는", "온다"], place=1))

@@ -12,18 +12,15 @@ from elmo.analysis.geometry.measures import (
     anisotropy,
     explained_variance,
     intra_sentence_similarity,
-    mean_and_interval,
     mean_pair_cosine,
 )
 from elmo.analysis.geometry.sample import DEFAULTS, Sample, SampleSettings, drawn
+from elmo.analysis.intervals import Measured, mean_and_interval
 from elmo.analysis.unit_vectors import unit
 from elmo.embed.encoder import Encoder
 
 OnSentences = Callable[[str, int], None]
 """Called with the encoder's name and how many sentences are done."""
-
-Measured = tuple[float, tuple[float, float]]
-"""A mean and its 95 % interval."""
 
 
 @dataclass(frozen=True)

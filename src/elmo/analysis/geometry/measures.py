@@ -56,10 +56,3 @@ def explained_variance(vectors: Float[np.ndarray, "occurrences dim"]) -> float:
     """
     values = np.square(np.linalg.svd(vectors.astype(np.float64), compute_uv=False))
     return float(values[0] / values.sum()) if values.sum() > 0 else 0.0
-
-
-def mean_and_interval(values: Float[np.ndarray, " values"]) -> tuple[float, tuple[float, float]]:
-    """The mean and its 95 % interval by the normal distribution, for many independent values."""
-    mean = float(values.mean())
-    reach = 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
-    return mean, (mean - reach, mean + reach)

@@ -14,7 +14,7 @@ Vectors are memory-mapped; those of a layer that is searched are kept in memory 
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -110,12 +110,14 @@ class ContextIndex:
         *,
         count: int = 10,
         word: str | None = None,
+        forms: Collection[str] = (),
         which: Which = "any",
         not_sentence: tuple[str, ...] | None = None,
     ) -> list[Hit]:
         """The nearest tokens by cosine, nearest first, at most one of a sentence; equal sentences count as one.
 
         `which`: "same": only occurrences of `word`; "other": only other words, each with its nearest occurrence.
+        `forms`: words that count as occurrences of `word` too, such as a noun's with its particles.
         `not_sentence`: the query's own sentence, which is left out wherever it stands in the text.
         With weights as `layer`, every token is compared by the weighted sum of its layers; `vector` must be such a sum.
         Raises ConfigError for a layer that the index doesn't have, weights that don't fit its layers, and a vector of
@@ -123,7 +125,8 @@ class ContextIndex:
         """
         cosines = self._cosines(np.asarray(vector, dtype=np.float32), layer)
         if which != "any":
-            is_word = self._token_words == self._rows_of.get(word or "", -1)
+            rows = [row for one in {word or "", *forms} if (row := self._rows_of.get(one)) is not None]
+            is_word = np.isin(self._token_words, rows)
             cosines = np.where(is_word if which == "same" else ~is_word, cosines, -np.inf)
         return self._best(cosines, count, {not_sentence}, each_word_once=which == "other")
 

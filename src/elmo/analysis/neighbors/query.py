@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elmo.analysis.neighbors.context_index import ContextIndex, Hit, LayerOrWeights
+from elmo.analysis.neighbors.particles import forms_of
 from elmo.errors import ConfigError
 from elmo.static.vectors import StaticVectors
 
@@ -31,11 +32,13 @@ def neighbors(
     count: int = 6,
     *,
     weights: Sequence[float] | None = None,
+    noun: str | None = None,
 ) -> list[dict[str, list[Hit]]]:
     """For each layer, the nearest other words ("other") and the nearest occurrences of the same word ("same").
 
     `weights`: one for each layer; the neighbors by their weighted sum come last. The sentence itself is left out
-    wherever it stands in the index.
+    wherever it stands in the index. `noun`: a Korean noun; words that are this noun with particles count as the same
+    word.
     """
     (layers,) = embedder.embed([tokens])
     vectors = layers[:, place + (1 if embedder.keep_boundaries else 0)]
@@ -43,9 +46,10 @@ def neighbors(
     if weights is not None:
         queries.append((list(weights), np.asarray(weights, dtype=np.float32) @ vectors))
     word, own = tokens[place], tuple(tokens)
+    forms = forms_of(noun, index.words) if noun else ()
     return [
         {
-            which: index.search(vector, layer, count=count, word=word, which=which, not_sentence=own)
+            which: index.search(vector, layer, count=count, word=word, forms=forms, which=which, not_sentence=own)
             for which in ("other", "same")
         }
         for layer, vector in queries

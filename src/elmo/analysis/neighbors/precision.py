@@ -1,0 +1,186 @@
+"""Precision at k: of the k nearest occurrences of a word in other documents, how many have its sense?
+
+The paper's table 4 shows two queries; this counts over thousands. All candidates are written like the query, so that a
+layer that sees the word alone can't do better than chance: what is above chance was read from the sentence. Occurrences
+in the query's own document are left out: one document mostly uses a word in one sense, and repeats itself.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import get_args
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from elmo.analysis.encoders import layer_name, token_layers
+from elmo.analysis.intervals import Measured, mean_and_interval
+from elmo.analysis.neighbors.occurrences import LIMITS, Limits, Occurrence, Question, by_form
+from elmo.analysis.unit_vectors import unit
+from elmo.embed.encoder import Encoder
+
+DEPTHS = (1, 5, 10)
+CHANCE = "chance"
+# Cosines that differ by less are equal: half precision of the stored vectors, and rounding of the products.
+_EQUAL = 1e-5
+
+OnSentences = Callable[[str, int], None]
+"""Called with the encoder's name and how many sentences are done."""
+
+
+@dataclass(frozen=True)
+class PrecisionRow:
+    """A layer's precision in percent: question -> k -> mean over words."""
+
+    encoder: str
+    """Empty for chance."""
+    layer: str
+    precision: Mapping[Question, Mapping[int, Measured]]
+
+    def record(self) -> dict[str, object]:
+        """As plain values for JSON."""
+        return {"encoder": self.encoder, "layer": self.layer, "precision": self.precision}
+
+
+@dataclass(frozen=True)
+class Queries:
+    """The queries among the occurrences of one form."""
+
+    places: np.ndarray
+    """(queries,) which occurrence each one is."""
+    candidates: Bool[np.ndarray, "queries occurrences"]
+    right: Bool[np.ndarray, "queries occurrences"]
+    """Candidates that agree with the query."""
+
+
+@dataclass(frozen=True)
+class PrecisionTable:
+    """All rows; the first is chance."""
+
+    rows: tuple[PrecisionRow, ...]
+    num_words: Mapping[Question, int]
+    num_queries: Mapping[Question, int]
+
+    def record(self) -> dict[str, object]:
+        """As plain values for JSON."""
+        counts = {"words": self.num_words, "queries": self.num_queries}
+        return {**counts, "rows": [row.record() for row in self.rows]}
+
+
+def precision_table(
+    sentences: Callable[[], Iterable[Sequence[str]]],
+    occurrences: Iterable[Occurrence],
+    encoders: Mapping[str, Encoder],
+    limits: Limits = LIMITS,
+    on_sentences: OnSentences = lambda *_: None,
+) -> PrecisionTable:
+    """Asks both questions of every layer. `sentences()`: the tokens of the corpus from its beginning.
+
+    The vectors of one encoder are held in memory as float16. Raises TextError without words of several senses.
+    """
+    forms = by_form(occurrences, limits)
+    questions = {question: [_queries(form, question, limits) for form in forms] for question in get_args(Question)}
+    rows = [_row("", CHANCE, questions, lambda place, asked: {k: _chance(asked) for k in DEPTHS})]
+    for name, encoder in encoders.items():
+        vectors = _vectors(forms, sentences(), encoder, lambda done, name=name: on_sentences(name, done))
+        for layer in range(encoder.num_layers):
+            units = [unit(of_form[:, layer].astype(np.float32)) for of_form in vectors]
+            rows.append(_row(name, layer_name(encoder, layer), questions, lambda p, asked, u=units: _of(u[p], asked)))
+    return PrecisionTable(
+        tuple(rows),
+        {question: sum(len(one.places) > 0 for one in found) for question, found in questions.items()},
+        {question: sum(len(one.places) for one in found) for question, found in questions.items()},
+    )
+
+
+def precision_at(
+    cosines: Float[np.ndarray, "queries candidates"], right: Bool[np.ndarray, "queries candidates"], k: int
+) -> Float[np.ndarray, " queries"]:
+    """The share of right ones among the `k` candidates of highest cosine; -inf: no candidate.
+
+    Among equal cosines at the end of the list each is equally likely to be taken: the expected share.
+    """
+    last = -np.partition(-cosines, k - 1, axis=1)[:, k - 1 : k]
+    nearer, equal = cosines > last + _EQUAL, np.abs(cosines - last) <= _EQUAL
+    left = k - nearer.sum(axis=1)
+    of_equal = (equal & right).sum(axis=1) / equal.sum(axis=1)
+    return ((nearer & right).sum(axis=1) + left * of_equal) / k
+
+
+def _queries(form: Sequence[Occurrence], question: Question, limits: Limits) -> Queries:
+    """Those with enough candidates, some of which agree and some don't: of all others the answer is settled."""
+    groups, documents = (_numbers(values) for values in ([a.group(question) for a in form], [a.document for a in form]))
+    others = (groups[:, None] == groups) & (documents[:, None] != documents)
+    agreeing = _agreeing(form, question) & others
+    counts, right = others.sum(axis=1), agreeing.sum(axis=1)
+    possible = np.flatnonzero((counts >= max(limits.least_candidates, *DEPTHS)) & (right > 0) & (right < counts))
+    chosen = np.sort(np.random.default_rng(limits.seed).permutation(possible)[: limits.queries])
+    return Queries(chosen, others[chosen], agreeing[chosen])
+
+
+def _agreeing(form: Sequence[Occurrence], question: Question) -> Bool[np.ndarray, "occurrences occurrences"]:
+    """`Occurrence.agrees` of all pairs."""
+    if question == "part of speech":
+        parts = _numbers([one.pos for one in form])
+        return parts[:, None] == parts
+    columns = {sense: column for column, sense in enumerate({sense for one in form for sense in one.senses})}
+    has = np.zeros((len(form), len(columns)), dtype=np.float32)
+    for row, one in enumerate(form):
+        has[row, [columns[sense] for sense in one.senses]] = 1
+    return has @ has.T > 0
+
+
+def _numbers(values: Sequence[object]) -> np.ndarray:
+    """Equal numbers for equal values."""
+    first: dict[object, int] = {}
+    return np.array([first.setdefault(value, len(first)) for value in values])
+
+
+def _chance(asked: Queries) -> np.ndarray:
+    return asked.right.sum(axis=1) / asked.candidates.sum(axis=1)
+
+
+def _of(units: np.ndarray, asked: Queries) -> dict[int, np.ndarray]:
+    cosines = np.where(asked.candidates, units[asked.places] @ units.T, -np.inf)
+    return {k: precision_at(cosines, asked.right, k) for k in DEPTHS}
+
+
+def _row(
+    encoder: str,
+    layer: str,
+    questions: Mapping[Question, Sequence[Queries]],
+    measure: Callable[[int, Queries], Mapping[int, np.ndarray]],
+) -> PrecisionRow:
+    """The mean over a word's queries, and then over words: a frequent word counts as much as a rare one."""
+    found: dict[Question, dict[int, Measured]] = {}
+    for question, asked in questions.items():
+        by_word = [measure(place, one) for place, one in enumerate(asked) if len(one.places)]
+        if by_word:
+            means = {k: 100 * np.array([one[k].mean() for one in by_word]) for k in DEPTHS}
+            found[question] = {k: mean_and_interval(values) for k, values in means.items()}
+    return PrecisionRow(encoder, layer, found)
+
+
+def _vectors(
+    forms: Sequence[Sequence[Occurrence]],
+    sentences: Iterable[Sequence[str]],
+    encoder: Encoder,
+    on_sentence: Callable[[int], None],
+) -> list[Float[np.ndarray, "occurrences layers dim"]]:
+    """Of each form; an expression of several words has the mean of its tokens. Other sentences are not embedded."""
+    found = [np.empty((len(form), encoder.num_layers, encoder.layer_dim), dtype=np.float16) for form in forms]
+    places = sorted((one.sentence, f, p) for f, form in enumerate(forms) for p, one in enumerate(form))
+    wanted = [(number, list(group)) for number, group in groupby(places, key=lambda it: it[0])]
+    embedded = token_layers(encoder, _at(sentences, [number for number, _ in wanted]))
+    for done, ((_, group), layers) in enumerate(zip(wanted, embedded, strict=True), 1):
+        for _, f, p in group:
+            one = forms[f][p]
+            # Scaled to length 1 first: half precision has no room for long vectors.
+            found[f][p] = unit(layers[:, one.start : one.end].mean(axis=1))
+        on_sentence(done)
+    return found
+
+
+def _at(sentences: Iterable[Sequence[str]], numbers: Sequence[int]) -> Iterator[Sequence[str]]:
+    wanted = set(numbers)
+    return (sentence for number, sentence in enumerate(sentences) if number in wanted)
