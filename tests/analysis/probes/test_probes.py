@@ -8,6 +8,7 @@ from elmo.analysis.probes.controls import ambiguous, control_tags, majority_tags
 from elmo.analysis.probes.experiment import MAJORITY, Measures, Treebanks, probe_table
 from elmo.analysis.probes.linear_probe import Split, fit
 from elmo.analysis.probes.treebank import TaggedSentence, read_treebank
+from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, TextError
 from elmo.static.vectors import StaticVectors
 
@@ -124,3 +125,12 @@ def test_what_is_not_asked_for_is_not_measured(files):
     static = StaticEncoder(StaticVectors(("n1", "v1"), np.eye(2, dtype=np.float32)))
     row = probe_table(files, {"static": static}, column="upos", measures=Measures(control=False, code=False)).rows[1]
     assert (row.control, row.selectivity, row.code) == (None, None, None)
+
+
+def test_a_layer_is_compared_with_the_layer_below(files, tiny_bilm):
+    rows = probe_table(
+        files, {"biLM": Embedder(tiny_bilm)}, column="upos", measures=Measures(control=False, code=False)
+    ).rows
+    assert [row.over_layer_below is None for row in rows] == [True, True, False, False]
+    difference, low, high = rows[3].over_layer_below
+    assert difference == pytest.approx(rows[3].accuracy - rows[2].accuracy) and low <= difference <= high

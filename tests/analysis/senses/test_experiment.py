@@ -82,6 +82,9 @@ def test_the_record_holds_figures_by_set_part_of_speech_and_ambiguity(files, emb
     row = record["systems"][0]
     assert row["ambiguous"]["instances"] == 2 and row["by_pos"]["NOUN"]["instances"] == 5
     assert row["minus_first_sense"] == [0, 0, 0]
+    assert [row["over_layer_below"] is None for row in record["systems"]] == [True, True, True, False, False]
+    first, second = (row["sets"]["all"]["f1"] for row in record["systems"][2:4])
+    assert record["systems"][3]["over_layer_below"][0] == pytest.approx(second - first)
 
 
 def test_the_interval_of_two_equal_systems_is_zero_and_of_a_better_one_above():

@@ -1,14 +1,15 @@
 """The paper's table 6 on one's own treebank: each layer of each encoder, beside what needs no vectors."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from elmo.analysis.encoders import layer_name, token_layers
-from elmo.analysis.probes.controls import ambiguous, control_tags, majority_tags, unseen
+from elmo.analysis.probes.controls import control_tags, majority_tags
+from elmo.analysis.probes.judge import Judge, ProbeRow, percent
 from elmo.analysis.probes.linear_probe import STRENGTHS, Split, fit
 from elmo.analysis.probes.online_code import OnlineCode, online_code
 from elmo.analysis.probes.treebank import TagColumn, TaggedSentence, read_treebank
@@ -16,7 +17,6 @@ from elmo.embed.encoder import Encoder
 from elmo.errors import TextError
 
 MAJORITY = "most frequent tag of the word"
-DRAWS = 2000
 CONTROL_SEED = 0
 
 OnStep = Callable[[str], None]
@@ -30,38 +30,6 @@ class Treebanks:
     train: Path
     dev: Path
     test: Path
-
-
-@dataclass(frozen=True)
-class ProbeRow:
-    """A row of the table; accuracies in percent."""
-
-    encoder: str
-    """Empty for what needs no vectors."""
-    layer: str
-    accuracy: float
-    interval: tuple[float, float]
-    """95 %, over test sentences."""
-    unseen: float
-    """On words that training doesn't have."""
-    ambiguous: float
-    """On words with two tags or more in training."""
-    control: float | None = None
-    """On the control task, where each word has one random tag; None if it wasn't run."""
-    code: OnlineCode | None = None
-    """Online code length of the training file's tags; None if it wasn't computed."""
-    strength: float | None = None
-    dev_accuracy: float | None = None
-
-    @property
-    def selectivity(self) -> float | None:
-        """Accuracy minus that of the control task."""
-        return None if self.control is None else self.accuracy - self.control
-
-    def record(self) -> dict[str, object]:
-        """As plain values for JSON."""
-        compression = None if self.code is None else self.code.compression
-        return {**asdict(self), "selectivity": self.selectivity, "compression": compression}
 
 
 @dataclass(frozen=True)
@@ -110,16 +78,19 @@ def probe_table(
     All layers of one encoder are held in memory: 4 bytes x tokens x layers x dimensions.
     """
     splits = [read_treebank(path, column) for path in (files.train, files.dev, files.test)]
-    judge = _Judge(splits[0], splits[2])
+    judge = Judge(splits[0], splits[2])
     rows = [judge.row("", MAJORITY, majority_tags(splits[0], splits[2]))]
     for name, encoder in encoders.items():
         on_step(f"{name}: vectors")
         vectors = [_vectors(encoder, split) for split in splits]
+        below = None
         for layer in range(encoder.num_layers):
             of_layer = layer_name(encoder, layer)
             on_step(f"{name} {of_layer}: probe")
             probed = _Probed([split[layer] for split in vectors], splits, measures)
-            rows.append(judge.row(name, of_layer, probed.predicted(), **probed.measured()))
+            predicted = probed.predicted()
+            rows.append(judge.row(name, of_layer, predicted, below, **probed.measured()))
+            below = predicted
     train, dev, test = (sum(len(one.tokens) for one in split) for split in splits)
     return ProbeTable(tuple(rows), (train, dev, test), len(_numbered(splits)[0]), *judge.shares())
 
@@ -153,48 +124,13 @@ class _Probed:
         _, random = _numbered(control_tags(self._splits, CONTROL_SEED))
         train, dev, test = map(Split, self._layers, random)
         learned = fit(train, dev, [self._probe.strength])
-        return _percent(learned.predict(test.vectors) == test.tags)
+        return percent(learned.predict(test.vectors) == test.tags)
 
     def _code(self) -> OnlineCode:
         lengths = np.array([len(one.tokens) for one in self._splits[0]])
         train = Split(self._layers[0], self._numbers[0])
         num_tags = len(np.unique(train.tags))
         return online_code(train, lengths, num_tags=num_tags, strengths=self._measures.strengths)
-
-
-class _Judge:
-    """Compares predictions with the test file's tags."""
-
-    def __init__(self, train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> None:
-        self._gold = np.array([tag for sentence in test for tag in sentence.tags])
-        self._unseen, self._ambiguous = unseen(train, test), ambiguous(train, test)
-        self._lengths = np.array([len(sentence.tokens) for sentence in test])
-
-    def shares(self) -> tuple[float, float]:
-        """Percent of the test tokens that are unseen, and ambiguous."""
-        return _percent(self._unseen), _percent(self._ambiguous)
-
-    def row(self, encoder: str, layer: str, predicted: Sequence[str], **measured: Any) -> ProbeRow:
-        """The row of one layer. `measured`: its other fields."""
-        right = np.array(predicted) == self._gold
-        return ProbeRow(
-            encoder,
-            layer,
-            _percent(right),
-            self._interval(right),
-            unseen=_percent(right[self._unseen]),
-            ambiguous=_percent(right[self._ambiguous]),
-            **measured,
-        )
-
-    def _interval(self, right: np.ndarray) -> tuple[float, float]:
-        """Sentences are drawn with replacement: the words of one aren't independent of each other."""
-        starts = np.concatenate([[0], np.cumsum(self._lengths)[:-1]])
-        correct = np.add.reduceat(right.astype(np.int64), starts)
-        drawn = np.random.default_rng(0).integers(len(correct), size=(DRAWS, len(correct)))
-        shares = 100 * correct[drawn].sum(axis=1) / self._lengths[drawn].sum(axis=1)
-        low, high = np.percentile(shares, [2.5, 97.5])
-        return float(low), float(high)
 
 
 def _vectors(encoder: Encoder, sentences: Sequence[TaggedSentence]) -> np.ndarray:
@@ -213,7 +149,3 @@ def _numbered(splits: Sequence[Sequence[TaggedSentence]]) -> tuple[list[str], li
     if not tags:
         raise TextError("the treebanks have no tags. Name CoNLL-U files with tags.")
     return tags, [np.array([number[tag] for one in split for tag in one.tags], dtype=np.int64) for split in splits]
-
-
-def _percent(right: np.ndarray) -> float:
-    return 100 * float(right.mean()) if len(right) else 0.0

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from elmo.analysis.encoders import layer_name
@@ -66,7 +67,9 @@ class SenseTable:
 
     def record(self) -> dict[str, object]:
         """As plain values for JSON: for each system its figures by set, part of speech, and on ambiguous words."""
-        return {"sets": {one.name: len(one.judged) for one in self.sets}, "systems": [*map(self._row, self.systems)]}
+        below = {system.name: before for before, system in pairwise(self.systems) if before.encoder == system.encoder}
+        rows = [self._row(system, below.get(system.name) if system.encoder else None) for system in self.systems]
+        return {"sets": {one.name: len(one.judged) for one in self.sets}, "systems": rows}
 
     def scores(self, system: System) -> dict[str, SenseScore]:
         """By test set, and over all of them."""
@@ -88,7 +91,7 @@ class SenseTable:
         low, high = paired_interval(self.judged, answers, others)
         return score(self.judged, answers).f1 - score(self.judged, others).f1, low, high
 
-    def _row(self, system: System) -> dict[str, object]:
+    def _row(self, system: System, below: System | None) -> dict[str, object]:
         answers = self.together(system)
         ambiguous = [place for place, judged in enumerate(self.judged) if judged.is_ambiguous]
         on_ambiguous = score([self.judged[place] for place in ambiguous], [answers[place] for place in ambiguous])
@@ -101,6 +104,7 @@ class SenseTable:
             "ties": system.ties,
             "minus_first_sense": self.difference(system, self.systems[0]),
             "minus_most_frequent_sense": self.difference(system, self.systems[1]),
+            "over_layer_below": below and self.difference(system, below),
         }
 
 
