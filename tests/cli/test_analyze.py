@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from elmo.cli import analyze, index
+from elmo.cli import analyze, index, reproduce
 from elmo.errors import ConfigError, OutputError, TextError
 
 CORPUS = Path(__file__).parents[1] / "analysis" / "senses" / "corpus"
+BEGINNING = {"analysis", "date", "command", "elmo", "commit", "machine", "model", "model_hash", "dtype", "static"}
 SENTENCES = ["the bank was steep .", "the bank lent money", "a river was steep", "밥 을 먹었다"]
 
 
@@ -43,7 +44,9 @@ def test_neighbors_as_json_have_sentences_and_cosines(folder, tmp_path, capsys):
     (tmp_path / "static.txt").write_text("bank 1 0\nriver 0 1\nmoney 1 0.1\n")
     command = ["neighbors", str(folder), "the [bank] is here", "--json", "--static", str(tmp_path / "static.txt")]
     assert analyze.main(command) == 0
-    (found,) = json.loads(capsys.readouterr().out)
+    record = json.loads(capsys.readouterr().out)
+    assert record.keys() >= BEGINNING and record["data"]["index"]["file"] == "index.json"
+    (found,) = record["queries"]
     assert found["static"][0][0] == "money" and found["place"] == 1
     same = found["layers"][2]["same"]
     assert {hit["word"] for hit in same} == {"bank"} and {hit["line"] for hit in same} == {1, 2}
@@ -74,9 +77,6 @@ def test_senses_are_a_table_or_a_record(model_folder, tmp_path, capsys):
         analyze.main(command)
     assert analyze.main([*command, "--force", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == record
-
-
-BEGINNING = {"analysis", "date", "command", "elmo", "commit", "machine", "model", "model_hash", "dtype", "static"}
 
 
 @pytest.fixture
@@ -136,3 +136,26 @@ def test_a_figure_of_an_unknown_kind_is_refused_before_the_work(tmp_path, model_
     command = ["pos", *commands(model_folder, treebank, tmp_path)["pos"], "--figure", str(tmp_path / "out.doc")]
     with pytest.raises(ConfigError, match="must be .png or .svg"):
         analyze.main(command)
+
+
+def test_tables_of_the_paper_stand_beside_records_and_what_is_computed(
+    model_folder, treebank, folder, tmp_path, capsys
+):
+    pytest.importorskip("scipy")
+    flags = commands(model_folder, treebank, tmp_path)["pos"]
+    record = tmp_path / "pos.json"
+    assert reproduce.main(["table6", *flags, "-o", str(record), "--quiet"]) == 0
+    computed = capsys.readouterr().out
+    assert reproduce.main(["table6", str(record)]) == 0
+    assert capsys.readouterr().out == computed and "Ling et al. 2015" in computed and "random biLM, layer 2" in computed
+    assert reproduce.main(["table6", str(record), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["paper"]["rows"]["biLM, layer 1"] == 97.3 and shown["records"] == [json.loads(record.read_text())]
+    assert reproduce.main(["table4", str(folder), "the [bank] is here", "--quiet"]) == 0
+    page = capsys.readouterr().out
+    assert "multiplayer" in page and "layer 2: the [bank]" in page
+    with pytest.raises(TextError, match="is a record of 'elmo analyze pos', but table5 is made of 'wsd'"):
+        reproduce.main(["table5", str(record)])
+    with pytest.raises(TextError, match="is no record of an analysis"):
+        (tmp_path / "bad.json").write_text("[]")
+        reproduce.main(["table5", str(tmp_path / "bad.json")])

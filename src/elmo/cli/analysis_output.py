@@ -14,41 +14,48 @@ from elmo.analysis.record import Record
 
 
 @dataclass(frozen=True)
-class OutputFlags:
+class RecordFlags:
     """Where results go."""
 
     output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"], metavar="OUT.json")] = None
     """Also write the record here: all figures, and what they depend on."""
-    figure: Annotated[Path | None, tyro.conf.arg(metavar="OUT.svg")] = None
-    """Also draw the table: .png or .svg."""
     force: bool = False
-    """Replace these files if they exist."""
+    """Replace files that exist."""
     json: bool = False
     """Print the record instead of the table."""
     quiet: bool = False
     """No progress."""
 
 
-def produce(flags: OutputFlags, analyze: Callable[[], Record], table: Callable[[Record], str]) -> int:
+@dataclass(frozen=True)
+class OutputFlags(RecordFlags):
+    """Where results go."""
+
+    figure: Annotated[Path | None, tyro.conf.arg(metavar="OUT.svg")] = None
+    """Also draw the table: .png or .svg."""
+
+
+def produce(flags: RecordFlags, analyze: Callable[[], Record], table: Callable[[Record], str]) -> int:
     """Runs the analysis and shows its record; the exit code."""
     from elmo.analysis.figures import draw, require_figure
     from elmo.disk.atomic import new_file
 
-    if flags.figure is not None:
-        require_figure(flags.figure)
+    figure = flags.figure if isinstance(flags, OutputFlags) else None
+    if figure is not None:
+        require_figure(figure)
     # The names of outputs are refused before the work, not after it.
     with ExitStack() as outputs:
         named = {
             path: outputs.enter_context(new_file(path, size=0, force=flags.force))
-            for path in (flags.output, flags.figure)
+            for path in (flags.output, figure)
             if path is not None
         }
         record = json.loads(json.dumps(analyze()))  # as it is when it is read again
         text = json.dumps(record, indent=1, ensure_ascii=False)
         if flags.output is not None:
             named[flags.output].write_text(text + "\n", encoding="utf-8")
-        if flags.figure is not None:
-            draw(record, named[flags.figure], flags.figure.suffix.lower()[1:])
+        if figure is not None:
+            draw(record, named[figure], figure.suffix.lower()[1:])
     print(text if flags.json else table(record))
     return 0
 

@@ -1,17 +1,19 @@
 """`elmo analyze neighbors`: which tokens of a text are nearest to a word in its sentence, layer by layer."""
 
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from elmo.analysis.encoder_choice import EncoderChoice
+from elmo.analysis.record import Record
+from elmo.cli.analysis_output import RecordFlags, produce
 from elmo.cli.arguments import parsed
 from elmo.process.device import Device
 
 if TYPE_CHECKING:
-    from elmo.analysis.neighbors.context_index import ContextIndex, Hit
+    from elmo.analysis.neighbors.context_index import Hit
 
 _KEYWORD_COLUMNS = 34
 
@@ -35,16 +37,23 @@ class Arguments:
     """Neighbors to show."""
     device: Device = "auto"
     """Where to compute."""
-    json: bool = False
-    """Print them as JSON."""
+    results: RecordFlags = field(default_factory=RecordFlags)
 
 
 def run(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     arguments = parsed(Arguments, argv, "analyze neighbors")
+    return produce(arguments.results, lambda: record_of(arguments), table)
+
+
+def record_of(arguments: Arguments) -> Record:
+    """The record of the analysis."""
     # Here, so that --help does not wait for torch.
+    from elmo.analysis.controls import BILM, described
     from elmo.analysis.neighbors.context_index import ContextIndex
+    from elmo.analysis.neighbors.index_files import FACTS_FILE
     from elmo.analysis.neighbors.query import neighbors, require_model, static_neighbors
+    from elmo.analysis.record import begun
     from elmo.embed.embedder import Embedder
     from elmo.lm.substitutes import marked
     from elmo.static.vectors import read_static_vectors
@@ -52,21 +61,26 @@ def run(argv: list[str]) -> int:
     queries = [marked(sentence) for sentence in arguments.sentences]
     index = ContextIndex(arguments.index)
     static = read_static_vectors(arguments.static) if arguments.static is not None else None
-    embedder = Embedder.from_pretrained(arguments.model or index.facts.model or None, device=arguments.device)
+    model = arguments.model or index.facts.model or None
+    embedder = Embedder.from_pretrained(model, device=arguments.device)
     require_model(index, embedder)
     found = []
     for tokens, place in queries:
         layers = neighbors(index, embedder, tokens, place, arguments.top, noun=arguments.noun)
         near = static_neighbors(static, tokens[place], arguments.top) if static is not None else None
-        found.append({"sentence": tokens, "place": place, "static": near, "layers": layers})
-    if arguments.json:
-        print(json.dumps(found, indent=2, ensure_ascii=False, default=lambda hit: _plain(index, hit)))
-    else:
-        print("\n\n".join(_page(one) for one in found))
-    return 0
+        shown = [{which: [_plain(hit) for hit in hits] for which, hits in layer.items()} for layer in layers]
+        found.append({"sentence": tokens, "place": place, "static": near, "layers": shown})
+    choice = EncoderChoice(model=model, static=arguments.static)
+    beginning = begun(
+        "neighbors",
+        encoders=described(choice, {BILM: embedder}),
+        data={"index": arguments.index / FACTS_FILE},
+        settings={"text": index.facts.source, "top": arguments.top, "noun": arguments.noun},
+    )
+    return beginning | {"queries": found}
 
 
-def _plain(index: "ContextIndex", hit: "Hit") -> dict[str, Any]:
+def _plain(hit: "Hit") -> dict[str, object]:
     return {
         "word": hit.word,
         "cosine": round(hit.cosine, 4),
@@ -76,20 +90,26 @@ def _plain(index: "ContextIndex", hit: "Hit") -> dict[str, Any]:
     }
 
 
-def _page(found: dict[str, Any]) -> str:
-    tokens, place = found["sentence"], found["place"]
-    marked = " ".join(f"[{token}]" if position == place else token for position, token in enumerate(tokens))
-    lines = [marked]
-    if found["static"] is not None:
-        lines += ["", "static vectors", "  " + "  ".join(f"{word} {cosine:.2f}" for word, cosine in found["static"])]
-    for layer, near in enumerate(found["layers"]):
+def table(record: Record) -> str:
+    """The neighbors of every query as text."""
+    return "\n\n".join(_page(query) for query in record["queries"])
+
+
+def _page(query: Record) -> str:
+    lines = [" ".join(f"[{token}]" if at == query["place"] else token for at, token in enumerate(query["sentence"]))]
+    if query["static"] is not None:
+        lines += ["", "static vectors", "  " + "  ".join(f"{word} {cosine:.2f}" for word, cosine in query["static"])]
+    for layer, near in enumerate(query["layers"]):
         lines += ["", f"layer {layer}" + (": the word alone" if layer == 0 else "")]
-        lines.append("  " + "  ".join(f"{hit.word} {hit.cosine:.2f}" for hit in near["other"]))
+        lines.append("  " + "  ".join(f"{hit['word']} {hit['cosine']:.2f}" for hit in near["other"]))
         lines += [_in_context(hit) for hit in near["same"]] if layer else []
     return "\n".join(lines)
 
 
-def _in_context(hit: "Hit") -> str:
+def _in_context(hit: Record) -> str:
     """The keyword in its context, in the same column in every line."""
-    left, right = " ".join(hit.tokens[: hit.position]), " ".join(hit.tokens[hit.position + 1 :])
-    return f"  {hit.cosine:.2f}  {left[-_KEYWORD_COLUMNS:]:>{_KEYWORD_COLUMNS}} [{hit.word}] {right[:_KEYWORD_COLUMNS]}"
+    left, right = (
+        " ".join(part) for part in (hit["sentence"][: hit["position"]], hit["sentence"][hit["position"] + 1 :])
+    )
+    shown = f"{left[-_KEYWORD_COLUMNS:]:>{_KEYWORD_COLUMNS}} [{hit['word']}] {right[:_KEYWORD_COLUMNS]}"
+    return f"  {hit['cosine']:.2f}  {shown}"

@@ -59,6 +59,18 @@ EXAMPLES = {
         "elmo serve",
         "elmo serve small-en small-ko --port 8080",
     ),
+    "reproduce table4": (
+        "elmo reproduce table4 precision.json",
+        'elmo reproduce table4 my-index "Chico Ruiz made a spectacular [play] ."',
+    ),
+    "reproduce table5": (
+        "elmo reproduce table5 wsd.json",
+        "elmo reproduce table5 --train semcor.data.xml --test senseval2.data.xml --inventory senses.tsv",
+    ),
+    "reproduce table6": (
+        "elmo reproduce table6 pos.json",
+        "elmo reproduce table6 --train train.conllu --dev dev.conllu --test test.conllu",
+    ),
     "doctor": ("elmo doctor",),
     "bench": ("elmo bench corpus.txt --model small-en --batches 1 64 --dtypes float32 int8",),
 }  # fmt: skip

@@ -1,8 +1,9 @@
-"""`elmo reproduce`: the paper's tables and figures about ELMo in a task's model, on your own files."""
+"""`elmo reproduce`: the paper's tables and figures, on your own files."""
 
 import json
 import sys
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal
 
@@ -11,6 +12,7 @@ import tyro
 from elmo.cli.arguments import parsed
 from elmo.cli.examples import examples_of
 from elmo.cli.task_settings import settings_beneath
+from elmo.reproduce.layer_tables import LAYER_TABLES
 from elmo.reproduce.systems import EXPERIMENTS, require_experiment
 from elmo.tasks.registry import BUILT_IN, AnyTask, find
 from elmo.tasks.settings import S
@@ -69,21 +71,29 @@ def main(argv: list[str]) -> int:
         is_asked = bool({"-h", "--help"} & set(argv))
         print(_help(), file=sys.stdout if is_asked else sys.stderr)
         return 0 if is_asked else 2
+    if argv[0] in LAYER_TABLES:
+        return import_module("elmo.cli.reproduce_layers").run(argv[0], argv[1:])
     require_experiment(argv[0])
     return _reproduce(argv[0], argv[1:])
 
 
 def _help() -> str:
-    width = max(map(len, EXPERIMENTS))
+    width = max(map(len, [*EXPERIMENTS, *LAYER_TABLES]))
     return "\n".join(
         [
             f"usage: elmo reproduce {{{','.join(EXPERIMENTS)}}} TASK [CONFIG.toml] --train FILE [--dev FILE]",
             "                      [--test FILE] [--seeds 1 2 3] -o FOLDER ...",
+            f"       elmo reproduce {{{','.join(LAYER_TABLES)}}} RECORD.json",
             "",
             "The paper's comparisons on your own files, one command each: every system is trained with several seeds;",
             "differences have intervals, and each claim of the paper agrees, does not agree, or is not decided.",
             "",
             *(f"  {name:{width}}  {line}" for name, line in EXPERIMENTS.items()),
+            "",
+            "What the layers know, the paper's rows beside yours: from a record of 'elmo analyze', or computed here",
+            "with the arguments of 'elmo analyze neighbors', 'wsd' or 'pos':",
+            "",
+            *(f"  {name:{width}}  {line}" for name, line in LAYER_TABLES.items()),
             "",
             f"The tasks are: {', '.join(BUILT_IN)}.",
             "",

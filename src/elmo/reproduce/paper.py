@@ -1,6 +1,6 @@
 """The paper's own figures; nothing here was measured by us.
 
-Source: Peters et al. 2018, "Deep contextualized word representations" (NAACL-HLT), tables 1 to 3, figures 1 and 2 and
+Source: Peters et al. 2018, "Deep contextualized word representations" (NAACL-HLT), tables 1 to 6, figures 1 and 2 and
 sections 5.1 to 5.4. Named entities, coreference and sentiment are in table 1 only; the ablations were made on SQuAD,
 SNLI and SRL.
 """
@@ -61,6 +61,45 @@ SAYS = {
     "layer; at the output the weights are roughly balanced, with a slight preference for the lower layers.",
 }
 """What the paper says where it gives no values, or none that can be compared."""
+
+GLOVE_NEIGHBORS = {
+    "play": ("playing", "game", "games", "played", "players", "plays", "player", "Play", "football", "multiplayer")
+}
+"""Table 4: a word -> its nearest words in GloVe vectors."""
+
+BILM_NEIGHBORS = {
+    "Chico Ruiz made a spectacular [play] on Alusik 's grounder ...": (
+        "Kieffer , the only junior in the group , was commended for his ability to hit in the clutch , as well as his "
+        "all-round excellent [play] ."
+    ),
+    "Olivia De Havilland signed to do a Broadway [play] for Garson ...": (
+        "... they were actors who had been handed fat roles in a successful [play] , and had talent enough to fill the "
+        "roles competently , with nice understatement ."
+    ),
+}
+"""Table 4: a word in its sentence -> its nearest occurrence by the biLM."""
+
+TABLE_5 = {
+    "first sense": 65.9,
+    "Raganato et al. 2017": 69.9,
+    "Iacobacci et al. 2016": 70.1,
+    "CoVe, layer 1": 59.4,
+    "CoVe, layer 2": 64.7,
+    "biLM, layer 1": 67.4,
+    "biLM, layer 2": 69.0,
+}
+"""F1 on all words of the test sets of Raganato et al. 2017, trained on SemCor."""
+
+TABLE_6 = {
+    "Collobert et al. 2011": 97.3,
+    "Ma and Hovy 2016": 97.6,
+    "Ling et al. 2015": 97.8,
+    "CoVe, layer 1": 93.3,
+    "CoVe, layer 2": 92.8,
+    "biLM, layer 1": 97.3,
+    "biLM, layer 2": 96.8,
+}
+"""Accuracy on the Penn Treebank's test data."""
 
 
 def gain(experiment: str, better: str, worse: str) -> dict[str, float]:

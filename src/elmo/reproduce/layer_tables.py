@@ -1,0 +1,151 @@
+"""Tables 4 to 6, what the layers know: the paper's rows beside those of a record of `elmo analyze`."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from elmo.errors import TextError
+from elmo.reproduce import paper
+
+Record = Mapping[str, Any]
+
+LAYER_TABLES = {
+    "table4": "the nearest occurrences of a word in its sentence, by layer",
+    "table5": "word senses by the nearest sense vector, by layer",
+    "table6": "parts of speech by a linear probe, by layer",
+}
+_ANALYSES = {"table4": ("neighbors", "precision"), "table5": ("wsd",), "table6": ("pos",)}
+_MOST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of table 5 or 6, in percent; None for what wasn't measured."""
+
+    name: str
+    paper: float | None
+    ours: float | None
+
+
+def read_record(path: Path, table: str) -> Record:
+    """A record of one of the analyses that belong to the table. Raises TextError for any other file."""
+    with path.open("rb") as file:
+        data = file.read(_MOST_BYTES + 1)
+    try:
+        record = json.loads(data[:_MOST_BYTES])
+        analysis = record["analysis"]
+    except (ValueError, KeyError, TypeError):
+        raise TextError(f"{path}: is no record of an analysis. Name a file that 'elmo analyze ... -o' wrote.") from None
+    if analysis not in _ANALYSES[table]:
+        raise TextError(
+            f"{path}: is a record of 'elmo analyze {analysis}', but {table} is made of "
+            f"{' and '.join(f'{one!r}' for one in _ANALYSES[table])}. Name such a record."
+        )
+    return record
+
+
+def rows(table: str, record: Record) -> list[Row]:
+    """The rows of table 5 or 6: first ours, then those that only the paper has."""
+    theirs, ours = _theirs(table), dict(_ours(record))
+    return [Row(name, theirs.get(name), ours.get(name)) for name in dict.fromkeys([*ours, *theirs])]
+
+
+def figures_of_paper(table: str) -> Record:
+    """The paper's own figures, and their source."""
+    if table == "table4":
+        return {"source": paper.SOURCE, "glove": paper.GLOVE_NEIGHBORS, "bilm": paper.BILM_NEIGHBORS}
+    return {"source": paper.SOURCE, "rows": _theirs(table)}
+
+
+def side_by_side(table: str, record: Record) -> str:
+    """The table as text."""
+    lines = [f"Table {table[-1]}: {LAYER_TABLES[table]}", ""]
+    if record["analysis"] == "neighbors":
+        lines += _examples(record)
+    elif record["analysis"] == "precision":
+        lines += _counted(record)
+    else:
+        lines += [*_table(rows(table, record), record["model"]), "", *_directions(table, record)]
+    return "\n".join([*lines, "", f"The paper: {paper.SOURCE}. {record['model']}: {_files(record)}."])
+
+
+def _theirs(table: str) -> Mapping[str, float]:
+    return paper.TABLE_5 if table == "table5" else paper.TABLE_6
+
+
+def _ours(record: Record) -> Iterator[tuple[str, float]]:
+    if record["analysis"] == "wsd":
+        yield from ((_name(one), one["sets"]["all"]["f1"]) for one in record["systems"])
+    else:
+        yield from ((_name(one), one["accuracy"]) for one in record["rows"])
+
+
+def _name(row: Record) -> str:
+    return ", ".join(filter(None, (row["encoder"], row["layer"])))
+
+
+def _table(found: list[Row], model: str) -> Iterator[str]:
+    width, ours = max(len(row.name) for row in found), max(8, len(model))
+    yield f"{'':{width}}  {'the paper':>9}  {model:>{ours}}"
+    for row in found:
+        yield f"{row.name:{width}}  {_cell(row.paper):>9}  {_cell(row.ours):>{ours}}".rstrip()
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"
+
+
+def _directions(table: str, record: Record) -> Iterator[str]:
+    """Which LSTM layer is the better one, there and here."""
+    theirs = _theirs(table)
+    paper_difference = theirs["biLM, layer 2"] - theirs["biLM, layer 1"]
+    yield f"biLM, layer 2 minus layer 1: {paper_difference:+.1f} in the paper"
+    for row in record["systems" if record["analysis"] == "wsd" else "rows"]:
+        if (row["encoder"], row["layer"]) == ("biLM", "layer 2"):
+            difference, low, high = row["over_layer_below"]
+            yield f"  {difference:+.1f} ({low:+.1f} to {high:+.1f}) here: {_verdict(low, high, paper_difference)}."
+
+
+def _verdict(low: float, high: float, theirs: float) -> str:
+    if low <= 0 <= high:
+        return "the interval holds 0, so the direction is not decided"
+    return "the paper's direction" if (low > 0) == (theirs > 0) else "not the paper's direction"
+
+
+def _examples(record: Record) -> Iterator[str]:
+    yield "The paper"
+    for word, near in paper.GLOVE_NEIGHBORS.items():
+        yield f"  GloVe, {word}: {', '.join(near)}"
+    for sentence, nearest in paper.BILM_NEIGHBORS.items():
+        yield from (f"  {sentence}", f"    {nearest}")
+    yield from ("", record["model"])
+    for query in record["queries"]:
+        if query["static"]:
+            yield f"  static vectors: {', '.join(word for word, _ in query['static'])}"
+        yield f"  {_marked(query['sentence'], query['place'])}"
+        for layer, near in enumerate(query["layers"]):
+            for hit in near["same"][:1] if layer else []:
+                yield f"    layer {layer}: {_marked(hit['sentence'], hit['position'])}"
+
+
+def _marked(tokens: list[str], place: int) -> str:
+    return " ".join(f"[{token}]" if position == place else token for position, token in enumerate(tokens))
+
+
+def _counted(record: Record) -> Iterator[str]:
+    yield "The paper shows two queries. Counted: the percentage of the nearest occurrence, and of the nearest 10, that"
+    yield "agree with the query, and the 95 % interval over words."
+    width = max(len(_name(row)) for row in record["rows"])
+    for question, words in record["words"].items():
+        yield from ("", f"same {question} ({words:,} words, {record['queries'][question]:,} queries)")
+        for row in record["rows"]:
+            measured = (row["precision"][question][k] for k in ("1", "10"))
+            cells = "".join(f"  {f'{mean:.1f} ({low:.1f} to {high:.1f})':>22}" for mean, (low, high) in measured)
+            yield f"  {_name(row):{width}}{cells}"
+
+
+def _files(record: Record) -> str:
+    data = [one for found in record["data"].values() for one in (found if isinstance(found, list) else [found])]
+    return ", ".join(one["file"] for one in data)

@@ -1,0 +1,44 @@
+"""Tables 4 to 6 beside the paper's rows, from small records."""
+
+import pytest
+
+from elmo.reproduce.layer_tables import rows, side_by_side
+
+BEGINNING = {"model": "tiny", "data": {"train": {"file": "train.xml"}, "test": [{"file": "a.xml"}, {"file": "b.xml"}]}}
+
+
+def system(encoder: str, layer: str, f1: float, over=None) -> dict:
+    return {"encoder": encoder, "layer": layer, "sets": {"a": {"f1": 0}, "all": {"f1": f1}}, "over_layer_below": over}
+
+
+def wsd(over) -> dict:
+    systems = [system("", "first sense", 64.2), system("biLM", "layer 1", 59.1), system("biLM", "layer 2", 60.5, over)]
+    return {**BEGINNING, "analysis": "wsd", "systems": systems}
+
+
+def test_rows_of_both_sides_are_joined_by_name():
+    found = {row.name: (row.paper, row.ours) for row in rows("table5", wsd((1, 0, 2)))}
+    assert found["first sense"] == (65.9, 64.2) and found["biLM, layer 2"] == (69.0, 60.5)
+    assert found["CoVe, layer 2"] == (64.7, None)
+
+
+@pytest.mark.parametrize(
+    ("over", "verdict"),
+    [
+        ((1.4, 0.3, 2.5), "+1.4 (+0.3 to +2.5) here: the paper's direction."),
+        ((-1.4, -2.5, -0.3), "here: not the paper's direction."),
+        ((0.4, -0.3, 1.1), "here: the interval holds 0, so the direction is not decided."),
+    ],
+)
+def test_the_direction_is_decided_by_the_interval(over, verdict):
+    page = side_by_side("table5", wsd(over))
+    assert "layer 2 minus layer 1: +1.6 in the paper" in page and verdict in page
+    assert "tiny: train.xml, a.xml, b.xml." in page and page.startswith("Table 5: ")
+
+
+def test_counted_precision_stands_beside_the_papers_examples():
+    depths = {k: [50.0, [40.0, 60.0]] for k in ("1", "5", "10")}
+    row = {"encoder": "biLM", "layer": "layer 1", "precision": {"sense": depths}}
+    counts = {"words": {"sense": 1234}, "queries": {"sense": 5678}}
+    page = side_by_side("table4", {**BEGINNING, **counts, "analysis": "precision", "rows": [row]})
+    assert "same sense (1,234 words, 5,678 queries)" in page and "50.0 (40.0 to 60.0)" in page
