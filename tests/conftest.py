@@ -12,13 +12,17 @@ import pytest
 from jaxtyping import install_import_hook
 
 from elmo.config import BiLMConfig
+from elmo.text.characters import CharacterMap
+from elmo.text.token_map import TokenMap
+from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.shapes import network_shapes
 
 if TYPE_CHECKING:
     from elmo.corpus.shards import TrainingData
     from elmo.pretrain.settings.config import PretrainConfig
 
 # The shapes in the signatures of the network and its operations are checked in every call that a test makes.
-install_import_hook(["elmo.model", "elmo.ops"], "beartype.beartype")
+install_import_hook(["elmo.engine", "elmo.model", "elmo.ops"], "beartype.beartype")
 
 GOLDEN_CASES = (
     "relu_hw2_l2_skip_mixed",
@@ -98,6 +102,18 @@ def golden(request, golden_folder) -> GoldenCase:
 def tiny_config() -> BiLMConfig:
     """The published shape in small: characters, a highway, two layers, skip connections, clips."""
     return BiLMConfig(cell_size=16, projection_size=8, filters=((1, 4), (2, 4)), character_dim=4, num_highway=1)
+
+
+@pytest.fixture
+def tiny_checkpoint(tiny_config) -> Checkpoint:
+    """A checkpoint of `tiny_config`, made without torch; its random weights are always the same."""
+    chance = np.random.default_rng(1)
+    tensors = {
+        name: (chance.standard_normal(shape) / shape[-1] ** 0.5).astype(np.float32)
+        for name, shape in network_shapes(tiny_config)
+    }
+    tensors["token_encoder.character_embedding"][0] = 0
+    return Checkpoint(tiny_config, tensors, TokenMap(CharacterMap.for_bytes(tiny_config.max_characters_per_token)))
 
 
 @pytest.fixture

@@ -18,10 +18,10 @@ DTYPES = ("float32", "bfloat16", "int8")
 COSINES = {"float32": 0.9999999, "bfloat16": 0.9995, "int8": 0.998}
 
 
-@pytest.fixture(params=["native", "torch"])
+@pytest.fixture(params=["native", "numpy"])
 def products(request, monkeypatch):
     """With the native library and without."""
-    if request.param == "torch":
+    if request.param == "numpy":
         monkeypatch.setenv("ELMO_NATIVE", "0")
     native.library.cache_clear()
     if request.param == "native" and not native.native_kinds():

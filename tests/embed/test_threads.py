@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from elmo.embed.embedder import Embedder
+from elmo.embed.network.torch_network import TorchNetwork
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 
@@ -96,14 +97,14 @@ def test_carry_refuses_a_call_while_another_is_running(tiny_bilm, monkeypatch):
     alone.embed(["a b"])
     expected = alone.embed(["c d"])[0]
     is_reading, may_end = threading.Event(), threading.Event()
-    real = Embedder._read
+    real = TorchNetwork.read
 
     def slow(self, *arguments):
         is_reading.set()
         may_end.wait()
         return real(self, *arguments)
 
-    monkeypatch.setattr(Embedder, "_read", slow)
+    monkeypatch.setattr(TorchNetwork, "read", slow)
     found: list[np.ndarray] = []
     thread = threading.Thread(target=lambda: found.extend(embedder.embed(["c d"])))
     thread.start()

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from elmo.config import BiLMConfig
 from elmo.disk.atomic import new_file
-from elmo.embed.compute import chosen_type, products_by
+from elmo.embed.compute import chosen_type
 from elmo.embed.layer_choice import LayerChoice, Layers
-from elmo.embed.pieces import contextualize_in_pieces
+from elmo.embed.network.engine_network import EngineNetwork
+from elmo.embed.network.network import Network
 from elmo.embed.results.output import OutputType, as_output, checked_output
 from elmo.embed.results.pooling import Pool, checked_pool, normalized, pooled
 from elmo.embed.results.progress import Progress, shown
@@ -26,15 +26,15 @@ from elmo.embed.row_states import RowStates, checked_state
 from elmo.embed.tokens.cache import DEFAULT_BYTES
 from elmo.embed.tokens.table import TokenTable
 from elmo.embed.windows import windows
+from elmo.engine.engine import State, zero_state
 from elmo.errors import ConfigError
-from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
-from elmo.ops.product import ComputeType
-from elmo.ops.product.version import weight_version
-from elmo.process.device import chosen_device
+from elmo.ops.native.kinds import ComputeType
+from elmo.process.device import device_name, require_torch
+from elmo.process.thread_lock import ThreadLock
 from elmo.text.batches import Batch, bucket, number_tokens, pad
 from elmo.text.sentence_checks import checked_count, checked_sentences, checked_stream
 from elmo.weights import formats, hub
-from elmo.weights.checkpoint import content_hash
+from elmo.weights.checkpoint import Checkpoint, content_hash
 from elmo.weights.fingerprint import fingerprint
 from elmo.weights.native.names import WARM_STATE_FILE
 from elmo.weights.native.read import read as read_checkpoint
@@ -42,6 +42,9 @@ from elmo.weights.native.tensor_file import write_tensors
 
 if TYPE_CHECKING:
     import pandas
+    from torch import Tensor
+
+    from elmo.model.bilm import BiLM
 
 StatePolicy = Literal["zero", "warm", "carry"]
 Sentences = Iterable[str | Sequence[str]]
@@ -60,6 +63,8 @@ _WINDOW_BATCHES = 8
 class Embedder:
     """A biLM with everything around it that turns lists of tokens into arrays of their own length.
 
+    `bilm`: a `Checkpoint`, which is computed on the CPU without torch; or a `BiLM` in torch, on its own device, whose
+        weights may change between calls.
     `state`: the state that every sentence starts from.
         "zero"   zeros: a sentence always has the same vectors, regardless of the other sentences in the call
         "warm"   the fixed state `warm_state`: as reproducible as "zero", and warmed up
@@ -80,7 +85,7 @@ class Embedder:
 
     def __init__(
         self,
-        bilm: BiLM,
+        bilm: "BiLM | Checkpoint",
         *,
         state: StatePolicy = "zero",
         warm_state: Mapping[str, np.ndarray] | None = None,
@@ -93,21 +98,23 @@ class Embedder:
             raise ConfigError(f"state must be one of zero, warm and carry, but is {state!r}.")
         if state == "warm" and warm_state is None:
             raise ConfigError(_NO_WARM_STATE)
-        _require_float32(bilm)
-        self.bilm = bilm.eval()
-        self.dtype: ComputeType = chosen_type(dtype, bilm.device)
+        place = "cpu" if isinstance(bilm, Checkpoint) else str(bilm.device)
+        self.dtype: ComputeType = chosen_type(dtype, place)
+        network = _network_of(bilm, self.dtype)
+        network.require_usable()
         self.state: StatePolicy = state
         self.keep_boundaries = keep_boundaries
-        default = _MAX_TOKENS.get(bilm.device.type, _MAX_TOKENS_ELSEWHERE)
+        default = _MAX_TOKENS.get(place, _MAX_TOKENS_ELSEWHERE)
         self.max_tokens = default if max_tokens is None else checked_count(max_tokens, "max_tokens", "tokens")
         self.source = "a model in memory"
-        self._tokens = TokenTable(bilm, _checked_bytes(cache_bytes), self.dtype)
-        self._carried = RowStates(bilm)
-        self._hashed: tuple[object, str] | None = None
-        self._warm: BiLMState | None = None  # of one row
+        self._cache_bytes = _checked_bytes(cache_bytes)
+        self._tokens = TokenTable(network, self._cache_bytes)
+        self._carried = RowStates(self.config)
+        self._lock = ThreadLock()
+        self._warm: State | None = None  # of one row
         if warm_state is not None:
-            hidden, cell = checked_state(warm_state, bilm, with_rows=False)
-            self._warm = BiLMState(hidden[:, None], cell[:, None])
+            hidden, cell = checked_state(warm_state, self.config, with_rows=False)
+            self._warm = State(hidden[:, None], cell[:, None])
 
     @classmethod
     def from_pretrained(
@@ -123,30 +130,63 @@ class Embedder:
         """Load a model: a name, folder, file or hub id, or a pair (options.json, weights.hdf5).
 
         None: the model named by the environment variable ELMO_MODEL, else the bundled one.
-        `device`: "auto" takes a GPU if there is one; or any torch device. `warm_state`: default: the one
-        stored with the model. `dtype`, `settings`: see the class.
+        `device`: "auto" takes a GPU if there is one; or any torch device. Only those other than "cpu" need torch.
+        `warm_state`: default: the one stored with the model. `dtype`, `settings`: see the class.
         Raises WeightFileError if there is no sound model, ConfigError for impossible settings.
         """
-        place = chosen_device(device)
+        place = device_name(device)
         chosen_type(dtype, place)  # before a large model is read
         checkpoint = formats.read(hub.resolve(model))
         warm_state = checkpoint.warm_state if warm_state is None else warm_state
         if state == "warm" and warm_state is None:
             raise ConfigError(_NO_WARM_STATE)
-        bilm = BiLM.from_checkpoint(checkpoint).to(place).requires_grad_(False)
-        embedder = cls(bilm, dtype=dtype, state=state, warm_state=warm_state, **settings)
+        model = checkpoint if place == "cpu" else _in_torch(checkpoint, place)
+        embedder = cls(model, dtype=dtype, state=state, warm_state=warm_state, **settings)
         embedder.source = checkpoint.source_format
         return embedder
 
     @property
+    def bilm(self) -> "BiLM":
+        """The network in torch, which computes from its first use on: changes of its weights change the vectors.
+
+        Raises MissingExtraError without torch.
+        """
+        with self._lock:
+            network: Any = self._network
+            if isinstance(network, EngineNetwork):
+                require_torch("the biLM of an Embedder as a torch module")
+                network = _network_of(_in_torch(network.checkpoint, "cpu"), self.dtype)
+                self._tokens = TokenTable(network, self._cache_bytes)
+            return network.bilm
+
+    @property
+    def _network(self) -> Network[Any]:
+        return self._tokens.network
+
+    @property
+    def config(self) -> BiLMConfig:
+        """The model's architecture."""
+        return self._network.config
+
+    @property
+    def device(self) -> str:
+        """Where it computes: "cpu", "cuda:0"."""
+        return self._network.device
+
+    @property
+    def products(self) -> str:
+        """What computes its products: "native" (the C library), "numpy" (a CPU without it) or "torch"."""
+        return self._network.products
+
+    @property
     def num_layers(self) -> int:
         """Layers of the result, the token layer included."""
-        return self.bilm.config.num_layers + 1
+        return self.config.num_layers + 1
 
     @property
     def layer_dim(self) -> int:
         """Dimensions of a token's vector in one layer."""
-        return self.bilm.config.output_dim
+        return self.config.output_dim
 
     @property
     def model_hash(self) -> str:
@@ -154,10 +194,7 @@ class Embedder:
 
         Computed at the first use (0.3 s for a published model) and again when a weight was changed or trained.
         """
-        version, hashed = [weight_version(tensor) for tensor in self.bilm.parameters()], self._hashed
-        if hashed is None or hashed[0] != version:
-            hashed = self._hashed = version, content_hash(self.bilm.to_checkpoint())
-        return hashed[1]
+        return self._network.model_hash()
 
     @property
     def window_tokens(self) -> int:
@@ -172,9 +209,9 @@ class Embedder:
             "model_hash": self.model_hash,
             "num_layers": self.num_layers,
             "layer_dim": self.layer_dim,
-            "device": str(self.bilm.device),
+            "device": self.device,
             "dtype": self.dtype,
-            "products": products_by(self.dtype, self.bilm.device),
+            "products": self.products,
             "state": self.state,
             "state_hash": self.state_hash,
             "keep_boundaries": self.keep_boundaries,
@@ -219,7 +256,7 @@ class Embedder:
         normalize: bool = False,
         progress: Progress = False,
         output: Literal["torch"],
-    ) -> list[Tensor]: ...
+    ) -> "list[Tensor]": ...
     @overload
     def embed(
         self,
@@ -230,7 +267,7 @@ class Embedder:
         normalize: bool = False,
         progress: Progress = False,
         output: Literal["torch"],
-    ) -> Tensor: ...
+    ) -> "Tensor": ...
     @overload
     def embed(
         self,
@@ -311,7 +348,6 @@ class Embedder:
             return window or CARRY_ROWS, None
         return window or WINDOW_SENTENCES, self.window_tokens
 
-    @torch.inference_mode()
     def warm_up(self, sentences: Sentences) -> dict[str, np.ndarray]:
         """Reads sentences one after the other in one row, from nothing; its last state becomes the warm state.
 
@@ -321,10 +357,11 @@ class Embedder:
         read = checked_sentences(sentences)
         if not read:
             raise ConfigError("there is no sentence to warm up with. Pass some of the kind that will be embedded.")
-        places, table = self._numbered(read)
-        state = self.bilm.zero_state(1)
+        tokens = self._tokens
+        places, table = self._numbered(read, tokens)
+        state = zero_state(self.config, 1)
         for row in range(len(read)):
-            state = self._read(pad(places, np.array([row])), table, state).state
+            _, state = tokens.network.read(pad(places, np.array([row])), table, state, self.max_tokens)
         self._warm = state
         warm_state = self.warm_state
         assert warm_state is not None
@@ -335,8 +372,7 @@ class Embedder:
         """The state sentences start from in warm mode, if there is one."""
         if (warm := self._warm) is None:
             return None
-        parts = {"hidden": warm.hidden, "cell": warm.cell}
-        return {name: part[:, 0].cpu().numpy().copy() for name, part in parts.items()}
+        return {name: part[:, 0].copy() for name, part in warm._asdict().items()}
 
     def save_warm_state(self, folder: str | Path, *, force: bool = False) -> None:
         """Stores the warm state with a model: `folder` is a model folder of our own format, of these same weights."""
@@ -375,7 +411,6 @@ class Embedder:
         with self._carried.alone():
             self._carried.load_arrays(arrays)
 
-    @torch.inference_mode()
     def _embed(
         self,
         sentences: Sequence[Sequence[str]],
@@ -386,72 +421,71 @@ class Embedder:
         """The arrays of checked sentences; `tell` is called with the number of tokens of each batch when it is done."""
         if not sentences:
             return []
-        _require_float32(self.bilm)
+        tokens = self._tokens  # once: another thread may ask for `bilm` meanwhile
+        network = tokens.network
+        network.require_usable()
         if self.state == "carry":
             with self._carried.alone():
-                arrays = self._embed_rows(*self._numbered(sentences), choice)
+                arrays = self._embed_rows(network, *self._numbered(sentences, tokens), choice)
                 tell(sum(map(len, sentences)))
                 return [pooled(array, pool) for array in arrays]
-        places, table = self._numbered(sentences)
+        places, table = self._numbered(sentences, tokens)
         results: list[Any] = [None] * len(sentences)
         for rows in bucket([len(row) for row in places], self.max_tokens):
             batch = pad(places, rows)
-            output = self._read(batch, table, self._initial(len(rows)))
-            for row, array in zip(rows, self._cut(output, batch, choice), strict=True):
+            layers, _ = network.read(batch, table, self._initial(len(rows)), self.max_tokens)
+            for row, array in zip(rows, self._cut(network.chosen(layers, choice), batch), strict=True):
                 results[row] = pooled(array, pool)
             tell(sum(len(sentences[row]) for row in rows))
         return results
 
     def _with_boundaries(self, sentence: Sequence[str]) -> Sequence[str]:
         """The tokens whose vectors a sentence has."""
-        before, after = self.bilm.token_map.boundary_tokens
+        before, after = self._network.token_map.boundary_tokens
         return [before, *sentence, after] if self.keep_boundaries else sentence
 
-    def _numbered(self, sentences: Sequence[Sequence[str]]) -> tuple[list[np.ndarray], Tensor]:
+    @staticmethod
+    def _numbered(sentences: Sequence[Sequence[str]], tokens: TokenTable[Any]) -> tuple[list[np.ndarray], Any]:
         """Each sentence's places among the distinct tokens, and the token vectors of these."""
-        distinct, places = number_tokens(sentences, self.bilm.token_map.boundary_tokens)
-        return places, self._tokens.vectors(distinct)
+        distinct, places = number_tokens(sentences, tokens.network.token_map.boundary_tokens)
+        return places, tokens.vectors(distinct)
 
-    def _embed_rows(self, places: Sequence[np.ndarray], table: Tensor, choice: LayerChoice) -> list[np.ndarray]:
+    def _embed_rows(
+        self, network: Network[Any], places: Sequence[np.ndarray], table: Any, choice: LayerChoice
+    ) -> list[np.ndarray]:
         """Carry mode: all sentences are one batch, in the caller's order."""
         batch = pad(places, np.arange(len(places)))
-        output = self._read(batch, table, self._carried.first(len(places)))
-        self._carried.update(output.state)
-        return list(self._cut(output, batch, choice))
+        layers, state = network.read(batch, table, self._carried.first(len(places)), self.max_tokens)
+        self._carried.update(state)
+        return list(self._cut(network.chosen(layers, choice), batch))
 
-    def _initial(self, rows: int) -> BiLMState | None:
+    def _initial(self, rows: int) -> State | None:
+        """What each of `rows` rows starts from; None: zeros."""
         if self.state != "warm":
             return None
-        warm, device = self._warm, self.bilm.device
-        assert warm is not None  # checked when the embedder was made
-        parts = (part.to(device).repeat(1, rows, 1) for part in (warm.hidden, warm.cell))
-        return BiLMState(*parts)
+        assert self._warm is not None  # checked when the embedder was made
+        return State(*(part.repeat(rows, axis=1) for part in self._warm))
 
-    def _read(self, batch: Batch, table: Tensor, state: BiLMState | None) -> BiLMOutput:
-        vectors = table[torch.from_numpy(batch.places).to(table.device)]
-        lengths = torch.from_numpy(batch.lengths).to(table.device)
-        rows, tokens = batch.places.shape
-        if rows * tokens > self.max_tokens and not self.bilm.fused(self.dtype):
-            piece = max(1, self.max_tokens // rows)
-            return contextualize_in_pieces(self.bilm, vectors, lengths, state, piece, self.dtype)
-        return self.bilm.contextualize(vectors, lengths, state, self.dtype)
-
-    def _cut(self, output: BiLMOutput, batch: Batch, choice: LayerChoice) -> Iterator[np.ndarray]:
-        """Each row's chosen layers, as an array with memory of its own."""
-        values = choice.apply(output.layers).cpu().numpy()
+    def _cut(self, values: np.ndarray, batch: Batch) -> Iterator[np.ndarray]:
+        """Each row's vectors from those of a batch, as an array with memory of its own."""
         edge = 0 if self.keep_boundaries else 1
         for row, length in enumerate(batch.lengths):
             yield values[..., row, edge : length - edge, :].copy()
 
 
-def _require_float32(bilm: BiLM) -> None:
-    """Of the token encoder and each language model the first weight: `bilm.half()` and the like change all of them."""
-    for part in (bilm.token_encoder, *bilm.lstms):
-        if (dtype := next(part.parameters()).dtype) != torch.float32:
-            raise ConfigError(
-                f"the biLM's weights are {dtype}, but an Embedder computes from float32 weights. Convert them back "
-                "with bilm.float(); to compute faster, pass dtype='bfloat16' to the Embedder."
-            )
+def _network_of(model: "BiLM | Checkpoint", dtype: ComputeType) -> Network[Any]:
+    if isinstance(model, Checkpoint):
+        return EngineNetwork(model, dtype)
+    # Here, because whoever has a biLM has loaded torch, and nobody else must.
+    from elmo.embed.network.torch_network import TorchNetwork
+
+    return TorchNetwork(model, dtype)
+
+
+def _in_torch(checkpoint: Checkpoint, device: str) -> "BiLM":
+    from elmo.model.bilm import BiLM
+
+    return BiLM.from_checkpoint(checkpoint).to(device).requires_grad_(False)
 
 
 def _checked_bytes(cache_bytes: object) -> int:

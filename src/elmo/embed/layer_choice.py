@@ -12,9 +12,6 @@ import operator
 from dataclasses import dataclass
 from typing import Any
 
-from jaxtyping import Float
-from torch import Tensor
-
 from elmo.embed.layer_names import NAMES, Layers
 from elmo.errors import ConfigError
 
@@ -52,12 +49,12 @@ class LayerChoice:
         """Whether the result has an axis of layers."""
         return self.weights is None
 
-    def apply(self, layers: Float[Tensor, "layers ..."]) -> Tensor:
-        """The chosen layers, or their sum."""
+    def apply(self, layers: Any) -> Any:
+        """Of an array (layers, ...), numpy's or torch's, the chosen layers or their sum."""
         if self.weights is None:
             return layers
         if self.name == "average":
-            return layers.mean(dim=0)
+            return layers.mean(axis=0)
         used = [(weight, layer) for weight, layer in zip(self.weights, layers, strict=True) if weight != 0]
         if not used:
             return layers[0] * 0

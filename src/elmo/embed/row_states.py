@@ -8,20 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from elmo.config import BiLMConfig
+from elmo.engine.engine import State, zero_state
 from elmo.errors import ConfigError
-from elmo.model.bilm import BiLM, BiLMState
 from elmo.process.thread_lock import ThreadLock
 
 
 class RowStates:
     """The state of as many rows as the largest batch so far had."""
 
-    def __init__(self, bilm: BiLM) -> None:
-        self._bilm = bilm
-        self._state: BiLMState | None = None
+    def __init__(self, config: BiLMConfig) -> None:
+        self._config = config
+        self._state: State | None = None
         self._lock = ThreadLock()
 
     @contextmanager
@@ -45,29 +44,21 @@ class RowStates:
         """Rows remembered."""
         return 0 if self._state is None else self._state.hidden.shape[1]
 
-    @torch.inference_mode()
-    def first(self, rows: int) -> BiLMState:
+    def first(self, rows: int) -> State:
         """What a batch of `rows` rows continues."""
         if rows > self.num_rows:
-            zeros = self._bilm.zero_state(rows - self.num_rows)
-            if self._state is None:
-                self._state = zeros
-            else:
-                pairs = ((self._state.hidden, zeros.hidden), (self._state.cell, zeros.cell))
-                self._state = BiLMState(*(torch.cat(pair, dim=1) for pair in pairs))
+            zeros = zero_state(self._config, rows - self.num_rows)
+            parts = zip(self._state or zero_state(self._config, 0), zeros, strict=True)
+            self._state = State(*(np.concatenate(pair, axis=1) for pair in parts))
         assert self._state is not None  # rows is at least 1
-        device = self._bilm.device
-        self._state = BiLMState(self._state.hidden.to(device), self._state.cell.to(device))
         return self._state.rows(slice(rows))
 
-    @torch.inference_mode()
-    def update(self, new: BiLMState) -> None:
+    def update(self, new: State) -> None:
         """The state after a batch, for its rows."""
         old = self.first(new.hidden.shape[1])
         _keep_used(old.hidden, new.hidden)
         _keep_used(old.cell, new.cell)
 
-    @torch.inference_mode()
     def reset(self, rows: Sequence[int] | None = None) -> None:
         """Forgets some rows, or all."""
         if rows is None:
@@ -80,27 +71,26 @@ class RowStates:
                     "Rows appear with the first batch that has them; reset() forgets all."
                 )
         if self._state is not None:
-            for part in (self._state.hidden, self._state.cell):
+            for part in self._state:
                 part[:, list(rows)] = 0
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """`hidden` (layers, rows, projections) and `cell` (layers, rows, cells); nothing if nothing is remembered."""
         if self._state is None:
             return {}
-        parts = {"hidden": self._state.hidden, "cell": self._state.cell}
-        return {name: part.cpu().numpy().copy() for name, part in parts.items()}
+        return {name: part.copy() for name, part in self._state._asdict().items()}
 
     def load_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
         """The reverse of `to_arrays`."""
         if not arrays:
             self._state = None
             return
-        self._state = BiLMState(*checked_state(arrays, self._bilm, with_rows=True))
+        self._state = checked_state(arrays, self._config, with_rows=True)
 
 
-def checked_state(arrays: Mapping[str, np.ndarray], bilm: BiLM, *, with_rows: bool) -> tuple[Tensor, Tensor]:
-    """`hidden` and `cell` as tensors of the model's device, with an axis of rows or without; else ConfigError."""
-    config, directions = bilm.config, len(bilm.config.directions)
+def checked_state(arrays: Mapping[str, np.ndarray], config: BiLMConfig, *, with_rows: bool) -> State:
+    """A copy of `hidden` and `cell`, with an axis of rows or without; ConfigError if they are not of such a model."""
+    directions = len(config.directions)
     sizes = {"hidden": directions * config.projection_size, "cell": directions * config.cell_size}
     if sorted(arrays) != sorted(sizes):
         raise ConfigError(f"a state has the arrays hidden and cell, but this one has {sorted(arrays)}. Pass it whole.")
@@ -117,11 +107,10 @@ def checked_state(arrays: Mapping[str, np.ndarray], bilm: BiLM, *, with_rows: bo
                 f"{name!r} of the state is not finite (NaN or inf), so every vector that continues it would be wrong. "
                 "Use a state that this model made."
             )
-    hidden, cell = (torch.tensor(np.asarray(arrays[name], np.float32), device=bilm.device) for name in sizes)
-    return hidden, cell
+    return State(*(np.array(arrays[name], np.float32) for name in sizes))
 
 
-def _keep_used(old: Tensor, new: Tensor) -> None:
+def _keep_used(old: np.ndarray, new: np.ndarray) -> None:
     """Writes into `old` the rows of `new` that were used: AllenNLP knows them by their layer 0 not summing to zero."""
-    used = new[0].sum(dim=1) != 0
-    old.copy_(torch.where(used[None, :, None], new, old))
+    used = new[0].sum(axis=1) != 0
+    old[:, used] = new[:, used]

@@ -16,11 +16,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.config import BiLMConfig
+from elmo.engine.engine import State, contextualize
+from elmo.engine.side_by_side import Stack
 from elmo.errors import ConfigError
+from elmo.model.on_cpu import array
 from elmo.model.projected_lstm import ProjectedLSTM
 from elmo.model.token_encoder import TokenEncoder
-from elmo.ops.product import ComputeType
-from elmo.ops.projected_lstm import Stack, read_side_by_side
+from elmo.ops.native.kinds import ComputeType
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
 from elmo.weights import formats, hub
@@ -138,9 +140,11 @@ class BiLM(nn.Module):
         batch, tokens = vectors.shape[:2]
         state = state if state is not None else self.zero_state(batch)
         mask = torch.arange(tokens, device=vectors.device)[None, :] < lengths[:, None]
+        if stacks := self._stacks(dtype, vectors, state):
+            before = State(array(state.hidden), array(state.cell))
+            layers, after = contextualize(stacks, array(vectors), lengths.numpy(), before)
+            return BiLMOutput(torch.from_numpy(layers), mask, BiLMState(*map(torch.from_numpy, after)))
         vectors = torch.where(mask[:, :, None], vectors, 0)
-        if stacks := self.fused(dtype):
-            return _read_fused(stacks, vectors, lengths, mask, state)
         hidden_parts = state.hidden.chunk(len(self.lstms), dim=2)
         cell_parts = state.cell.chunk(len(self.lstms), dim=2)
         by_direction, hiddens, cells = [], [], []
@@ -155,14 +159,15 @@ class BiLM(nn.Module):
         layers = torch.stack([torch.cat(parts, dim=2) for parts in zip(*by_direction, strict=True)])
         return BiLMOutput(layers, mask, BiLMState(torch.cat(hiddens, dim=2), torch.cat(cells, dim=2)))
 
-    def fused(self, dtype: ComputeType) -> list[Stack] | None:
-        """The layers for the native library; None if it can't run them here, or a gradient is needed."""
-        stacks = [
-            lstm.fused(dtype, backward=direction == "backward")
-            for direction, lstm in zip(self.config.directions, self.lstms, strict=True)
-        ]
-        found = [stack for stack in stacks if stack is not None]
-        return found if len(found) == len(stacks) else None
+    def _stacks(self, dtype: ComputeType, vectors: Tensor, state: BiLMState) -> list[Stack]:
+        """The layers for the engine; none if it can't run them here, or a gradient is needed."""
+        stacks = []
+        for direction, lstm in zip(self.config.directions, self.lstms, strict=True):
+            stack = lstm.stack(dtype, vectors, state.hidden, state.cell, backward=direction == "backward")
+            if stack is None:
+                return []
+            stacks.append(stack)
+        return stacks
 
     def vectors_of(self, tokens: Sequence[str]) -> Float[Tensor, "types projection"]:
         """`token_vectors` of tokens as text; boundary tokens are recognized by their spelling."""
@@ -220,15 +225,6 @@ class BiLM(nn.Module):
         width = self.config.max_characters_per_token
         characters = columns[..., :width] if self.config.has_characters else None
         return characters, columns[..., -1] if self.config.has_words else None
-
-
-def _read_fused(stacks: list[Stack], vectors: Tensor, lengths: Tensor, mask: Tensor, state: BiLMState) -> BiLMOutput:
-    size = vectors.shape[2]
-    layers = vectors.new_zeros(len(stacks[0].layers) + 1, *vectors.shape[:2], len(stacks) * size)
-    for place in range(len(stacks)):
-        layers[0, :, :, place * size : (place + 1) * size] = vectors
-    hidden, cell = read_side_by_side(stacks, layers, lengths, state.hidden, state.cell)
-    return BiLMOutput(layers, mask, BiLMState(hidden, cell))
 
 
 def _byte_map(config: BiLMConfig) -> TokenMap:

@@ -12,16 +12,12 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from elmo.config import BiLMConfig
-from elmo.ops.product import ComputeType
-from elmo.ops.projected_lstm import (
-    LayerWeights,
-    LSTMSettings,
-    Stack,
-    can_fuse,
-    choose,
-    fused_layer,
-    projected_lstm_window,
-)
+from elmo.engine.engine import State, contextualize
+from elmo.engine.network_weights import LSTMSettings as EngineSettings
+from elmo.engine.side_by_side import Stack
+from elmo.model.on_cpu import array, runs_on_engine, stack_of
+from elmo.ops.native.kinds import ComputeType
+from elmo.ops.projected_lstm import LayerWeights, LSTMSettings, choose, projected_lstm_window
 
 Drop = Callable[[Tensor], Tensor]
 
@@ -80,6 +76,9 @@ class ProjectedLSTM(nn.Module):
         Outputs are zero beyond a row's length: so are a layer's own, and a skip connection only adds such outputs.
         `dtype`: what the factors of products are rounded to, where no gradient is needed.
         """
+        if stack := self.stack(dtype, inputs, hidden, cell):
+            layers, state = contextualize([stack], array(inputs), lengths.numpy(), State(array(hidden), array(cell)))
+            return list(torch.from_numpy(layers[1:])), *map(torch.from_numpy, state)
         run = choose(dtype=dtype)
         outputs, hiddens, cells = [], [], []
         for index, layer in enumerate(self.layers):
@@ -92,13 +91,12 @@ class ProjectedLSTM(nn.Module):
             cells.append(new_cell)
         return outputs, torch.stack(hiddens), torch.stack(cells)
 
-    def fused(self, dtype: ComputeType, *, backward: bool) -> Stack | None:
-        """The layers for `read_side_by_side`; None if they can't run so here, or a gradient is needed."""
-        weights = [layer.weights for layer in self.layers]
-        if torch.is_grad_enabled() or not all(can_fuse(one, dtype) for one in weights):
+    def stack(self, dtype: ComputeType, *inputs: Tensor, backward: bool = False) -> Stack | None:
+        """The layers for the engine; None if it can't run them on these inputs: a gradient is needed, or a GPU."""
+        if not runs_on_engine(self, *inputs):
             return None
-        layers = [fused_layer(one, self.settings, dtype) for one in weights]
-        return Stack(layers, [self.skips(index) for index in range(len(layers))], backward)
+        skips = [self.skips(index) for index in range(len(self.layers))]
+        return stack_of(self, EngineSettings(*self.settings), dtype, skips, backward=backward)
 
     def read_window(
         self,

@@ -13,11 +13,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.config import BiLMConfig
+from elmo.engine.token_encoder import rounded_to
 from elmo.errors import ConfigError
 from elmo.model.highway import Highway
 from elmo.model.linear import linear
+from elmo.model.on_cpu import encoder_of, runs_on_engine
 from elmo.ops.char_cnn import char_cnn_training, char_cnn_trimmed
-from elmo.ops.product import ComputeType, native_types
+from elmo.ops.native.kinds import ComputeType
 
 
 class Convolution(nn.Module):
@@ -70,10 +72,14 @@ class TokenEncoder(nn.Module):
     ) -> Float[Tensor, "types projection"]:
         """One vector for each token. Raises ConfigError if ids are missing or of another model.
 
-        `dtype`: see `rounded_to`; it plays no part where gradients are needed.
+        `dtype`: what the factors of products are rounded to (for int8 that is bfloat16), where no gradient is needed.
+        On a CPU a token's vector is then the same to the last bit whatever tokens are encoded with it.
         """
-        dtype = self.rounded_to(dtype)
         self.require_ids(character_ids, word_ids)
+        if runs_on_engine(self):
+            ids = (None if part is None else part.cpu().numpy() for part in (character_ids, word_ids))
+            return torch.from_numpy(encoder_of(self, self.config, dtype)(*ids))
+        dtype = rounded_to(dtype)
         parts = []
         if self.config.has_words:
             parts.append(functional.embedding(_wide(word_ids), self.word_embedding))
@@ -81,19 +87,6 @@ class TokenEncoder(nn.Module):
             parts.append(self._from_characters(_wide(character_ids), dtype))
         features = torch.cat(parts, dim=1) if len(parts) > 1 else parts[0]
         return linear(self.projection, features, dtype) if self.config.token_projection else features
-
-    @staticmethod
-    def rounded_to(dtype: ComputeType) -> ComputeType:
-        """What the factors of products are rounded to in here: for int8 that is bfloat16.
-
-        A word's error goes into all its tokens, and these products, one per word type, take little of the time.
-        """
-        return "bfloat16" if dtype == "int8" else dtype
-
-    def stands_alone(self, dtype: ComputeType) -> bool:
-        """Whether a token's vector is the same to the last bit whatever tokens are encoded with it."""
-        fits = all(one.device.type == "cpu" and one.dtype == torch.float32 for one in self.parameters())
-        return fits and self.rounded_to(dtype) in native_types()
 
     def require_ids(
         self,

@@ -4,8 +4,8 @@ import sys
 import threading
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
-import torch
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
@@ -14,13 +14,16 @@ from elmo.embed.tokens.cache import TokenCache
 DIM = 3
 BYTES_PER_WORD = 4 * DIM + 256
 WORDS = st.lists(st.sampled_from("abcdefghij"), unique=True, max_size=8)
-CPU = torch.device("cpu")
 
 
-def table_of(words: list[str]) -> torch.Tensor:
+def empty(count: int) -> np.ndarray:
+    return np.full((count, DIM), np.nan, np.float32)
+
+
+def table_of(words: list[str]) -> np.ndarray:
     """The vectors that belong to these words, and to no others."""
     rows = [[float(ord(word[0])), float(len(word)), float(sum(map(ord, word)))] for word in words]
-    return torch.tensor(rows).reshape(len(words), DIM)
+    return np.array(rows, np.float32).reshape(len(words), DIM)
 
 
 class CacheMachine(RuleBasedStateMachine):
@@ -28,18 +31,18 @@ class CacheMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.cache = TokenCache(4 * BYTES_PER_WORD, DIM, CPU)
+        self.cache = TokenCache(4 * BYTES_PER_WORD, DIM, empty)
         self.order: list[str] = []
 
     @rule(words=WORDS)
     def fill(self, words):
-        table = torch.full((len(words), DIM), torch.nan)
+        table = empty(len(words))
         new = self.cache.fill(words, table)
         assert new == [place for place, word in enumerate(words) if word not in self.order]
-        assert bool(table[new].isnan().all())
+        assert np.isnan(table[new]).all()
         for place, word in enumerate(words):
             if word in self.order:
-                assert torch.equal(table[place], table_of([word])[0])
+                assert np.array_equal(table[place], table_of([word])[0])
                 self.order.remove(word)
                 self.order.append(word)
 
@@ -65,32 +68,32 @@ TestCacheMachine.settings = settings(max_examples=60, stateful_step_count=30, de
 
 
 def test_a_word_that_another_thread_added_meanwhile_is_left_alone():
-    cache = TokenCache(100 * BYTES_PER_WORD, DIM, CPU)
+    cache = TokenCache(100 * BYTES_PER_WORD, DIM, empty)
     cache.add(["a", "b"], table_of(["a", "b"]))
-    cache.add(["b", "c"], torch.cat([torch.zeros(1, DIM), table_of(["c"])]))
-    table = torch.empty(3, DIM)
+    cache.add(["b", "c"], np.concatenate([np.zeros((1, DIM), np.float32), table_of(["c"])]))
+    table = empty(3)
     assert cache.fill(["a", "b", "c"], table) == []
-    assert torch.equal(table, table_of(["a", "b", "c"]))
+    assert np.array_equal(table, table_of(["a", "b", "c"]))
 
 
 def test_an_addition_that_was_cut_off_leaves_no_wrong_vector(monkeypatch):
-    cache = TokenCache(2 * BYTES_PER_WORD, DIM, CPU)
+    cache = TokenCache(2 * BYTES_PER_WORD, DIM, empty)
     cache.add(["a", "b"], table_of(["a", "b"]))
     with monkeypatch.context() as patch:
-        patch.setattr(cache, "_index", lambda places: 1 / 0)
+        patch.setattr(cache, "_copy", lambda *arguments: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             cache.add(["c"], table_of(["c"]))
-    table = torch.empty(3, DIM)
+    table = empty(3)
     assert cache.fill(["a", "c", "b"], table) == [0, 1]
-    assert torch.equal(table[2], table_of(["b"])[0])
+    assert np.array_equal(table[2], table_of(["b"])[0])
     cache.add(["d", "e"], table_of(["d", "e"]))
     assert cache.fill(["d", "b", "e"], table) == [0, 1]
-    assert torch.equal(table[2], table_of(["e"])[0])
+    assert np.array_equal(table[2], table_of(["e"])[0])
 
 
 @pytest.mark.parametrize("capacity", [3, 40])
 def test_many_threads_find_only_right_vectors(capacity):
-    cache = TokenCache(capacity * BYTES_PER_WORD, DIM, CPU)
+    cache = TokenCache(capacity * BYTES_PER_WORD, DIM, empty)
     words = [f"{letter}{number}" for number in range(8) for letter in "abcdefgh"]
     wrong, barrier = [], threading.Barrier(8)
 
@@ -99,12 +102,12 @@ def test_many_threads_find_only_right_vectors(capacity):
         for step in range(40):
             start = (7 * seed + 5 * step) % len(words)
             some = words[start : start + 9]
-            table = torch.full((len(some), DIM), torch.nan)
+            table = empty(len(some))
             new = cache.fill(some, table)
             computed = table_of([some[place] for place in new])
             table[new] = computed
             cache.add([some[place] for place in new], computed)
-            if not torch.equal(table, table_of(some)):
+            if not np.array_equal(table, table_of(some)):
                 wrong.append(some)
 
     before = sys.getswitchinterval()

@@ -19,7 +19,6 @@ from typing import Any, get_args
 
 import numpy as np
 
-from elmo.embed.compute import products_by
 from elmo.embed.corpus.background_writer import OneBehind
 from elmo.embed.corpus.disk_space import disk_full, require_space
 from elmo.embed.corpus.partial_folder import DamagedFolder, PartialFolder, Progress, Window
@@ -349,8 +348,8 @@ def _settings(embedder: Embedder, source: TextSource, plan: CorpusPlan, window: 
         "window_lines": limits[0],
         "window_tokens": limits[1],
         "max_tokens": embedder.max_tokens,
-        "device": embedder.bilm.device.type,
-        "products": products_by(embedder.dtype, embedder.bilm.device),
+        "device": embedder.device.partition(":")[0],
+        "products": embedder.products,
     }
 
 

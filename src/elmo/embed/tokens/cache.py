@@ -8,12 +8,10 @@ can be given to another word in between; a word enters the dictionary only after
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, Generic
 
-import torch
-from jaxtyping import Float
-from torch import Tensor
-
+from elmo.embed.network.network import Array
 from elmo.process.thread_lock import ThreadLock
 
 DEFAULT_BYTES = 64 << 20
@@ -24,17 +22,20 @@ _BYTES_PER_ENTRY = 256
 _MAX_CHARACTERS = 64
 
 
-class TokenCache:
-    """Vectors of at most `capacity` words, in at most `num_bytes` bytes."""
+class TokenCache(Generic[Array]):
+    """Vectors of at most `capacity` words, in at most `num_bytes` bytes.
 
-    def __init__(self, num_bytes: int, dim: int, device: torch.device) -> None:
+    `dim`: of a vector; `empty` makes room for a number of them: numpy's or torch's, which are indexed alike.
+    """
+
+    def __init__(self, num_bytes: int, dim: int, empty: Callable[[int], Array]) -> None:
         self.capacity = max(0, num_bytes) // (4 * dim + _BYTES_PER_ENTRY)
         self.hits = 0
         """Tokens found since the cache was made."""
         self.misses = 0
         """Tokens not found since the cache was made."""
         self._rows: OrderedDict[str, int] = OrderedDict()
-        self._vectors = torch.empty(self.capacity, dim, dtype=torch.float32, device=device)
+        self._vectors: Any = empty(self.capacity)
         # Rows from this one on were never given to a word.
         self._next_row = 0
         self._lock = ThreadLock()
@@ -42,8 +43,8 @@ class TokenCache:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def fill(self, tokens: Sequence[str], table: Float[Tensor, "tokens dim"]) -> list[int]:
-        """Copies the vectors of known tokens into their places in `table`; gives the places of the others."""
+    def fill(self, tokens: Sequence[str], table: Array) -> list[int]:
+        """Copies the vectors of known tokens into their places in `table` (tokens, dim); returns the others' places."""
         with self._lock:
             rows = [self._rows.get(token) for token in tokens]
             known = [place for place, row in enumerate(rows) if row is not None]
@@ -52,19 +53,21 @@ class TokenCache:
             self.hits += len(known)
             self.misses += len(rows) - len(known)
             if known:
-                found = self._index([row for row in rows if row is not None])
-                table[self._index(known)] = self._vectors[found]
+                self._copy([row for row in rows if row is not None], self._vectors, known, table)
         return [place for place, row in enumerate(rows) if row is None]
 
-    def add(self, tokens: Sequence[str], vectors: Float[Tensor, "tokens dim"]) -> None:
-        """Remembers distinct tokens, those that another thread added meanwhile left out; of too many, the last ones."""
+    def add(self, tokens: Sequence[str], vectors: Array) -> None:
+        """Remembers the vectors (tokens, dim) of distinct tokens; of too many, the last ones.
+
+        Those that another thread added meanwhile are left out.
+        """
         with self._lock:
             new = [place for place, token in enumerate(tokens) if self._is_new(token)]
             rows = self._room_for(len(new))
             new = new[len(new) - len(rows) :]
             if not rows:
                 return
-            self._vectors[self._index(rows)] = vectors[self._index(new)]
+            self._copy(new, vectors, rows, self._vectors)
             self._rows.update((tokens[place], row) for place, row in zip(new, rows, strict=True))
 
     def clear(self) -> None:
@@ -85,5 +88,6 @@ class TokenCache:
             rows.append(self._rows.popitem(last=False)[1])
         return rows
 
-    def _index(self, places: list[int]) -> Tensor:
-        return torch.tensor(places, device=self._vectors.device)
+    @staticmethod
+    def _copy(from_rows: list[int], vectors: Any, to_rows: list[int], into: Any) -> None:
+        into[to_rows] = vectors[from_rows]

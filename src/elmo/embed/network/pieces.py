@@ -1,8 +1,8 @@
 """Rows too long for one pass, read piece by piece. The result is that of `BiLM.contextualize`.
 
 Each direction hands its state from piece to piece in its own reading order, the backward one from the sentence's end,
-so nothing is approximated; only the memory for gates, 64 kB a token at the published size, is bounded. The native
-library needs no such memory, and reads any row in one pass.
+so nothing is approximated; only the memory for gates, 64 kB a token at the published size, is bounded. The engine, on
+CPUs, needs no such memory, and reads any row in one pass.
 """
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
 from elmo.model.projected_lstm import ProjectedLSTM
-from elmo.ops.product import ComputeType
+from elmo.ops.native.kinds import ComputeType
 
 
 def contextualize_in_pieces(

@@ -1,0 +1,71 @@
+"""EngineNetwork: a checkpoint's weights on the CPU, without torch. They never change."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from elmo.config import BiLMConfig
+from elmo.embed.layer_choice import LayerChoice
+from elmo.engine.engine import Engine, State
+from elmo.ops.native.kinds import ComputeType
+from elmo.text.batches import Batch
+from elmo.text.token_map import TokenMap
+from elmo.weights.checkpoint import Checkpoint, content_hash
+
+
+class EngineNetwork:
+    """A checkpoint and its engine."""
+
+    device = "cpu"
+
+    def __init__(self, checkpoint: Checkpoint, dtype: ComputeType) -> None:
+        self.dtype: ComputeType = dtype
+        self.checkpoint = checkpoint
+        self._engine = Engine.from_checkpoint(checkpoint, dtype)
+        self._hash: str | None = None
+
+    @property
+    def config(self) -> BiLMConfig:
+        """The architecture."""
+        return self.checkpoint.config
+
+    @property
+    def token_map(self) -> TokenMap:
+        """Tokens -> the ids that the model reads."""
+        return self.checkpoint.token_map
+
+    @property
+    def products(self) -> str:
+        """What computes its products: "native" or "numpy"."""
+        return self._engine.tier
+
+    def require_usable(self) -> None:
+        """A checkpoint was checked when it was read."""
+
+    def model_hash(self) -> str:
+        """`content_hash` of the checkpoint, computed once."""
+        if self._hash is None:
+            self._hash = content_hash(self.checkpoint)
+        return self._hash
+
+    def token_weights(self) -> object:
+        """They don't change."""
+        return None
+
+    def empty(self, count: int) -> np.ndarray:
+        """(count, projection) without values."""
+        return np.empty((count, self.config.projection_size), np.float32)
+
+    def encode(self, tokens: Sequence[str]) -> np.ndarray:
+        """(tokens, projection)"""
+        ids = self.token_map.ids(tokens)
+        return self._engine.token_vectors(ids.characters, ids.words)
+
+    def read(self, batch: Batch, table: np.ndarray, state: State | None, max_tokens: int) -> tuple[np.ndarray, State]:
+        """All layers and the new state; the engine's memory doesn't grow with the length of a row's gates."""
+        return self._engine.contextualize(table[batch.places], batch.lengths, state)
+
+    def chosen(self, layers: np.ndarray, choice: LayerChoice) -> Float[np.ndarray, "*layers batch tokens dim"]:
+        """The chosen layers."""
+        return choice.apply(layers)

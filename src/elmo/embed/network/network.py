@@ -1,0 +1,77 @@
+"""Network: what an Embedder needs of a model, wherever it computes.
+
+Token vectors and layers are arrays of the network's own kind, numpy's or torch's on its device; both are indexed alike.
+States are numpy arrays for both: they are small.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+import numpy as np
+from jaxtyping import Float
+
+from elmo.config import BiLMConfig
+from elmo.embed.layer_choice import LayerChoice
+from elmo.engine.engine import State
+from elmo.ops.native.kinds import ComputeType
+from elmo.text.batches import Batch
+from elmo.text.token_map import TokenMap
+
+Array = TypeVar("Array")
+
+
+class Network(Protocol[Array]):
+    """One model with factors of one type."""
+
+    dtype: ComputeType
+
+    @property
+    def config(self) -> BiLMConfig:
+        """The architecture."""
+        ...
+
+    @property
+    def token_map(self) -> TokenMap:
+        """Tokens -> the ids that the model reads."""
+        ...
+
+    @property
+    def device(self) -> str:
+        """The name of the device it computes on, as torch has it: "cpu", "cuda:0"."""
+        ...
+
+    @property
+    def products(self) -> str:
+        """What computes its products: "native", "numpy" or "torch"."""
+        ...
+
+    def require_usable(self) -> None:
+        """Raises ConfigError if the weights are not those of an embedder any longer."""
+        ...
+
+    def model_hash(self) -> str:
+        """`content_hash` of the weights as they are now."""
+        ...
+
+    def token_weights(self) -> object:
+        """Something that differs when the weights of the token encoder were changed or moved."""
+        ...
+
+    def empty(self, count: int) -> Array:
+        """Room for as many token vectors: (count, projection) without values."""
+        ...
+
+    def encode(self, tokens: Sequence[str]) -> Array:
+        """(tokens, projection): each vector depends, to the last bit, on its token alone."""
+        ...
+
+    def read(self, batch: Batch, table: Array, state: State | None, max_tokens: int) -> tuple[Array, State]:
+        """(layers, batch, tokens, dim) and the new state, from the vectors `table` of the batch's distinct tokens.
+
+        `max_tokens`: rows of more tokens are read in pieces, if it takes memory to read them in one.
+        """
+        ...
+
+    def chosen(self, layers: Array, choice: LayerChoice) -> Float[np.ndarray, "*layers batch tokens dim"]:
+        """The chosen layers, in numpy."""
+        ...

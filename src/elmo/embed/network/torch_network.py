@@ -1,0 +1,112 @@
+"""TorchNetwork: a biLM that lives in torch, on any device. Its weights may change from call to call."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from elmo.config import BiLMConfig
+from elmo.embed.layer_choice import LayerChoice
+from elmo.embed.network.fixed_shapes import encode_in_fixed_shapes
+from elmo.embed.network.pieces import contextualize_in_pieces
+from elmo.engine.engine import State
+from elmo.engine.tier import tier_for
+from elmo.errors import ConfigError
+from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
+from elmo.ops.native.kinds import ComputeType
+from elmo.ops.product.version import weight_version
+from elmo.text.batches import Batch
+from elmo.text.token_map import TokenMap
+from elmo.weights.checkpoint import content_hash
+
+
+class TorchNetwork:
+    """On a CPU the biLM calls the engine, on the same memory; elsewhere torch computes."""
+
+    def __init__(self, bilm: BiLM, dtype: ComputeType) -> None:
+        self.dtype: ComputeType = dtype
+        self.bilm = bilm.eval()
+        self._hashed: tuple[object, str] | None = None
+
+    @property
+    def config(self) -> BiLMConfig:
+        """The architecture."""
+        return self.bilm.config
+
+    @property
+    def token_map(self) -> TokenMap:
+        """Tokens -> the ids that the model reads."""
+        return self.bilm.token_map
+
+    @property
+    def device(self) -> str:
+        """Where the weights are."""
+        return str(self.bilm.device)
+
+    @property
+    def products(self) -> str:
+        """What computes its products: "native" or "numpy" on a CPU, else "torch"."""
+        return tier_for(self.dtype) if self.bilm.device.type == "cpu" else "torch"
+
+    def require_usable(self) -> None:
+        """Raises ConfigError unless the weights are float32: `bilm.half()` and the like change all of them.
+
+        Of the token encoder and each language model the first weight is looked at.
+        """
+        for part in (self.bilm.token_encoder, *self.bilm.lstms):
+            if (dtype := next(part.parameters()).dtype) != torch.float32:
+                raise ConfigError(
+                    f"the biLM's weights are {dtype}, but an Embedder computes from float32 weights. Convert them back "
+                    "with bilm.float(); to compute faster, pass dtype='bfloat16' to the Embedder."
+                )
+
+    def model_hash(self) -> str:
+        """`content_hash` of the weights, computed again when one was changed or trained."""
+        version, hashed = [weight_version(tensor) for tensor in self.bilm.parameters()], self._hashed
+        if hashed is None or hashed[0] != version:
+            hashed = self._hashed = version, content_hash(self.bilm.to_checkpoint())
+        return hashed[1]
+
+    def token_weights(self) -> object:
+        """Differs when the token encoder was trained, loaded anew or moved."""
+        tensors = self.bilm.token_encoder.parameters()
+        return [(tensor.data_ptr(), 0 if tensor.is_inference() else tensor._version) for tensor in tensors]
+
+    def empty(self, count: int) -> Tensor:
+        """(count, projection) without values."""
+        # With its type and device, because a program may have changed torch's defaults.
+        return torch.empty(count, self.config.projection_size, dtype=torch.float32, device=self.bilm.device)
+
+    @torch.inference_mode()
+    def encode(self, tokens: Sequence[str]) -> Tensor:
+        """(tokens, projection)"""
+        ids = self.token_map.ids(tokens)
+        if self.bilm.device.type != "cpu":
+            return encode_in_fixed_shapes(self.bilm, ids, len(tokens), self.dtype)
+        characters, words = (None if part is None else torch.from_numpy(part) for part in (ids.characters, ids.words))
+        return self.bilm.token_vectors(characters, words, self.dtype)
+
+    @torch.inference_mode()
+    def read(self, batch: Batch, table: Tensor, state: State | None, max_tokens: int) -> tuple[Tensor, State]:
+        """All layers and the new state."""
+        vectors = table[torch.from_numpy(batch.places).to(table.device)]
+        output = self._contextualized(vectors, batch, self._on_device(state), max_tokens)
+        return output.layers, State(output.state.hidden.cpu().numpy(), output.state.cell.cpu().numpy())
+
+    @torch.inference_mode()
+    def chosen(self, layers: Tensor, choice: LayerChoice) -> Float[np.ndarray, "*layers batch tokens dim"]:
+        """The chosen layers, computed on the device: only they leave it."""
+        return choice.apply(layers).cpu().numpy()
+
+    def _contextualized(self, vectors: Tensor, batch: Batch, state: BiLMState | None, max_tokens: int) -> BiLMOutput:
+        lengths = torch.from_numpy(batch.lengths).to(vectors.device)
+        rows, tokens = batch.places.shape
+        if rows * tokens > max_tokens and self.bilm.device.type != "cpu":
+            piece = max(1, max_tokens // rows)
+            return contextualize_in_pieces(self.bilm, vectors, lengths, state, piece, self.dtype)
+        return self.bilm.contextualize(vectors, lengths, state, self.dtype)
+
+    def _on_device(self, state: State | None) -> BiLMState | None:
+        return None if state is None else BiLMState(*(torch.from_numpy(part).to(self.bilm.device) for part in state))

@@ -1,0 +1,10 @@
+"""The network for vectors alone: numpy arrays in, numpy arrays out, no torch.
+
+    engine          `Engine`: a checkpoint's tensors, laid out once -> token vectors and all layers
+    token_encoder   characters and words -> token vectors
+    side_by_side    the LSTM layers of both directions, on as many cores as there are
+    native/         products and layers through the C library
+    plain/          the same in numpy, where there is no library; in float64 it is the oracle of both
+
+Read `engine` first. `model/` is the same network in torch, for training; without gradients on a CPU it calls this one.
+"""

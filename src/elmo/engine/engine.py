@@ -1,0 +1,121 @@
+"""Engine: a biLM's tensors, laid out once -> token vectors, and the vectors of all layers.
+
+characters, words (types, ...)                        `token_vectors`   -> (types, projection)
+token vectors (batch, tokens, projection), lengths    `contextualize`   -> (layers + 1, batch, tokens, dim), new state
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy.typing import DTypeLike
+
+from elmo.config import BiLMConfig
+from elmo.engine import tier
+from elmo.engine.network_weights import LSTMSettings, Tensors, layer_weights
+from elmo.engine.side_by_side import Stack, read_side_by_side
+from elmo.engine.token_encoder import TokenEncoder
+from elmo.ops.native.kinds import ComputeType
+from elmo.process.thread_lock import ThreadLock
+from elmo.weights.checkpoint import Checkpoint
+
+
+class State(NamedTuple):
+    """What the LSTMs remember of each row: both directions side by side, the forward one first."""
+
+    hidden: Float[np.ndarray, "layers batch projections"]
+    cell: Float[np.ndarray, "layers batch cells"]
+
+    def rows(self, rows: slice) -> "State":
+        """The state of some rows, in the same memory."""
+        return State(self.hidden[:, rows], self.cell[:, rows])
+
+
+def zero_state(config: BiLMConfig, batch: int, dtype: DTypeLike = np.float32) -> State:
+    """Nothing remembered, for `batch` rows."""
+    directions = len(config.directions)
+    sizes = (directions * config.projection_size, directions * config.cell_size)
+    return State(*(np.zeros((config.num_layers, batch, size), dtype) for size in sizes))
+
+
+def contextualize(
+    stacks: Sequence[Stack],
+    vectors: Float[np.ndarray, "batch tokens projection"],
+    lengths: Int[np.ndarray, " batch"],
+    state: State,
+) -> tuple[Float[np.ndarray, "layers_and_tokens batch tokens dim"], State]:
+    """Token vectors, boundaries included, -> all layers and the state after each row's last token.
+
+    Layer 0 is the token vector, once per direction. What lies beyond a row's length is ignored, and zero in the result.
+    """
+    batch, tokens, size = vectors.shape
+    there = np.arange(tokens)[None, :] < lengths[:, None]
+    layers = np.zeros((len(stacks[0].layers) + 1, batch, tokens, len(stacks) * size), vectors.dtype)
+    for place in range(len(stacks)):
+        np.copyto(layers[0, :, :, place * size : (place + 1) * size], vectors, where=there[:, :, None])
+    return layers, State(*read_side_by_side(stacks, layers, lengths, *state))
+
+
+class Engine:
+    """One biLM, with factors of one type. Any number of threads may call it at once.
+
+    `tensors`: by the names in `BiLM.state_dict()`, all float32; or all float64, for which only numpy computes. They
+    must not be changed afterwards. What a call needs is laid out at its first use.
+    """
+
+    def __init__(self, config: BiLMConfig, tensors: Tensors, dtype: ComputeType = "float32") -> None:
+        self.config = config
+        self.dtype: ComputeType = dtype
+        self.tensors = tensors
+        self.tier = tier.tier_for(dtype, tensors.values())
+        """What computes: "native" (the C library) or "numpy"."""
+        self._encoder: TokenEncoder | None = None
+        self._stacks: list[Stack] | None = None
+        self._lock = ThreadLock()
+
+    @classmethod
+    def from_checkpoint(cls, checkpoint: Checkpoint, dtype: ComputeType = "float32") -> "Engine":
+        """The engine of a checkpoint, on the same memory."""
+        return cls(checkpoint.config, checkpoint.tensors, dtype)
+
+    def token_vectors(
+        self,
+        characters: Int[np.ndarray, "types characters"] | None,
+        words: Int[np.ndarray, " types"] | None = None,
+    ) -> Float[np.ndarray, "types projection"]:
+        """The context-insensitive vector of each token, from the ids that the model reads (`TokenMap.ids`)."""
+        with self._lock:
+            if self._encoder is None:
+                self._encoder = TokenEncoder(self.config, self.tensors, self.dtype)
+        return self._encoder(characters, words)
+
+    def contextualize(
+        self,
+        vectors: Float[np.ndarray, "batch tokens projection"],
+        lengths: Int[np.ndarray, " batch"],
+        state: State | None = None,
+    ) -> tuple[Float[np.ndarray, "layers_and_tokens batch tokens dim"], State]:
+        """`contextualize` of this model's layers; `state`: what the rows start from (None: zeros)."""
+        stacks = self.stacks()
+        state = zero_state(self.config, len(lengths), vectors.dtype) if state is None else state
+        return contextualize(stacks, vectors, lengths, state)
+
+    def stacks(self) -> list[Stack]:
+        """The LSTM layers of each direction."""
+        with self._lock:
+            if self._stacks is None:
+                self._stacks = [self._stack(direction) for direction in self.config.directions]
+            return self._stacks
+
+    def _stack(self, direction: str) -> Stack:
+        config = self.config
+        settings = LSTMSettings(config.forget_bias, config.cell_clip, config.projection_clip)
+        indices = range(config.num_layers)
+        layers = [tier.layer(layer_weights(self.tensors, direction, index), settings, self.dtype) for index in indices]
+        skips = [config.skip_connections and index > 0 for index in indices]
+        return Stack(layers, skips, direction == "backward")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Laid out weights hold addresses: a copy lays its own out."""
+        return type(self), (self.config, dict(self.tensors), self.dtype)

@@ -1,0 +1,58 @@
+"""The product through the native library: float32, bfloat16 or int8 factors, each row on its own."""
+
+import ctypes
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+from jaxtyping import Float
+
+from elmo.engine.memory import address, aligned
+from elmo.engine.native.panels import PANEL, lay_out
+from elmo.ops import native
+from elmo.ops.native.kinds import KINDS, ComputeType
+from elmo.ops.native.threads import num_threads, run_together
+
+# Multiplications of one thread's share below which making a thread takes longer than it saves.
+_ENOUGH_FOR_A_THREAD = 4_000_000
+
+
+class NativeProduct:
+    """One weight, ready for products."""
+
+    def __init__(self, weight: Float[np.ndarray, "outer inner"], dtype: ComputeType) -> None:
+        self.outer, self.inner = weight.shape
+        self._library = cast(Any, native.library())
+        self._kind = KINDS[dtype]
+        self._panels = lay_out(weight, dtype)
+        self._matrix = self._panels.packed()
+
+    def __call__(
+        self, inputs: Float[np.ndarray, "rows inner"], bias: Float[np.ndarray, " outer"] | None = None
+    ) -> Float[np.ndarray, "rows outer"]:
+        """inputs @ weight.T + bias"""
+        inputs = np.ascontiguousarray(inputs, np.float32)
+        panels = self._matrix.panels
+        out = aligned((len(inputs), PANEL * panels), np.float32)
+        if bias is not None:
+            bias = np.pad(bias, (0, PANEL * panels - self.outer))
+        size = len(inputs) * PANEL * panels * self.inner
+        parts = max(1, min(num_threads(), panels, size // _ENOUGH_FOR_A_THREAD))
+        limits = [panels * part // parts for part in range(parts + 1)]
+        run_together([self._job(inputs, bias, out, *limits[part : part + 2]) for part in range(parts)])
+        return out[:, : self.outer]
+
+    def _job(
+        self, inputs: np.ndarray, bias: np.ndarray | None, out: np.ndarray, first: int, last: int
+    ) -> Callable[[], None]:
+        """The panels from `first` to `last`, for one thread."""
+
+        def run() -> None:
+            matrix = ctypes.byref(self._matrix)
+            work = aligned(self._library.elmo_product_work_bytes(matrix), np.uint8)
+            sizes = (*inputs.shape, first, last)
+            self._library.elmo_product(
+                self._kind, matrix, address(bias), address(inputs), *sizes, address(work), address(out)
+            )
+
+        return run

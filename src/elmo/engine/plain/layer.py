@@ -1,0 +1,75 @@
+"""An LSTM layer in numpy, step by step.
+
+Source: as `ops/projected_lstm/reference.py`, whose equations these are:
+
+    i, f, o = sigmoid(z_i), sigmoid(z_f + forget_bias), sigmoid(z_o);  j = tanh(z_j)
+    c_t = clip(f * c_{t-1} + i * j, cell_clip)
+    h_t = clip(W_P (o * tanh(c_t)), projection_clip)
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from elmo.engine.network_weights import LayerWeights, LSTMSettings
+from elmo.engine.plain.gates import clip, logistic
+from elmo.engine.plain.product import PlainProduct
+from elmo.engine.reading import Reading, Shared
+from elmo.ops.native.kinds import ComputeType
+
+# Tokens whose inputs go through their product together: enough for it, few enough for the memory of their gates.
+_TOKENS_AHEAD = 256
+
+
+class PlainLayer:
+    """One layer of one direction."""
+
+    shares_columns = False
+    """numpy's own products use the cores."""
+
+    def __init__(self, weights: LayerWeights, settings: LSTMSettings, dtype: ComputeType) -> None:
+        self._settings = settings
+        self._input = PlainProduct(weights.input_weight, dtype)
+        self._recurrent = PlainProduct(weights.recurrent_weight, dtype)
+        projection = weights.projection_weight
+        self._projection = None if projection is None else PlainProduct(projection, dtype)
+        self._bias = weights.bias_with_forget(settings.forget_bias)
+
+    @property
+    def num_bytes(self) -> int:
+        """Of the weights that every step reads."""
+        return self._recurrent.num_bytes + (self._projection.num_bytes if self._projection else 0)
+
+    def run(self, reading: Reading, shared: Shared | None = None, rank: int = 0) -> None:
+        """Reads all tokens."""
+        for alive, places in _pieces(reading):
+            inputs = reading.inputs[places]
+            gates = self._input(inputs, self._bias)
+            start = 0
+            for rows in alive:
+                now = slice(start, start + rows)
+                self._step(gates[now], reading.hidden[:rows], reading.cell[:rows])
+                hidden = reading.hidden[:rows]
+                reading.outputs[places[now]] = hidden + inputs[now] if reading.skips else hidden
+                start += rows
+
+    def _step(self, gates: np.ndarray, hidden: np.ndarray, cell: np.ndarray) -> None:
+        """One token for every row. `gates` has the inputs' share; the state is brought up to date in place."""
+        gates += self._recurrent(hidden)
+        i, f, o, j = np.split(gates.astype(np.float64), 4, axis=1)
+        new_cell = clip(logistic(f) * cell + logistic(i) * np.tanh(j), self._settings.cell_clip)
+        output = (logistic(o) * np.tanh(new_cell)).astype(cell.dtype)
+        cell[...] = new_cell
+        if self._projection is not None:
+            output = clip(self._projection(output), self._settings.projection_clip)
+        hidden[...] = output
+
+
+def _pieces(reading: Reading) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Some steps at a time: the rows alive at each, and the places of their tokens."""
+    ends = np.cumsum(reading.alive)
+    step = done = 0
+    while step < len(ends):
+        stop = max(step + 1, int(np.searchsorted(ends, done + _TOKENS_AHEAD, side="right")))
+        yield reading.alive[step:stop], reading.places[done : ends[stop - 1]]
+        step, done = stop, int(ends[stop - 1])
