@@ -34,6 +34,7 @@ FLOORS = {
     "process": 2,
     "config": 1,
     "errors": 0,
+    "shapes": 0,
     "version": 0,
 }
 # Where the public names live: `from elmo import X` inside the house is an import of that room.

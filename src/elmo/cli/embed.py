@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
-from tqdm import tqdm
 
 from elmo.cli.arguments import parsed
 from elmo.errors import ConfigError, TextError
@@ -22,6 +21,7 @@ from elmo.text.tokenizer import tokenizer as named_tokenizer
 
 if TYPE_CHECKING:
     import numpy as np
+    from tqdm import tqdm
 
     from elmo.embed.embedder import Embedder
 
@@ -278,6 +278,8 @@ class _Bar:
         """As `embed_corpus` calls it."""
         if what != self.what or self.bar is None:
             self.close()
+            from tqdm import tqdm  # here, because a text that is shown has no bar
+
             unit = _UNITS[what]
             # A resumed run begins somewhere in the middle, which must not count as speed.
             self.bar = tqdm(

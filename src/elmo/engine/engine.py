@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
 from numpy.typing import DTypeLike
 
 from elmo.config import BiLMConfig
@@ -18,6 +17,7 @@ from elmo.engine.side_by_side import Stack, read_side_by_side
 from elmo.engine.token_encoder import TokenEncoder
 from elmo.ops.native.kinds import ComputeType
 from elmo.process.thread_lock import ThreadLock
+from elmo.shapes import Float, Int
 from elmo.weights.checkpoint import Checkpoint
 
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+
+from elmo.shapes import Float
 
 Tensors = Mapping[str, np.ndarray]
 

@@ -3,9 +3,9 @@
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from elmo.engine.memory import aligned
+from elmo.shapes import Float, Int
 
 _CACHE_LINE = 16  # in values of 32 bits
 

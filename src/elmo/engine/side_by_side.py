@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from elmo.engine.reading import Layer, Reading, Shared
 from elmo.ops.native.threads import num_threads, run_together
+from elmo.shapes import Float, Int
 
 _FEW_ROWS = 4
 _CACHE_BYTES = 32 << 20  # last-level cache of a group of cores, usually

@@ -5,7 +5,6 @@ projection. A token's vector does not depend, to the last bit, on the tokens tha
 """
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from elmo.config import BiLMConfig
 from elmo.engine.network_weights import Tensors, part
@@ -13,6 +12,7 @@ from elmo.engine.plain.gates import hyperbolic_tangent, logistic
 from elmo.engine.tier import Product, product
 from elmo.errors import ConfigError
 from elmo.ops.native.kinds import ComputeType
+from elmo.shapes import Float, Int
 
 # Tokens encoded together: they share the windows of the longest, and a multiple of the six rows of a native product.
 _TOKENS = 240

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from elmo.disk.bounded import shown
 from elmo.errors import ConfigError, ElmoError, WeightFileError
 from elmo.weights.allennlp.names import OPTIONS_FILE
-from elmo.weights.allennlp.read import read as read_allennlp
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.names import CONFIG_FILE, MODEL_FILE, model_folder
 from elmo.weights.native.read import read as read_native
@@ -46,7 +46,7 @@ def recognize(path: str | Path) -> str:
         if _looks_like_allennlp(path):
             return "allennlp"
         for name in ("many_langs", "tensorflow"):
-            if import_module(f"elmo.weights.{name}.read").recognizes(path):
+            if _reader(name).recognizes(path):
                 return name
         raise WeightFileError(_no_model(path))
 
@@ -85,20 +85,25 @@ def read(
 
 def _read(model: Model, given: dict[str, Path]) -> Checkpoint:
     if isinstance(model, tuple | list):
-        return read_allennlp(*_pair(model), **given)
+        return _reader("allennlp").read(*_pair(model), **given)
     path = Path(model)
     found = recognize(path)
     if found == "allennlp":
         files = _allennlp_files(path)
         beside = {"vocabulary": files.vocabulary, "softmax": files.softmax}
-        return read_allennlp(files.options, files.weights, **beside | given)
+        return _reader("allennlp").read(files.options, files.weights, **beside | given)
     if refused := [name for name in given if (found, name) != ("tensorflow", "vocabulary")]:
         raise ConfigError(
             f"{refused[0]} was given, but {path} is a model of the {found} format, which brings its own. Leave it out."
         )
     if found == "native":
         return read_native(_native_folder(path) or path)
-    return import_module(f"elmo.weights.{found}.read").read(path, **given)
+    return _reader(found).read(path, **given)
+
+
+def _reader(name: str) -> ModuleType:
+    """Loaded when it is needed: most processes read one format, and h5py takes a tenth of a second."""
+    return import_module(f"elmo.weights.{name}.read")
 
 
 def _pair(model: Sequence[str | Path]) -> tuple[Path, Path]:

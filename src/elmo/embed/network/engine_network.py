@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Float
 
 from elmo.config import BiLMConfig
 from elmo.embed.layer_choice import LayerChoice
 from elmo.engine.engine import Engine, State
 from elmo.ops.native.kinds import ComputeType
+from elmo.shapes import Float
 from elmo.text.batches import Batch
 from elmo.text.token_map import TokenMap
 from elmo.weights.checkpoint import Checkpoint, content_hash

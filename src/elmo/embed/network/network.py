@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
 import numpy as np
-from jaxtyping import Float
 
 from elmo.config import BiLMConfig
 from elmo.embed.layer_choice import LayerChoice
 from elmo.engine.engine import State
 from elmo.ops.native.kinds import ComputeType
+from elmo.shapes import Float
 from elmo.text.batches import Batch
 from elmo.text.token_map import TokenMap
 

@@ -6,12 +6,12 @@ CPUs, needs no such memory, and reads any row in one pass.
 """
 
 import torch
-from jaxtyping import Float, Int
 from torch import Tensor
 
 from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
 from elmo.model.projected_lstm import ProjectedLSTM
 from elmo.ops.native.kinds import ComputeType
+from elmo.shapes import Float, Int
 
 
 def contextualize_in_pieces(

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
 from elmo.config import BiLMConfig
@@ -17,6 +16,7 @@ from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
 from elmo.ops.native.kinds import ComputeType
 from elmo.ops.product.version import weight_version
+from elmo.shapes import Float
 from elmo.text.batches import Batch
 from elmo.text.token_map import TokenMap
 from elmo.weights.checkpoint import content_hash

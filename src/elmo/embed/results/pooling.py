@@ -13,9 +13,9 @@ The result of a sentence without tokens is zeros. With boundaries kept, <S> and 
 from typing import Literal, get_args
 
 import numpy as np
-from jaxtyping import Float32
 
 from elmo.errors import ConfigError
+from elmo.shapes import Float32
 
 Pool = Literal["mean", "max", "first", "last", "first_last"]
 

@@ -1,9 +1,9 @@
 """Similarity: the cosine of every vector of one text with every vector of another."""
 
 import numpy as np
-from jaxtyping import Float32
 
 from elmo.embed.results.pooling import normalized
+from elmo.shapes import Float32
 
 
 def cosines(

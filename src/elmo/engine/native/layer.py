@@ -9,7 +9,6 @@ import math
 from typing import Any, cast
 
 import numpy as np
-from jaxtyping import Float
 
 from elmo.engine.memory import address, aligned
 from elmo.engine.native.panels import lay_out
@@ -18,6 +17,7 @@ from elmo.engine.reading import Reading, Shared
 from elmo.ops import native
 from elmo.ops.native.kinds import KINDS, ComputeType
 from elmo.ops.native.structures import Layer, Packed, Run
+from elmo.shapes import Float
 
 _LANES = 16
 

@@ -7,11 +7,11 @@ For each panel and each group of factors (1 float32, 2 bfloat16 or 4 int8 of nei
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from elmo.engine.memory import address, aligned
 from elmo.ops.native.kinds import FACTORS_IN_32_BITS, ComputeType
 from elmo.ops.native.structures import Packed
+from elmo.shapes import Float, Int
 from elmo.weights.native.fewer_bits import bfloat16_bits, quantized
 
 PANEL = 64

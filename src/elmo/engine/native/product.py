@@ -5,13 +5,13 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
-from jaxtyping import Float
 
 from elmo.engine.memory import address, aligned
 from elmo.engine.native.panels import PANEL, lay_out
 from elmo.ops import native
 from elmo.ops.native.kinds import KINDS, ComputeType
 from elmo.ops.native.threads import num_threads, run_together
+from elmo.shapes import Float
 
 # Multiplications of one thread's share below which making a thread takes longer than it saves.
 _ENOUGH_FOR_A_THREAD = 4_000_000

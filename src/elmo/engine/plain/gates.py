@@ -1,7 +1,8 @@
 """Non-linearities in numpy, in double precision: weights that amplify rounding show a float's."""
 
 import numpy as np
-from jaxtyping import Float
+
+from elmo.shapes import Float
 
 
 def logistic(values: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:

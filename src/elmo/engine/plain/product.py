@@ -6,9 +6,9 @@ many as this BLAS gives the same bits in every place.
 """
 
 import numpy as np
-from jaxtyping import Float
 
 from elmo.ops.native.kinds import ComputeType
+from elmo.shapes import Float
 from elmo.weights.native.fewer_bits import bfloat16_bits, quantized
 
 _ROWS = (8, 4)
