@@ -52,6 +52,12 @@ def text(tmp_path: Path) -> Path:
     return path
 
 
+def test_context_index_runs(tmp_path: Path, text: Path) -> None:
+    flags = ["--text", str(text), "--tokens", "500", "--searches", "2"]
+    record = run(BENCHMARKS / "context_index.py", tmp_path / "results", *flags)
+    assert record.startswith("context-index_") and "tokens take" in record
+
+
 def test_machine_peak_runs_and_its_record_says_where_and_how(tmp_path: Path) -> None:
     flags = ["--size", "32", "--megabytes", "1", "--rounds", "1", "--threads", "1"]
     record = run(BENCHMARKS / "machine_peak.py", tmp_path / "results", *flags)

@@ -10,6 +10,7 @@ from elmo.analysis.geometry.measures import (
     anisotropy,
     explained_variance,
     intra_sentence_similarity,
+    known,
     mean_pair_cosine,
 )
 from elmo.analysis.intervals import mean_and_interval
@@ -28,15 +29,18 @@ def vectors():
 def test_the_mean_over_pairs_is_that_of_all_pairs(vectors):
     expected = np.mean([cosine(a, b) for a, b in permutations(vectors, 2)])
     units = unit(vectors)
-    found = mean_pair_cosine(units.sum(axis=0), np.square(units).sum(), np.array(9))
+    found = mean_pair_cosine(units.sum(axis=0), np.array(9))
     assert found == pytest.approx(expected, abs=1e-12)
     value, (low, high) = anisotropy(vectors)
     assert value == pytest.approx(expected, abs=1e-6) and low < value < high
 
 
-def test_zeros_are_as_far_from_everything_as_can_be(vectors):
-    with_zero = np.concatenate([vectors[:2], np.zeros((1, 4))])
-    assert anisotropy(with_zero)[0] == pytest.approx(cosine(*vectors[:2]) / 3, abs=1e-6)
+def test_zeros_are_known_as_no_vectors(vectors):
+    with_zero = np.concatenate([vectors, np.zeros((1, 4))])
+    assert known(with_zero).tolist() == [True] * 9 + [False]
+    expected = np.mean([cosine(one, vectors.mean(axis=0)) for one in vectors])
+    assert intra_sentence_similarity(with_zero[None])[0] == pytest.approx(expected, abs=1e-12)
+    assert anisotropy(vectors[:1]) == (1, (1, 1))
 
 
 def test_the_interval_of_anisotropy_is_about_as_wide_as_what_new_samples_give():

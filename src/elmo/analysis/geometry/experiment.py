@@ -12,6 +12,7 @@ from elmo.analysis.geometry.measures import (
     anisotropy,
     explained_variance,
     intra_sentence_similarity,
+    known,
     mean_pair_cosine,
 )
 from elmo.analysis.geometry.sample import DEFAULTS, Sample, SampleSettings, drawn
@@ -75,7 +76,10 @@ def geometry(
     settings: SampleSettings = DEFAULTS,
     on_sentences: OnSentences = lambda *_: None,
 ) -> Geometry:
-    """Measures all encoders on the different sentences of a text. Raises TextError if there are fewer than two."""
+    """Measures all encoders on the different sentences of a text. Tokens whose vectors are zeros are left out.
+
+    Raises TextError for a text of fewer than two different sentences.
+    """
     sample = drawn(sentences, settings)
     layers, tokens = [], []
     for name, encoder in encoders.items():
@@ -98,7 +102,7 @@ class _Sums:
         self._sample, self._encoder, self._settings = sample, encoder, settings
         shape = (len(sample.words), encoder.num_layers)
         self._sums = np.zeros((*shape, encoder.layer_dim))
-        self._squares, self._counts = np.zeros(shape), np.zeros(len(sample.words), dtype=np.int64)
+        self._counts = np.zeros(shape, dtype=np.int64)
         self._tokens: list[np.ndarray] = []
         self._occurrences: dict[str, list[np.ndarray]] = {word: [] for word in sample.explained}
         self._intra: list[np.ndarray] = []
@@ -118,8 +122,7 @@ class _Sums:
         rows = [self._sample.words[word] for word in places]
         units = unit(layers[:, list(places.values())]).swapaxes(0, 1)
         self._sums[rows] += units
-        self._squares[rows] += np.square(units).sum(axis=-1)
-        self._counts[rows] += 1
+        self._counts[rows] += known(units)
         for word, place in places.items():
             found = self._occurrences.get(word)
             if found is not None and len(found) < self._settings.occurrences:
@@ -133,24 +136,27 @@ class _Sums:
         """Every layer."""
         tokens, intra = self.tokens(), np.array(self._intra)
         for layer in range(self._encoder.num_layers):
-            norms = np.linalg.norm(tokens[layer], axis=-1)
+            with_vector = tokens[layer][known(tokens[layer])]
+            norms = np.linalg.norm(with_vector, axis=-1)
             yield LayerGeometry(
                 name,
                 layer_name(self._encoder, layer),
-                anisotropy(tokens[layer], self._settings.seed),
+                anisotropy(with_vector, self._settings.seed),
                 self._self_similarity(layer),
                 mean_and_interval(intra[:, layer]) if len(intra) else (0.0, (0.0, 0.0)),
                 self._explained(layer),
-                explained_variance(tokens[layer][:1000]),
+                explained_variance(with_vector[:1000]),
                 float(norms.mean()),
                 float(norms.std()),
             )
 
     def _self_similarity(self, layer: int) -> Measured | None:
-        if not len(self._counts):
+        measured = self._counts[:, layer] > 1
+        if not measured.any():
             return None
-        return mean_and_interval(mean_pair_cosine(self._sums[:, layer], self._squares[:, layer], self._counts))
+        return mean_and_interval(mean_pair_cosine(self._sums[measured, layer], self._counts[measured, layer]))
 
     def _explained(self, layer: int) -> Measured | None:
-        shares = [explained_variance(np.stack(found)[:, layer]) for found in self._occurrences.values() if found]
+        vectors = (np.stack(found)[:, layer] for found in self._occurrences.values() if found)
+        shares = [explained_variance(of_word) for of_word in vectors if known(of_word).any()]
         return mean_and_interval(np.array(shares)) if shares else None

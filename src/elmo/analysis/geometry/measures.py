@@ -5,47 +5,47 @@ vectors gives the mean over all pairs exactly: |sum of u_i|^2 counts every pair 
 """
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from elmo.analysis.unit_vectors import unit
 
 DRAWS = 500
 
 
-def mean_pair_cosine(
-    sums: Float[np.ndarray, "... dim"], squares: Float[np.ndarray, "..."], counts: Int[np.ndarray, "..."]
-) -> Float[np.ndarray, "..."]:
-    """The mean cosine over all pairs of different vectors.
-
-    `sums`: of their unit vectors; `squares`: of their squared lengths: the count, less the vectors that are zeros;
-    `counts`: how many there are, 2 or more.
-    """
+def mean_pair_cosine(sums: Float[np.ndarray, "... dim"], counts: Int[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+    """The mean cosine over all pairs of different vectors, from the sum of their unit vectors; `counts`: 2 or more."""
     pairs = counts.astype(np.float64) * (counts - 1)
-    return (np.square(sums, dtype=np.float64).sum(axis=-1) - squares) / pairs
+    return (np.square(sums, dtype=np.float64).sum(axis=-1) - counts) / pairs
+
+
+def known(vectors: Float[np.ndarray, "... dim"]) -> Bool[np.ndarray, "..."]:
+    """Which vectors are not zeros: static vectors are zeros for words that they don't have."""
+    return vectors.any(axis=-1)
 
 
 def anisotropy(vectors: Float[np.ndarray, "tokens dim"], seed: int = 0) -> tuple[float, tuple[float, float]]:
     """The mean cosine of tokens of different sentences, and its 95 % interval over sentences.
 
-    `vectors`: of one token of each sentence. 0 if directions are spread evenly, 1 if all vectors are parallel.
+    `vectors`: of one token of each sentence, none of them zeros. 0 if directions are spread evenly, 1 if all vectors
+    are parallel, and where there is no pair.
     """
-    units = unit(vectors).astype(np.float32)
-    counts = np.array(len(units))
-    squares = np.square(units).sum(axis=1)
-    found = float(mean_pair_cosine(units.sum(axis=0), squares.sum(), counts))
+    if len(vectors) < 2:
+        return 1.0, (1.0, 1.0)
+    units, counts = unit(vectors).astype(np.float32), np.array(len(vectors))
+    found = float(mean_pair_cosine(units.sum(axis=0), counts))
     random = np.random.default_rng(seed)
     drawn = random.multinomial(len(units), np.full(len(units), 1 / len(units)), size=DRAWS).astype(np.float32)
     # A sentence that was drawn twice is no pair with itself.
-    same = np.square(drawn) @ squares
-    pairs = np.maximum(counts.astype(np.float64) ** 2 - np.square(drawn).sum(axis=1), 1)
+    same = np.square(drawn).sum(axis=1)
+    pairs = np.maximum(counts.astype(np.float64) ** 2 - same, 1)
     low, high = np.percentile((np.square(drawn @ units).sum(axis=1) - same) / pairs, [2.5, 97.5])
     return found, (float(low), float(high))
 
 
 def intra_sentence_similarity(layers: Float[np.ndarray, "layers tokens dim"]) -> Float[np.ndarray, " layers"]:
-    """The mean cosine of a sentence's tokens to the mean of its vectors."""
+    """The mean cosine of a sentence's tokens to the mean of its vectors, over tokens that have one."""
     center = unit(layers.mean(axis=1, keepdims=True))
-    return (unit(layers) * center).sum(axis=-1).mean(axis=-1)
+    return (unit(layers) * center).sum(axis=(1, 2)) / np.maximum(known(layers).sum(axis=1), 1)
 
 
 def explained_variance(vectors: Float[np.ndarray, "occurrences dim"]) -> float:

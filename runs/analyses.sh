@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# All analyses of one model: a record, a table and a figure of each, and the paper's tables 4 to 6 beside them.
+#   [LANGUAGE=ko] runs/analyses.sh MODEL OUT DATA
+# MODEL is a name, a folder or a hub id. DATA has, for English:
+#   lm-en/{train,test}.txt.xz           one tokenized sentence a line: static vectors learn from train, test is measured
+#   wsd/semcor/semcor.data.xml.xz       SemCor in the format of Raganato et al. 2017, its keys beside it
+#   wsd/sense-inventory.tsv.xz          senses with the columns lemma, pos, rank, sense_key, semcor_count
+#   wsd-raganato/*.data.xml             test sets in the same format; all but semeval2007, on which others tune
+#   pos/ud-en-ewt/{train,dev,test}.conllu.xz
+# and for Korean lm-ko/train.txt.xz, lm-ko/test.txt and ko/pos-kaist/{train,dev,test}.conllu.xz. TESTS names the folder
+# of the test sets, if it is another one. If it is killed, run it again: what was written is kept. About half an hour of
+# one core, half of it for the static vectors. Then: python runs/analysis_page.py OUT/*.json
+set -euo pipefail
+model=$1 out=$2 data=$3
+language=${LANGUAGE:-en}
+mkdir -p "$out"
+name=$(basename "$model")
+
+# analysis NAME ARGUMENTS...: OUT/ANALYSIS-MODEL.json and its table and figure, unless the record is there already.
+analysis() {
+    local record="$out/$1-$name.json"
+    [ -f "$record" ] && return
+    elmo analyze "$@" --model "$model" -o "$record" >"$out/$1-$name.txt"
+    cat "$out/$1-$name.txt"
+}
+
+static="$out/static-$language.txt"
+[ -f "$static" ] || elmo static "$data/lm-$language/train.txt.xz" -o "$static" --seed 1
+controls=(--static "$static" --random)
+
+if [ "$language" = ko ]; then
+    text="$data/lm-ko/test.txt" treebank="$data/ko/pos-kaist" tags=upos
+else
+    text="$data/lm-en/test.txt.xz" treebank="$data/pos/ud-en-ewt" tags=xpos
+fi
+[ -d "$out/index-$name" ] || elmo index "$text" -o "$out/index-$name" --model "$model"
+
+if [ "$language" = ko ]; then
+    analysis neighbors "$out/index-$name" "배우 들 의 [연기를] 보는 재미 가 있다 ." "[연기가] 어색하다 ." --noun 연기 \
+        --static "$static"
+else
+    analysis neighbors "$out/index-$name" "The [spring] of the year is warm ." "Water came from a [spring] in the rock ." \
+        "The children [play] in the garden ." "They went to see a [play] at the theater ." --static "$static"
+    semcor="$data/wsd/semcor/semcor.data.xml.xz"
+    tests=("${TESTS:-$data/wsd-raganato}"/{senseval2,senseval3,semeval2013}.data.xml)
+    analysis precision "$semcor" "${controls[@]}"
+    analysis wsd --train "$semcor" --test "${tests[@]}" --inventory "$data/wsd/sense-inventory.tsv.xz" "${controls[@]}"
+fi
+analysis pos --train "$treebank/train.conllu.xz" --dev "$treebank/dev.conllu.xz" --test "$treebank/test.conllu.xz" \
+    --tags "$tags" "${controls[@]}"
+analysis geometry "$text" "${controls[@]}"
+
+if [ "$language" = en ]; then
+    elmo reproduce table4 "$out/neighbors-$name.json" "$out/precision-$name.json"
+    elmo reproduce table5 "$out/wsd-$name.json"
+    elmo reproduce table6 "$out/pos-$name.json"
+fi

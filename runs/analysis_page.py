@@ -1,0 +1,143 @@
+"""Fills the tables of docs/analysis.md from their records, and draws the figures from them.
+
+    python runs/analysis_page.py [RECORD.json ...]
+
+A block of the page that begins with `<!-- table NAME -->` and ends with `<!-- end -->` is made of
+docs/analysis/NAME.json, as `elmo analyze` wrote it; everything else is left as it is. Records that are named are first
+copied there. Needs matplotlib: pip install 'pyelmo[analysis]'.
+"""
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from elmo.analysis.figures import draw
+from elmo.analysis.record import Record
+from elmo.errors import ElmoError
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PAGE = DOCS / "analysis.md"
+RECORDS = DOCS / "analysis"
+
+_BLOCK = re.compile(r"(<!-- table ([\w.-]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+# Figures of these would show nothing that the table doesn't.
+_WITHOUT_FIGURE = ("neighbors",)
+
+
+def read_record(name: str) -> Record:
+    """One record of the page."""
+    return json.loads((RECORDS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def filled(page: str) -> str:
+    """The page with every block made anew."""
+    return _BLOCK.sub(lambda found: f"{found[1]}{_table(read_record(found[2]))}\n{found[3]}", page)
+
+
+def _table(record: Record) -> str:
+    lines = {"pos": _pos, "wsd": _wsd, "precision": _precision, "geometry": _geometry, "neighbors": _neighbors}
+    return "\n".join([*lines[record["analysis"]](record), "", _source(record)])
+
+
+def _pos(record: Record) -> Iterator[str]:
+    yield "| vectors | all words (95 % interval) | unseen | ambiguous | selectivity | compression |"
+    yield "|---|---|---|---|---|---|"
+    for row in record["rows"]:
+        low, high = row["interval"]
+        measured = (f"{row['unseen']:.1f}", f"{row['ambiguous']:.1f}", _cell(row["selectivity"], 1))
+        cells = (f"{row['accuracy']:.1f} ({low:.1f} to {high:.1f})", *measured, _cell(row["compression"], 2))
+        yield f"| {_name(row, record)} | {' | '.join(cells)} |"
+
+
+def _wsd(record: Record) -> Iterator[str]:
+    names = list(record["systems"][0]["sets"])
+    yield f"| system | {' | '.join(names)} | over first sense |"
+    yield "|---" * (len(names) + 2) + "|"
+    for system in record["systems"]:
+        difference, low, high = system["minus_first_sense"]
+        over = f"{difference:+.1f} ({low:+.1f} to {high:+.1f})" if system["layer"] != "first sense" else ""
+        scores = " | ".join(f"{system['sets'][name]['f1']:.1f}" for name in names)
+        yield f"| {_name(system, record)} | {scores} | {over} |"
+
+
+def _precision(record: Record) -> Iterator[str]:
+    questions = list(record["words"])
+    heads = [f"same {question}, nearest {k}" for question in questions for k in ("1", "10")]
+    yield f"| vectors | {' | '.join(heads)} |"
+    yield "|---" * (len(heads) + 1) + "|"
+    for row in record["rows"]:
+        measured = [row["precision"][question][k] for question in questions for k in ("1", "10")]
+        cells = [f"{mean:.1f} ({low:.1f} to {high:.1f})" for mean, (low, high) in measured]
+        yield f"| {_name(row, record)} | {' | '.join(cells)} |"
+
+
+def _geometry(record: Record) -> Iterator[str]:
+    keys = ("anisotropy", "self_similarity", "intra_sentence", "explained")
+    yield "| vectors | anisotropy | self-similarity | intra-sentence | explained variance | norm |"
+    yield "|---|---|---|---|---|---|"
+    for row in record["layers"]:
+        cells = [_cell(row[key] and row[key][0], 3) for key in keys]
+        yield f"| {_name(row, record)} | {' | '.join(cells)} | {row['norm']:.1f} |"
+    names = [_name(row, record) for row in record["layers"]]
+    yield from ("", f"| CKA | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|")
+    for name, alike in zip(names, record["cka"], strict=True):
+        yield f"| {name} | {' | '.join(f'{value:.2f}' for value in alike)} |"
+
+
+def _neighbors(record: Record) -> Iterator[str]:
+    yield "| query | layer | nearest other words | nearest occurrence of the word |"
+    yield "|---|---|---|---|"
+    for query in record["queries"]:
+        shown = _marked(query["sentence"], query["place"])
+        for layer, near in enumerate(query["layers"]):
+            words = ", ".join(hit["word"] for hit in near["other"][:5])
+            same = _marked(near["same"][0]["sentence"], near["same"][0]["position"]) if layer and near["same"] else ""
+            yield f"| {'' if layer else shown} | {layer} | {_plain(words)} | {same} |"
+
+
+def _marked(tokens: list[str], place: int) -> str:
+    return " ".join(f"**{_plain(token)}**" if at == place else _plain(token) for at, token in enumerate(tokens))
+
+
+def _plain(text: str) -> str:
+    """As a table of Markdown shows it."""
+    return re.sub(r"([|*_<\[\]\\`])", r"\\\1", text)
+
+
+def _name(row: Record, record: Record) -> str:
+    names = {"biLM": record["model"], "random biLM": "random weights", "static": "static vectors"}
+    encoder = names.get(row["encoder"], row["encoder"])
+    return ", ".join(filter(None, (encoder, row["layer"])))
+
+
+def _cell(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def _source(record: Record) -> str:
+    changed = " with changes" if (record["commit"] or "").endswith("+") else ""
+    commit = f"commit {record['commit'].rstrip('+')}{changed}" if record["commit"] else "no commit"
+    return f"*{record['date'][:10]}, elmo {record['elmo']}, {commit}: `{record['command']}`*"
+
+
+def main(argv: list[str]) -> int:
+    """Writes page and figures; the exit code."""
+    for path in map(Path, argv):
+        shutil.copyfile(path, RECORDS / path.name)
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    try:
+        for path in sorted(RECORDS.glob("*.json")):
+            record = read_record(path.stem)
+            if record["analysis"] not in _WITHOUT_FIGURE:
+                draw(record, path.with_suffix(".svg"), "svg")
+    except ElmoError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
