@@ -69,5 +69,5 @@ def _run(name: str, block: str, names: dict[str, Any]) -> None:
     with contextlib.redirect_stdout(printed):
         exec(compile(block, name, "exec"), names)
     promised = [line.split("  # ", 1)[1] for line in block.splitlines() if line.startswith("print(") and "  # " in line]
-    for said, line in zip(promised, printed.getvalue().splitlines(), strict=True):
-        assert said == line, block
+    lines = printed.getvalue().splitlines()
+    assert not promised or promised == lines, block  # without a promise, what a trainer says is its own affair

@@ -1,0 +1,104 @@
+"""scikit-learn: ElmoVectorizer, texts -> one vector each, as a step of a pipeline.
+
+make_pipeline(ElmoVectorizer("small-en"), LogisticRegression()).fit(texts, labels)
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float32
+
+from elmo.embed.layer_choice import LayerChoice, Layers
+from elmo.embed.results.pooling import Pool, checked_pool
+from elmo.errors import ConfigError, MissingExtraError
+from elmo.integrations.model_reference import ModelReference, State
+from elmo.integrations.texts import Tokenize, tokenized
+
+try:
+    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted
+except ImportError as error:
+    raise MissingExtraError("scikit-learn", "analysis", "ElmoVectorizer") from error
+
+
+class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Texts -> (texts, dim): the vectors of a text's tokens, pooled to one.
+
+    `model`: a name, folder, file or hub id; None: the default model. `layers`: as for `Embedder.embed`; "all" puts the
+    layers side by side. `pool`: "mean", "max", "first", "last" or "first_last". `normalize`: divide each vector by its
+    L2 norm. `tokenizer`: "whitespace", "unicode", or a function from a string to a list of strings; texts that are
+    lists of tokens are taken as they are. `dtype`, `state`: as for `Embedder`, but no state is carried.
+    A text without tokens has zeros. Nothing is learned: `fit` notes the model's hash (`model_hash_`), so that a
+    pickled pipeline (which holds no weights) never computes with other weights than it was fitted with.
+    """
+
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        layers: Layers = "average",
+        pool: Pool = "mean",
+        normalize: bool = False,
+        tokenizer: str | Tokenize = "whitespace",
+        dtype: str = "float32",
+        state: State = "zero",
+    ) -> None:
+        self.model = model
+        self.layers = layers
+        self.pool: Pool = pool
+        self.normalize = normalize
+        self.tokenizer = tokenizer
+        self.dtype = dtype
+        self.state: State = state
+
+    def fit(self, X: Iterable[Any], y: object = None) -> "ElmoVectorizer":  # noqa: N803 - as scikit-learn names it
+        """Loads the model and checks the settings. Raises ConfigError, WeightFileError."""
+        _texts(X)
+        if checked_pool(self.pool) is None:
+            raise ConfigError("pool is None, but a row of a table is one vector. Choose 'mean', 'max' or 'first_last'.")
+        reference = ModelReference(self.model, self.dtype, self.state)
+        self.n_features_ = reference.dim(self.layers)
+        self.model_, self.model_hash_ = reference.model, reference.model_hash
+        return self
+
+    def transform(self, X: Iterable[Any]) -> Float32[np.ndarray, "texts dim"]:  # noqa: N803 - as scikit-learn names it
+        """The vector of each text, in order."""
+        check_is_fitted(self)
+        reference = ModelReference(self.model_, self.dtype, self.state, self.model_hash_)
+        rows = np.empty((len(texts := _texts(X)), reference.dim(self.layers)), np.float32)
+        for row, vector in enumerate(self._vectors(reference, texts)):
+            rows[row] = vector
+        return rows
+
+    def _vectors(self, reference: ModelReference, texts: list[Any]) -> Iterator[Float32[np.ndarray, " dim"]]:
+        sentences = tokenized(texts, self.tokenizer)
+        keeps_all = LayerChoice.of(self.layers, reference.embedder.num_layers).keeps_all
+        vectors = reference.embedder.embed_iter(sentences, self.layers, pool=self.pool, normalize=self.normalize)
+        return (vector.reshape(-1) if keeps_all else vector for vector in vectors)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_features_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.one_d_array = True
+        return tags
+
+
+def _texts(X: Any) -> list[Any]:  # noqa: N803 - as scikit-learn names it
+    """The texts of one column, however it is passed."""
+    if isinstance(X, str):
+        raise ConfigError("one string was passed, but a list of texts is needed. Put it into a list: [text]")
+    shape = getattr(X, "shape", None)
+    if shape is not None and len(shape) != 1:
+        if len(shape) == 2 and shape[1] == 1:
+            return list(np.asarray(X, dtype=object)[:, 0])
+        raise ConfigError(
+            f"texts of shape {tuple(shape)} were passed, but they must be one column. In a ColumnTransformer, name the "
+            "column by a string, not by a list."
+        )
+    return list(X)
