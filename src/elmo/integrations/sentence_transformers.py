@@ -1,0 +1,168 @@
+"""sentence-transformers: ElmoModule, the first module of a SentenceTransformer.
+
+    model = SentenceTransformer(modules=elmo_modules("small-en"))
+    model.encode(["The bank was steep ."])
+
+With `layers="mix"` the scalar mix is trained by any of the library's losses; the biLM never is.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from elmo.disk.bounded import read_bytes
+from elmo.disk.json_file import read_json
+from elmo.embed.layer_choice import Layers
+from elmo.errors import ConfigError, MissingExtraError, WeightFileError
+from elmo.integrations.model_reference import ModelReference, State, side_by_side
+from elmo.integrations.texts import tokenized
+
+try:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import InputModule
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
+    from sentence_transformers.util import import_from_string
+except ImportError as error:
+    raise MissingExtraError("sentence-transformers", "sentence-transformers", "ElmoModule") from error
+
+MIX = "mix"
+
+_WHERE = ("token", "cache_folder", "revision", "local_files_only")
+_KEPT = ("prompts", "default_prompt_name", "similarity_fn_name")
+
+
+class ElmoModule(InputModule):
+    """Texts -> the vectors of their tokens, for a `Pooling` after it.
+
+    `layers`: as for `Embedder.embed`; or "mix": gamma * sum_k softmax(weights)_k * layer_k, both trained. `tokenizer`:
+    "whitespace", "unicode" or "module:function". `model`, `dtype`, `state`, `model_hash`: see `ModelReference`.
+    """
+
+    config_keys = ["model", "layers", "tokenizer_name", "dtype", "state", "model_hash"]
+    save_in_root = False
+
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        layers: Layers = "average",
+        tokenizer_name: str = "whitespace",
+        dtype: str = "float32",
+        state: State = "zero",
+        model_hash: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.reference = ModelReference(model, dtype, state, model_hash)
+        self.layers, self.tokenizer_name, self.dtype, self.state = layers, tokenizer_name, dtype, state
+        self.weights = self.gamma = None
+        if layers == MIX:
+            self.weights = nn.Parameter(torch.zeros(self.reference.embedder.num_layers))
+            self.gamma = nn.Parameter(torch.ones(1))
+        self.dim = self.reference.dim("average" if layers == MIX else layers)
+
+    @property
+    def model(self) -> str | None:
+        """The model's name."""
+        return self.reference.model
+
+    @property
+    def model_hash(self) -> str | None:
+        """SHA-256 of the weights, as used first."""
+        return self.reference.model_hash
+
+    @property
+    def tokenizer(self) -> str:  # type: ignore[override] - there is no tokenizer of words' pieces
+        """The name of the tokenizer."""
+        return self.tokenizer_name
+
+    def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **_: Any) -> dict[str, Any]:
+        """The tokens of each text; `input_ids` are places, which the library's trainer looks for."""
+        tokens = tokenized([f"{prompt}{text}" for text in inputs] if prompt else inputs, self.tokenizer_name)
+        lengths = torch.tensor([len(row) for row in tokens])
+        places = torch.arange(max(1, int(lengths.max()))).expand(len(tokens), -1)
+        mask = (places < lengths[:, None]).long()
+        return {"input_ids": places.contiguous(), "attention_mask": mask, "tokens": tokens}
+
+    def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """Adds `token_embeddings` (batch, tokens, dim); what is beyond a text's tokens is zeros."""
+        place = features["attention_mask"].device
+        rows, width = self._vectors(features["tokens"], place), features["attention_mask"].shape[1]
+        padded = pad_sequence([*rows, torch.zeros(width, self.dim, device=place)], batch_first=True)[:-1]
+        return features | {"token_embeddings": padded}
+
+    def _vectors(self, tokens: Sequence[Sequence[str]], place: torch.device) -> list[Float[Tensor, "tokens dim"]]:
+        choice = "all" if self.layers == MIX else self.layers
+        arrays = self.reference.embedder.embed([list(row) for row in tokens], choice)
+        if self.weights is None or self.gamma is None:
+            return [torch.from_numpy(side_by_side(array)).to(place) for array in arrays]
+        layers = [torch.from_numpy(array).to(place) for array in arrays]
+        shares = torch.softmax(self.weights, dim=0)
+        return [self.gamma * torch.einsum("l,ltd->td", shares, array) for array in layers]
+
+    def get_embedding_dimension(self) -> int:
+        """Dimensions of a token's vector."""
+        return self.dim
+
+    def save(self, output_path: str, *args: Any, safe_serialization: bool = True, **kwargs: Any) -> None:
+        """Writes the settings, the model's name and hash, and the mix: no weights of the biLM."""
+        self.save_config(output_path)
+        if self.layers == MIX:
+            self.save_torch_weights(output_path, safe_serialization=safe_serialization)
+
+    @classmethod
+    def load(cls, model_name_or_path: str, subfolder: str = "", **kwargs: Any) -> Self:
+        """What `save` wrote. Raises WeightFileError if the name means other weights now."""
+        where = {name: kwargs[name] for name in _WHERE if name in kwargs}
+        module = cls(**cls.load_config(model_name_or_path, subfolder, **where))
+        if module.layers == MIX:
+            cls.load_torch_weights(model_name_or_path, subfolder, model=module, **where)
+        return module
+
+
+def elmo_modules(
+    model: str | None = None, *, pool: str = "mean", normalize: bool = True, **settings: Any
+) -> list[nn.Module]:
+    """ElmoModule, pooling and perhaps normalizing, for `SentenceTransformer(modules=...)`.
+
+    `pool`: a mode of the library's `Pooling` ("mean", "max", ...); `settings`: the arguments of `ElmoModule`.
+    """
+    first = ElmoModule(model, **settings)
+    return [first, Pooling(first.dim, pool), *([Normalize()] if normalize else [])]
+
+
+def load(folder: str | Path) -> SentenceTransformer:
+    """A SentenceTransformer that was saved with an ElmoModule.
+
+    `SentenceTransformer(folder)` refuses classes from outside of the library without `trust_remote_code=True`, even of
+    an installed package; here only this class and the library's own are made. Raises WeightFileError for a folder of
+    anything else, ConfigError for other classes.
+    """
+    folder = Path(folder)
+    try:
+        listed = json.loads(read_bytes(folder / "modules.json", limit=1 << 20))
+        types, places = zip(*((entry["type"], entry["path"]) for entry in listed), strict=True)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise WeightFileError(
+            f"{folder}: is no saved SentenceTransformer: modules.json: {error}. Pass the folder it was saved to."
+        ) from None
+    classes = [_class(name, folder) for name in types]
+    modules = [one.load(str(folder), subfolder=place) for one, place in zip(classes, places, strict=True)]
+    settings = read_json(folder / "config_sentence_transformers.json")
+    return SentenceTransformer(modules=modules, **{name: settings[name] for name in _KEPT if settings.get(name)})
+
+
+def _class(name: str, folder: Path) -> Any:
+    if name == f"{ElmoModule.__module__}.{ElmoModule.__qualname__}":
+        return ElmoModule
+    if name.startswith("sentence_transformers."):
+        return import_from_string(name)
+    raise ConfigError(
+        f"{folder}: has a module {name}, which is neither ElmoModule nor of sentence-transformers: code of others is "
+        "not run here. If you trust it: SentenceTransformer(FOLDER, trust_remote_code=True)."
+    )

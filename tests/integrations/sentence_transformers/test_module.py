@@ -1,0 +1,149 @@
+"""ElmoModule in a SentenceTransformer."""
+
+import json
+
+import numpy as np
+import pytest
+
+library = pytest.importorskip("sentence_transformers")
+
+import torch  # noqa: E402
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer  # noqa: E402
+from sentence_transformers.sentence_transformer import losses  # noqa: E402
+from sentence_transformers.sentence_transformer.training_args import SentenceTransformerTrainingArguments  # noqa: E402
+
+from elmo import Embedder  # noqa: E402
+from elmo.errors import ConfigError, WeightFileError  # noqa: E402
+from elmo.integrations.sentence_transformers import ElmoModule, elmo_modules, load  # noqa: E402
+
+TEXTS = ["the cat sat", "a dog", "", "the bank was steep .", "밥을 먹었다"]
+
+
+def made(model: str, **settings) -> SentenceTransformer:
+    return SentenceTransformer(modules=elmo_modules(model, **settings), device="cpu")
+
+
+@pytest.mark.parametrize("layers", ["average", "top", 0, [0.5, 0.25, 0.25], "all"])
+def test_vectors_of_tokens_are_those_of_the_embedder_bit_for_bit(tiny_model, layers):
+    found = made(tiny_model, layers=layers).encode(TEXTS, output_value="token_embeddings")
+    embedder = Embedder.from_pretrained(tiny_model)
+    for text, tensor in zip(TEXTS, found, strict=True):
+        (expected,) = embedder.embed([text.split()], layers)
+        if layers == "all":
+            expected = np.concatenate(list(expected), axis=1)
+        if not text:  # the library keeps at least one row
+            expected = np.zeros_like(expected, shape=(1, expected.shape[1]))
+        np.testing.assert_array_equal(tensor.numpy(), expected)
+
+
+def test_sentence_vectors_are_the_mean_and_an_empty_text_is_zeros(tiny_model):
+    found = made(tiny_model, normalize=False).encode(TEXTS)
+    expected = Embedder.from_pretrained(tiny_model).embed([text.split() for text in TEXTS], "average", pool="mean")
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+    assert not found[2].any()
+    unit = made(tiny_model).encode(TEXTS)
+    np.testing.assert_allclose(np.linalg.norm(unit[[0, 1, 3, 4]], axis=1), 1, atol=1e-6)
+    assert not unit[2].any()
+
+
+def test_only_empty_texts_and_none_at_all(tiny_model):
+    model = made(tiny_model)
+    assert not model.encode(["", " "]).any()
+    assert len(model.encode([])) == 0
+
+
+def test_similarity_and_prompts(tiny_model):
+    model = SentenceTransformer(modules=elmo_modules(tiny_model), prompts={"query": "the "}, device="cpu")
+    vectors = model.encode(TEXTS[:2])
+    assert model.similarity(vectors, vectors).diagonal().tolist() == pytest.approx([1, 1], abs=1e-6)
+    np.testing.assert_array_equal(model.encode("cat", prompt_name="query"), model.encode("the cat"))
+
+
+def test_the_untrained_mix_is_the_average(tiny_model):
+    mixed = made(tiny_model, layers="mix").encode(TEXTS)
+    np.testing.assert_allclose(mixed, made(tiny_model).encode(TEXTS), atol=1e-6)
+
+
+@pytest.mark.parametrize("layers", ["average", "mix"])
+def test_saved_and_loaded_gives_the_same_and_holds_no_weights(tiny_model, tmp_path, layers):
+    model = SentenceTransformer(modules=elmo_modules(tiny_model, layers=layers), prompts={"q": "a "}, device="cpu")
+    if layers == "mix":
+        with torch.no_grad():
+            model[0].weights.copy_(torch.tensor([1.0, -2.0, 0.5]))
+    before = model.encode(TEXTS)
+    model.save(str(tmp_path / "saved"))
+    assert sum(path.stat().st_size for path in (tmp_path / "saved" / "0_ElmoModule").iterdir()) < 5000
+    again = load(tmp_path / "saved")
+    np.testing.assert_array_equal(again.encode(TEXTS), before)
+    assert again.prompts["q"] == "a "
+    flagged = SentenceTransformer(str(tmp_path / "saved"), trust_remote_code=True, device="cpu")
+    np.testing.assert_array_equal(flagged.encode(TEXTS), before)
+
+
+def test_another_model_under_the_saved_name_is_an_error(tiny_model, other_model, tmp_path):
+    made(tiny_model).save(str(tmp_path / "saved"))
+    path = tmp_path / "saved" / "0_ElmoModule" / "config.json"
+    path.write_text(path.read_text().replace(tiny_model, other_model))
+    with pytest.raises(WeightFileError, match="were used when this was made"):
+        load(tmp_path / "saved")
+
+
+def test_a_folder_of_other_code_is_not_run(tiny_model, tmp_path):
+    made(tiny_model).save(str(tmp_path / "saved"))
+    path = tmp_path / "saved" / "modules.json"
+    listed = json.loads(path.read_text())
+    listed[1]["type"] = "os.system"
+    path.write_text(json.dumps(listed))
+    with pytest.raises(ConfigError, match=r"has a module os\.system"):
+        load(tmp_path / "saved")
+    with pytest.raises(WeightFileError, match="is no saved SentenceTransformer"):
+        load(tmp_path)
+    path.write_text("{}")
+    with pytest.raises((WeightFileError, ConfigError)):
+        load(tmp_path / "saved")
+
+
+def test_training_moves_the_mix_and_only_the_mix(tiny_model, tmp_path):
+    from datasets import Dataset
+
+    model = made(tiny_model, layers="mix")
+    assert [name for name, _ in model.named_parameters()] == ["0.weights", "0.gamma"]
+    pairs = {"sentence1": ["a cat", "a dog"] * 20, "sentence2": ["the cat", "the bank"] * 20, "score": [1.0, 0.0] * 20}
+    data = Dataset.from_dict(pairs)
+    arguments = SentenceTransformerTrainingArguments(
+        output_dir=str(tmp_path / "run"),
+        max_steps=20,
+        per_device_train_batch_size=3,
+        learning_rate=0.1,
+        report_to=[],
+        use_cpu=True,
+        save_strategy="no",
+        disable_tqdm=True,
+    )
+    loss = losses.CosineSimilarityLoss(model)
+    SentenceTransformerTrainer(model=model, args=arguments, train_dataset=data, loss=loss).train()
+    assert model[0].weights.abs().max() > 0.05
+
+
+@pytest.mark.slow  # processes that import everything anew
+def test_two_processes_give_the_same_vectors(tiny_model):
+    model = made(tiny_model)
+    pool = model.start_multi_process_pool(["cpu", "cpu"])
+    try:
+        found = model.encode(TEXTS * 10, pool=pool, chunk_size=7)
+    finally:
+        model.stop_multi_process_pool(pool)
+    np.testing.assert_array_equal(found, model.encode(TEXTS * 10))
+
+
+def test_settings_that_make_no_sense_are_errors(tiny_model):
+    for settings in ({"state": "carry"}, {"layers": "bottom"}):
+        with pytest.raises(ConfigError):
+            ElmoModule(tiny_model, **settings)
+    with pytest.raises(ConfigError, match="there is no tokenizer"):
+        made(tiny_model, tokenizer_name="pieces").encode("a b")
+
+
+@pytest.mark.filterwarnings("ignore:'pin_memory' argument:UserWarning")
+def test_the_guide_runs(run_guide):
+    run_guide("sentence-transformers.md")
