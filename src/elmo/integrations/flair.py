@@ -1,0 +1,72 @@
+"""flair: ELMoTokenEmbeddings, for its taggers and other models of tokens.
+
+    ELMoTokenEmbeddings("small-en").embed(Sentence("The bank was steep ."))
+
+flair's own class ELMoEmbeddings needs allennlp 0.9, which no longer installs; a model saved with this one is loaded
+after `import elmo.integrations.flair`.
+"""
+
+from dataclasses import asdict
+from typing import Any
+
+import torch
+
+from elmo.embed.layer_choice import Layers
+from elmo.errors import MissingExtraError
+from elmo.integrations.model_reference import ModelReference, State, side_by_side
+
+try:
+    import flair
+    from flair.data import Sentence
+    from flair.embeddings.base import TokenEmbeddings, register_embeddings
+except ImportError as error:
+    raise MissingExtraError("flair", "flair", "ELMoTokenEmbeddings") from error
+
+
+@register_embeddings
+class ELMoTokenEmbeddings(TokenEmbeddings):
+    """The vectors of a sentence's tokens, as flair has tokenized it.
+
+    `layers`: as for `Embedder.embed`; "all" puts the layers side by side, as flair's own class did. `model`, `dtype`,
+    `state`, `model_hash`: see `ModelReference`. The biLM is frozen and no part of the module: flair's models store its
+    name and hash, no weights. Vectors never change, so flair keeps them over the epochs as its
+    `embeddings_storage_mode` says.
+    """
+
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        layers: Layers = "average",
+        dtype: str = "float32",
+        state: State = "zero",
+        model_hash: str | None = None,
+    ) -> None:
+        self.reference = ModelReference(model, dtype, state, model_hash)
+        self.layers = layers
+        self.name = f"elmo {self.reference.model} {layers} {dtype} {state}"
+        self.static_embeddings = True
+        super().__init__()
+        self._length = self.reference.dim(layers)
+        self.eval()
+
+    @property
+    def embedding_length(self) -> int:
+        """Dimensions of a token's vector."""
+        return self._length
+
+    def _add_embeddings_internal(self, sentences: list[Sentence]) -> None:
+        arrays = self.reference.embedder.embed([[token.text for token in it] for it in sentences], self.layers)
+        for sentence, array in zip(sentences, arrays, strict=True):
+            vectors = torch.from_numpy(side_by_side(array)).to(flair.device)
+            for token, vector in zip(sentence, vectors, strict=True):
+                token.set_embedding(self.name, vector)
+
+    def to_params(self) -> dict[str, Any]:
+        """What a saved flair model stores of this."""
+        return asdict(self.reference) | {"layers": self.layers}
+
+    @classmethod
+    def from_params(cls, params: dict[str, Any]) -> "ELMoTokenEmbeddings":
+        """The embeddings of a saved model. Raises WeightFileError if the name means other weights now."""
+        return cls(**params)
