@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint format clean
+.PHONY: demo test test-slow test-integrations lint format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/bank.py
@@ -14,6 +14,10 @@ test: $(VENV)/.installed-dev
 
 test-slow: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 -m slow
+
+# ray, flair, sentence-transformers, ...: each in an environment of its own (some minutes and 2 GB, once).
+test-integrations: $(VENV)/.installed-dev
+	VENV=$(VENV) .ci/integrations all
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
