@@ -28,6 +28,10 @@ class TextError(ElmoError, ValueError):
     """A text, corpus or vocabulary file can't be read as requested."""
 
 
+class TextWarning(UserWarning):
+    """A text that can be read, but is likely not what the model was trained on: untokenized, or in another language."""
+
+
 class WeightFileError(ElmoError, ValueError):
     """A model's files are missing, damaged or belong to different models."""
 

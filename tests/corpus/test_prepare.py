@@ -298,7 +298,7 @@ def test_too_few_documents_are_an_error_that_says_how_many(tmp_path, corpus):
         ({"valid_share": 0.1, "documents": "block", "format": "jsonl"}, "blank lines separate no documents"),
         ({"valid_share": 0.1, "documents": "row", "sentences": "across-lines"}, "a line may be half a sentence"),
         ({"sentences": "words"}, "sentences is 'words'.*lines, within-lines, across-lines"),
-        ({"format": "xml"}, "format is 'xml'.*auto, text, jsonl, conllu"),
+        ({"format": "xml"}, "format is 'xml'.*auto, text, jsonl, csv, tsv, conll, conllu"),
         ({"errors": "ignore"}, "errors is 'ignore'.*strict, skip"),
         ({"tokenizer": "nowhere:f"}, "'nowhere:f' can't be found"),
     ],

@@ -107,6 +107,8 @@ class Embedder:
         default = _MAX_TOKENS.get(place, _MAX_TOKENS_ELSEWHERE)
         self.max_tokens = default if max_tokens is None else checked_count(max_tokens, "max_tokens", "tokens")
         self.source = "a model in memory"
+        self.vocabulary: Sequence[str] | None = None
+        """The words of the model's softmax, the most frequent first, if it was loaded with them."""
         self._cache_bytes = _checked_bytes(cache_bytes)
         self._tokens = TokenTable(network, self._cache_bytes)
         self._carried = RowStates(self.config)
@@ -143,6 +145,7 @@ class Embedder:
         model = checkpoint if place == "cpu" else _in_torch(checkpoint, place)
         embedder = cls(model, dtype=dtype, state=state, warm_state=warm_state, **settings)
         embedder.source = checkpoint.source_format
+        embedder.vocabulary = checkpoint.vocabulary
         return embedder
 
     @property

@@ -15,8 +15,8 @@ import pytest
 
 from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.embedder import Embedder
-from elmo.embed.storage.layout import VectorLayout
-from elmo.embed.storage.writers import WRITERS, read_vectors
+from elmo.embed.storage.layout import VectorLayout, files_of, format_of
+from elmo.embed.storage.writers import WRITERS, NpyWriter, read_vectors
 from elmo.errors import ConfigError, Interrupted, OutputError, TextError
 
 SUFFIXES = (".hdf5", ".npy", ".parquet")
@@ -44,14 +44,15 @@ def test_an_interrupted_run_resumed_is_the_uninterrupted_one_to_the_byte(tiny_bi
     whole, parts = tmp_path / f"whole{suffix}", tmp_path / f"parts{suffix}"
     embed_corpus(Embedder(tiny_bilm, state=state), text, whole, window=4)
     for windows in (2, 0, 3):
-        with pytest.raises(Interrupted, match=r"interrupted after line \d+ of 27.*--resume"):
+        with pytest.raises(Interrupted, match=r"interrupted after row \d+ of 27.*--resume"):
             embed_corpus(
                 Embedder(tiny_bilm, state=state), text, parts, window=4, resume=True, stop_asked=stop_after(windows)
             )
         assert not parts.exists()
     report = embed_corpus(Embedder(tiny_bilm, state=state), text, parts, window=4, resume=True)
     assert report["resumed_at_line"] == 20
-    assert parts.read_bytes() == whole.read_bytes()
+    for one, other in zip(files_of(parts, format_of(parts)), files_of(whole, format_of(whole)), strict=True):
+        assert one.read_bytes() == other.read_bytes(), one.name
     assert not (tmp_path / f"parts{suffix}.partial").exists()
 
 
@@ -233,13 +234,13 @@ def test_the_report_says_what_was_done(embedder, text, lines, tmp_path):
 def test_packed_text_other_tokenizers_and_formats_by_name(embedder, text, tmp_path):
     packed = tmp_path / "corpus.txt.xz"
     packed.write_bytes(lzma.compress(text.read_bytes()))
-    embed_corpus(embedder, packed, tmp_path / "vectors.bin", format="npy", tokenizer=list, layers=[0, 0, 1])
+    embed_corpus(embedder, packed, tmp_path / "vectors.bin", to="npy", tokenizer=list, layers=[0, 0, 1])
     numbers = np.load(tmp_path / "vectors.bin")
     assert len(numbers) == sum(len(line) for line in text.read_text(encoding="utf-8").splitlines())
     with pytest.raises(ConfigError, match="says no format"):
         embed_corpus(embedder, text, tmp_path / "other.bin")
     with pytest.raises(ConfigError, match="format is 'xml'"):
-        embed_corpus(embedder, text, tmp_path / "other.bin", format="xml")
+        embed_corpus(embedder, text, tmp_path / "other.bin", to="xml")
 
 
 def test_standard_input_is_kept_until_the_end(embedder, text, tmp_path, monkeypatch):
@@ -305,9 +306,12 @@ def test_too_little_disk_is_said_before_with_what_would_fit(embedder, text, tmp_
     with pytest.raises(OutputError) as told:
         embed_corpus(embedder, text, tmp_path / "vectors.npy")
     tokens = sum(len(line.split()) for line in text.read_text(encoding="utf-8").splitlines())
+    text_bytes = NpyWriter(tmp_path, VectorLayout(np.array([tokens, *[0] * 26]), 3, 16, "float32"), {}).overhead_bytes(
+        None
+    )
     assert str(told.value) == (
-        f"Not enough disk: {tokens * 192 / 1000:.1f} kB needed for {tokens} tokens (3 layers, float32), 1.0 kB free. "
-        f"Try --layers average ({tokens * 64 / 1000:.1f} kB) or --store float16. "
+        f"Not enough disk: {(tokens * 192 + text_bytes) / 1000:.1f} kB needed for {tokens} tokens (3 layers, float32), "
+        f"1.0 kB free. Try --layers average ({(tokens * 64 + text_bytes) / 1000:.1f} kB) or --store float16. "
         f"The disk is that of {tmp_path / 'vectors.npy.partial'}."
     )
     with pytest.raises(OutputError, match=r"\(1 layer, float16\).*Free some space"):

@@ -8,6 +8,7 @@ import pytest
 
 from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.storage.layout import VectorLayout
+from elmo.embed.storage.text_columns import StoredRow
 from elmo.embed.storage.writers import WRITERS, read_vectors
 from elmo.errors import ConfigError, MissingExtraError, OutputError, TextError
 
@@ -41,6 +42,7 @@ def test_vectors_are_read_back_as_they_were_embedded(embedder, text, lines, tmp_
             "dtype": "float32",
             "store": store,
             "tokenizer": "whitespace",
+            "sentences": "lines",
             "keep_boundaries": "False",
             "run": vectors.metadata["run"],
         }
@@ -49,7 +51,7 @@ def test_vectors_are_read_back_as_they_were_embedded(embedder, text, lines, tmp_
 def test_hdf5_has_the_layout_of_allennlp(embedder, text, lines, tmp_path):
     embed_corpus(embedder, text, tmp_path / "vectors.hdf5")
     with h5py.File(tmp_path / "vectors.hdf5") as file:
-        assert set(file) == {"sentence_to_index", *map(str, range(len(lines)))}
+        assert set(file) == {"sentence_to_index", "text", *map(str, range(len(lines)))}
         assert file["0"].shape == (3, 7, 16)
         assert file["1"].shape == (3, 0, 16)
         assert file["0"].dtype == np.float32
@@ -63,6 +65,7 @@ def test_sentences_can_be_left_out(embedder, text, tmp_path):
     embed_corpus(embedder, text, tmp_path / "vectors.h5", forget_sentences=True)
     with h5py.File(tmp_path / "vectors.h5") as file:
         assert "sentence_to_index" not in file
+        assert "tokens" not in file["text"]
 
 
 def test_npy_is_one_array_for_numpy_alone(embedder, text, lines, tmp_path):
@@ -97,9 +100,10 @@ def test_boundaries_have_vectors_on_blank_lines_too(tiny_bilm, text, tmp_path):
 def test_a_number_float16_cannot_hold_is_an_error_that_names_its_line(tmp_path):
     layout = VectorLayout(np.array([1, 1]), None, 2, "float16")
     writer = WRITERS["npy"](tmp_path, layout, {})
-    writer.create(None)
+    rows = [StoredRow([token], np.array([[0, 1]]), 1) for token in "ab"]
+    writer.create(None, rows)
     with pytest.raises(OutputError, match="line 2 has the number 70000.*--store float32"):
-        writer.write(0, [["a"], ["b"]], [np.ones((1, 2), np.float32), np.array([[0, -70000]], np.float32)])
+        writer.write(0, rows, [np.ones((1, 2), np.float32), np.array([[0, -70000]], np.float32)])
     writer.close()
 
 

@@ -11,9 +11,10 @@ finish         rename the file to OUTPUT, whole
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -21,83 +22,137 @@ import numpy as np
 
 from elmo.embed.corpus.background_writer import OneBehind
 from elmo.embed.corpus.disk_space import disk_full, require_space
+from elmo.embed.corpus.join import ALL_ROWS, SHARD, WHOLE_RUN
 from elmo.embed.corpus.partial_folder import DamagedFolder, PartialFolder, Progress, Window
 from elmo.embed.corpus.places import check_places, require_free
-from elmo.embed.corpus.plan import CorpusPlan, OnProgress, StopAsked, TextSource, plan_corpus
+from elmo.embed.corpus.plan import CorpusPlan, OnProgress, StopAsked, plan_corpus
+from elmo.embed.corpus.shards import Shard, rows_of_shard
+from elmo.embed.corpus.text_source import TextSource
 from elmo.embed.embedder import Embedder
 from elmo.embed.layer_choice import LayerChoice, Layers
-from elmo.embed.storage.layout import FileFormat, StoredType, VectorLayout, files_of
+from elmo.embed.storage.layout import FIRST_ROW, FileFormat, StoredType, VectorLayout, files_of
 from elmo.embed.storage.readers import read_vectors
+from elmo.embed.storage.text_columns import TextColumns, names_of_files
 from elmo.embed.storage.writers import WRITERS, VectorWriter
 from elmo.embed.windows import windows
-from elmo.errors import ConfigError, ElmoError, Interrupted
+from elmo.errors import ConfigError, ElmoError, Interrupted, TextError, TextWarning
+from elmo.text.first_look.sample import first_look
+from elmo.text.reading.placed import PlacedSentence
+from elmo.text.reading.settings import AUTO, Reading, SentenceEnds, text_files
 from elmo.text.sentence_checks import checked_count
 from elmo.text.sentences import OnBadText, Tokenize
-from elmo.text.text_file import is_stream
+from elmo.text.text_file import FormatChoice, format_of, is_stream
 from elmo.version import __version__
+
+Warn = Callable[[str], object]
+"""Called with a message about the text."""
 
 _WORK_FILES = tuple(sorted({name for writer in WRITERS.values() for name in writer.work_files}))
 
 
 def embed_corpus(
     embedder: Embedder,
-    text: Path | str,
+    text: Path | str | Sequence[Path | str],
     output: Path | str,
     *,
     layers: Layers = "all",
-    format: str | None = None,
+    to: FileFormat | None = None,
     store: StoredType = "float32",
+    format: FormatChoice = "auto",
+    field: str = "text",
+    sentences: SentenceEnds = "lines",
+    tokenizer: str | Tokenize = AUTO,
     encoding: str = "utf-8",
     errors: OnBadText = "strict",
-    tokenizer: str | Tokenize = "whitespace",
     window: int | None = None,
     forget_sentences: bool = False,
+    shard: str | None = None,
     resume: bool = False,
     force: bool = False,
     progress: OnProgress | None = None,
     stop_asked: StopAsked | None = None,
+    warn: Warn | None = None,
 ) -> dict[str, Any]:
-    """Embeds a text, one sentence a line, into a file with one array for each line; gives a report.
+    """Embeds a text into a file with one array for each row, a sentence or a blank line; gives a report.
 
-    `text`: plain or packed (.gz, .xz, .bz2, .zst); "-" is standard input. What can be read only once, that or a pipe,
-    is kept in OUTPUT.partial until the end.
-    `output`: HDF5, Parquet or npy by its ending, or as `format` says; `store`: what the numbers are stored as.
-    `layers`: see `Embedder.embed`. `tokenizer`: a name known to `elmo.text.tokenizer`, or a function.
+    `text`: a file, plain or packed (.gz, .xz, .bz2, .zst), or several; "-" is standard input. What can be read only
+    once, that or a pipe, is kept in OUTPUT.partial until the end. `format`, `field`, `sentences`, `tokenizer`,
+    `encoding`: how it is read; see `elmo.text.reading.settings.Reading`. The tokenizer may also be a function.
+    `output`: HDF5, Parquet or npy by its ending, or as `to` says; `store`: the type of the stored values. Beside the
+    vectors it has what joins them to the text: tokens, their spans, line and sentence (`read_vectors` reads it).
+    `layers`: see `Embedder.embed`.
     `errors`: "strict" stops at a line that is not in `encoding`; "skip" lists it in the report and gives it, like a
     blank line, an array of length 0, so that line numbers stay true.
-    `window`: lines taken at a time (default 512, fewer if they are long); in carry mode the rows of a batch (64): line
-    k then continues line k - window, and the first window starts from nothing.
-    `forget_sentences`: leave the sentences out of an HDF5 file; they are all in memory otherwise.
+    `window`: rows taken at a time (default 512, fewer if they are long); in carry mode the rows of a batch (64): row
+    k then continues row k - window, and the first window starts from nothing.
+    `forget_sentences`: leave all words out of the file: tokens, and the index of sentences in HDF5, for which they are
+    all in memory otherwise.
+    `shard`: "2/8" embeds the second of eight parts of the text; `join_shards` makes of all eight the file of a single
+    run, byte by byte. Not in carry mode, in which every part depends on the one before.
     `resume`: go on where a killed run ended, if there was one, after every checksum of what it left was compared; if
     it was killed at its very end, there is nothing left to do. `force`: replace a finished file; begin anew. Both: go
     on, or begin anew if what is there can't be trusted (then the report's `begun_anew` says why).
-    `progress(what, done, total)` is called for "reading" in bytes, "checking" (what is resumed) in lines, and
-    "embedding" in tokens; `stop_asked()` is asked before each window whether to stop there.
-    The report has lines, tokens, blank_lines, bad_lines (messages), bytes, seconds, tokens_per_second.
+    `progress(what, done, total)` is called for "reading" in bytes, "checking" (what is resumed) in rows, and
+    "embedding" in tokens; `stop_asked()` is asked before each window whether to stop there; `warn(message)` is called,
+    before anything is embedded, if a text looks untokenized or is not in the model's language (default: a Python
+    warning, `TextWarning`).
+    The report has lines (rows), tokens, blank_lines, bad_lines (messages), bytes, seconds, tokens_per_second.
     Raises TextError, ConfigError (also if text and output are one file), OutputError (it exists, another process is at
     work on it, what is to be resumed is damaged, the disk is or will be full), Interrupted (resumable).
     """
     _check(store, window)
+    which = None if shard is None else Shard.of(shard)
+    if which is not None and embedder.state == "carry":
+        raise ConfigError(
+            f"shard is {which}, but the state is 'carry', in which every sentence depends on those before. Embed the "
+            "whole text in one run, or choose state='zero' or 'warm'."
+        )
     output = Path(output)
-    file_format = check_places(text, output, format, resume=resume, force=force)
+    texts = text_files([str(it) for it in _listed(text)])
+    file_format = check_places(texts, output, to, resume=resume, force=force)
     choice = LayerChoice.of(layers, embedder.num_layers)
     partial = PartialFolder(output, _WORK_FILES)
-    source = TextSource(partial.input if is_stream(text) else Path(text), encoding, errors, tokenizer, str(text))
+    named = tokenizer if isinstance(tokenizer, str) else "whitespace"
+    reading = Reading(format, field, sentences, named, encoding, errors)
+    reading.check()
+    is_once = is_stream(texts[0])
+    paths = (partial.input,) if is_once else tuple(map(Path, texts))
+    source = TextSource(paths, reading, None if isinstance(tokenizer, str) else tokenizer, texts[0] if is_once else "")
     with_sentences = file_format == "hdf5" and not forget_sentences
     with partial.held():
-        _make_room(partial, file_format, needs_input=is_stream(text), resume=resume, force=force)
-        if is_stream(text) and not partial.is_begun:
-            partial.spool(text)
-        plan = plan_corpus(source, with_sentences=with_sentences, progress=progress, stop_asked=stop_asked)
+        _make_room(partial, file_format, needs_input=is_once, resume=resume, force=force)
+        if is_once and not partial.is_begun:
+            partial.spool(texts[0])
+        source = _looked_at(source, embedder.vocabulary, warn or _python_warning)
+        # The index of a shard's sentences is made when its rows are known.
+        plan = plan_corpus(
+            source, with_sentences=with_sentences and which is None, progress=progress, stop_asked=stop_asked
+        )
+        num_rows = len(plan.lengths)
+        if which is not None:
+            first, stop = rows_of_shard(plan.lengths, which, embedder.window_limits(window))
+            source = source.part(first, stop)
+            plan = plan.part(first, stop, source.sentence_index() if with_sentences else None)
         num_layers = embedder.num_layers if choice.keeps_all else None
         # With boundaries kept, even a blank line has two vectors.
         lengths = plan.lengths + (2 if embedder.keep_boundaries else 0)
         layout = VectorLayout(lengths, num_layers, embedder.layer_dim, store)
-        metadata = _metadata(embedder, source, choice, store)
-        settings = metadata | {"format": file_format, "sentences": str(with_sentences)}
+        boundaries = embedder.bilm.token_map.boundary_tokens if embedder.keep_boundaries else None
+        columns = TextColumns(not forget_sentences, boundaries, names_of_files(texts))
+        metadata = _metadata(embedder, source, choice, store, columns)
+        settings = metadata | {"format": file_format, "sentence_index": str(with_sentences)}
         settings |= _settings(embedder, source, plan, window)
         metadata["run"] = _hash_of(settings)
-        writer = WRITERS[file_format](partial.path, layout, metadata)
+        if which is not None:
+            metadata |= {
+                SHARD: str(which),
+                FIRST_ROW: str(source.first),
+                ALL_ROWS: str(num_rows),
+                WHOLE_RUN: metadata["run"],
+            }
+            settings |= {SHARD: str(which)}
+            metadata["run"] = _hash_of(settings)
+        writer = WRITERS[file_format](partial.path, layout, metadata, columns)
         run = _Run(embedder, source, plan, partial, writer, layers, window, force, progress, stop_asked)
         return run.report(run.make(settings, resume=resume))
 
@@ -159,7 +214,7 @@ class _Run:
             "output": str(self.partial.output),
             "lines": len(plan.lengths),
             "tokens": plan.num_tokens,
-            "blank_lines": int((plan.lengths == 0).sum()) - len(plan.bad_lines),
+            "blank_lines": int((plan.lengths == 0).sum()) - self._num_bad_rows(),
             "bad_lines": plan.bad_lines,
             "bytes": self.partial.output.stat().st_size,
             "resumed_at_line": before.lines,
@@ -168,6 +223,11 @@ class _Run:
             "metadata": self.writer.metadata,
         }
         return report if self.begun_anew is None else report | {"begun_anew": self.begun_anew}
+
+    def _num_bad_rows(self) -> int:
+        """Rows without tokens because a line is bad: several bad lines may be one row, or none."""
+        rows = {row for row in self.plan.bad_rows if row - self.source.first < len(self.plan.lengths)}
+        return sum(1 for row in rows if self.plan.lengths[row - self.source.first] == 0)
 
     def _is_made(self) -> bool:
         """Whether the output is this very run's: killed after its last step, or never."""
@@ -183,7 +243,7 @@ class _Run:
         """Makes the file's structure."""
         self._require_space(done=0)
         with self._explained():
-            facts = self.writer.create(self.plan.sentence_index)
+            facts = self.writer.create(self.plan.sentence_index, self.source.rows_from(0, self.plan.lengths))
             self.partial.begin({"settings": dict(settings), "structure": facts})
 
     def _begin_anew(self, settings: Mapping[str, Any]) -> None:
@@ -228,21 +288,21 @@ class _Run:
         embedder, carries = self.embedder, self.embedder.state == "carry"
         if done.lines == len(self.plan.lengths):
             return
-        sentences = self.source.sentences_from(done.lines, self.plan.lengths)
+        rows = self.source.rows_from(done.lines, self.plan.lengths)
         self._tell(done.tokens)
         lines, tokens = done.lines, done.tokens
         # Whatever happens, the window that is being written comes to its end before the file is closed.
         with _Keeper(self.partial, self.writer, done) as keeper:
-            for group in windows(sentences, *embedder.window_limits(self.window)):
+            for group in windows(rows, *embedder.window_limits(self.window), length=_num_tokens):
                 if self.stop_asked is not None and self.stop_asked():
                     keeper.wait()
                     raise Interrupted(self._interrupted(lines))
-                arrays = embedder.embed(group, self.layers)
+                arrays = embedder.embed([row.tokens for row in group], self.layers)
                 state = embedder.state_dict() if carries else None
                 keeper.wait()
                 self._tell(tokens)
                 self.tokens_kept = tokens
-                first, lines, tokens = lines, lines + len(group), tokens + sum(map(len, group))
+                first, lines, tokens = lines, lines + len(group), tokens + sum(map(_num_tokens, group))
                 keeper.keep(first, group, arrays, tokens, state)
             keeper.wait()
             self._tell(tokens)
@@ -253,7 +313,7 @@ class _Run:
 
     def _interrupted(self, lines: int) -> str:
         return (
-            f"{self.partial.output}: interrupted after line {lines:,} of {len(self.plan.lengths):,}. What is finished "
+            f"{self.partial.output}: interrupted after row {lines:,} of {len(self.plan.lengths):,}. What is finished "
             f"is kept in {self.partial.path}. Go on with the same command and --resume."
         )
 
@@ -284,7 +344,7 @@ class _Keeper:
     def keep(
         self,
         first: int,
-        group: Sequence[Sequence[str]],
+        group: Sequence[PlacedSentence],
         arrays: Sequence[np.ndarray],
         tokens: int,
         state: dict[str, np.ndarray] | None,
@@ -299,7 +359,7 @@ class _Keeper:
     def _keep(
         self,
         first: int,
-        group: Sequence[Sequence[str]],
+        group: Sequence[PlacedSentence],
         arrays: Sequence[np.ndarray],
         tokens: int,
         state: dict[str, np.ndarray] | None,
@@ -321,20 +381,55 @@ def _check(store: str, window: int | None) -> None:
         checked_count(window, "window", "lines taken at a time")
 
 
-def _metadata(embedder: Embedder, source: TextSource, choice: LayerChoice, store: str) -> dict[str, str]:
-    """What the file says of itself; no dates and no paths, so that equal runs give equal files."""
-    return {
-        "elmo_version": __version__,
-        "model_hash": embedder.model_hash,
-        "layers": choice.name,
-        "num_layers": str(embedder.num_layers),
-        "dim": str(embedder.layer_dim),
-        "state": embedder.state if embedder.state_hash is None else f"{embedder.state} {embedder.state_hash}",
-        "dtype": embedder.dtype,
-        "store": store,
-        "tokenizer": source.tokenizer_name,
-        "keep_boundaries": str(embedder.keep_boundaries),
-    }
+def _listed(text: Path | str | Sequence[Path | str]) -> Sequence[Path | str]:
+    return [text] if isinstance(text, str | Path) else list(text)
+
+
+def _looked_at(source: TextSource, vocabulary: Sequence[str] | None, warn: Warn) -> TextSource:
+    """The source with the tokenizer that "auto" stands for, when everything odd was said."""
+    try:
+        look = first_look(source.paths, source.reading, source.name)
+    except TextError as error:
+        raise TextError(source.told(str(error))) from None
+    # A function of the caller's own is what they want, and what it makes of the text isn't known here.
+    if source.tokenize is None:
+        for message in (look.note, *look.warnings(vocabulary)):
+            if message:
+                warn(message)
+    return replace(source, reading=look.reading)
+
+
+def _python_warning(message: str) -> None:
+    warnings.warn(message, TextWarning, stacklevel=4)
+
+
+def _num_tokens(row: PlacedSentence) -> int:
+    return len(row.tokens)
+
+
+def _metadata(
+    embedder: Embedder, source: TextSource, choice: LayerChoice, store: str, columns: TextColumns
+) -> dict[str, str]:
+    """What the file says of itself; no dates, and names only of several files, so that equal runs give equal files."""
+    several = {"files": json.dumps(columns.files)} if columns.files else {}
+    words = {} if columns.has_tokens else {"words": "left out"}
+    return (
+        several
+        | words
+        | {
+            "elmo_version": __version__,
+            "model_hash": embedder.model_hash,
+            "layers": choice.name,
+            "num_layers": str(embedder.num_layers),
+            "dim": str(embedder.layer_dim),
+            "state": embedder.state if embedder.state_hash is None else f"{embedder.state} {embedder.state_hash}",
+            "dtype": embedder.dtype,
+            "store": store,
+            "tokenizer": source.tokenizer_name,
+            "sentences": source.reading.sentences,
+            "keep_boundaries": str(embedder.keep_boundaries),
+        }
+    )
 
 
 def _settings(embedder: Embedder, source: TextSource, plan: CorpusPlan, window: int | None) -> dict[str, Any]:
@@ -343,8 +438,10 @@ def _settings(embedder: Embedder, source: TextSource, plan: CorpusPlan, window: 
     return {
         "text_sha256": plan.sha256,
         "text_bytes": plan.num_bytes,
-        "encoding": source.encoding,
-        "errors": source.errors,
+        "encoding": source.reading.encoding,
+        "errors": source.reading.errors,
+        "text_formats": [format_of(source.given_as or path, source.reading.format) for path in source.paths],
+        "field": source.reading.field,
         "window_lines": limits[0],
         "window_tokens": limits[1],
         "max_tokens": embedder.max_tokens,

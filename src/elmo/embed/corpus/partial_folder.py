@@ -40,7 +40,7 @@ _OWN_FILES = (_MANIFEST_FILE, _PROGRESS_FILE, _WINDOWS_FILE, _INPUT_FILE)
 _STATE_FILE = re.compile(r"state-\d{1,18}\.npz", re.ASCII)
 _UNFINISHED = ".unfinished"
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 _SMALL_FILE = 1 << 20  # bytes
 
 

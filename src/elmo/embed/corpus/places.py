@@ -17,27 +17,38 @@ from elmo.text.text_file import check_is_text_file, require_other_file
 _LONGEST_ENDING = ".metadata.json"
 
 
-def check_places(text: Path | str, output: Path, format: str | None, *, resume: bool, force: bool) -> FileFormat:
+def check_places(
+    texts: Sequence[Path | str], output: Path, format: str | None, *, resume: bool, force: bool
+) -> FileFormat:
     """The format of the file that would be made.
 
     Raises TextError (no such text), ConfigError (no such format; text and output are one file), OutputError (something
     is in the way), MissingExtraError (a library for the format is not installed).
     """
     file_format = format_of(output, format)
-    check_is_text_file(text)
+    for text in texts:
+        check_is_text_file(text)
+    targets = (*files_of(output, file_format), PartialFolder(output).path)
+    for text in texts:
+        for target in targets:
+            require_other_file(text, target)
+    # What is there may be a resumed run's own: that takes a look at the text.
+    return check_output(output, format, force=force or resume)
+
+
+def check_output(output: Path, format: str | None, *, force: bool) -> FileFormat:
+    """The format of a file of vectors that can be made; `force`: it may replace another.
+
+    Raises ConfigError (no such format), OutputError (something is in the way), MissingExtraError.
+    """
+    file_format = format_of(output, format)
     require_libraries(file_format)
     _require_possible_name(output)
-    partial = PartialFolder(output)
-    targets = files_of(output, file_format)
-    for target in (*targets, partial.path):
-        require_other_file(text, target)
     if output.is_dir():
         raise OutputError(f"{output}: is a folder. Name a file in it, such as {output / 'vectors.h5'}.")
-    if resume:  # what is there may be this run's own: that takes a look at the text
-        return file_format
     if not force:
-        require_free(targets)
-        partial.require_absent()
+        require_free(files_of(output, file_format))
+        PartialFolder(output).require_absent()
     return file_format
 
 

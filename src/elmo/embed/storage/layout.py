@@ -12,9 +12,15 @@ from elmo.errors import ConfigError, MissingExtraError, OutputError
 FileFormat = Literal["hdf5", "parquet", "npy"]
 StoredType = Literal["float32", "float16"]
 
-# Beside OUT.npy lie OUT.npy.offsets.npy and OUT.npy.metadata.json.
+# Beside OUT.npy lie OUT.npy.offsets.npy, OUT.npy.text.jsonl and OUT.npy.metadata.json.
 OFFSETS_SUFFIX = ".offsets.npy"
 METADATA_SUFFIX = ".metadata.json"
+TEXT_SUFFIX = ".text.jsonl"
+
+SENTENCE_INDEX = "sentence_to_index"
+"""The dataset of an HDF5 file that has each sentence's row."""
+FIRST_ROW = "shard_first_row"
+"""In the metadata of a shard: the number of its first row in the whole text."""
 
 _SUFFIXES: dict[str, FileFormat] = {
     ".hdf5": "hdf5",
@@ -84,7 +90,8 @@ def files_of(output: Path, file_format: FileFormat) -> tuple[Path, ...]:
     """The files that a file of vectors consists of, in the order in which they appear: `output` itself comes last."""
     if file_format != "npy":
         return (output,)
-    return (*(output.with_name(output.name + suffix) for suffix in (OFFSETS_SUFFIX, METADATA_SUFFIX)), output)
+    suffixes = (OFFSETS_SUFFIX, TEXT_SUFFIX, METADATA_SUFFIX)
+    return (*(output.with_name(output.name + suffix) for suffix in suffixes), output)
 
 
 def require_libraries(file_format: FileFormat) -> None:
@@ -102,6 +109,6 @@ def format_of(path: Path, given: str | None = None) -> FileFormat:
     if path.suffix.lower() not in _SUFFIXES:
         raise ConfigError(
             f"{path}: its ending {path.suffix!r} says no format of vectors. Let it end in {', '.join(_SUFFIXES)}, or "
-            "use --format."
+            "name the format with --to."
         )
     return _SUFFIXES[path.suffix.lower()]

@@ -2,31 +2,53 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import h5py
 import numpy as np
 
-from elmo.embed.storage.layout import METADATA_SUFFIX, OFFSETS_SUFFIX, FileFormat, format_of
+from elmo.embed.results.output import by_token, objects, require_pandas
+from elmo.embed.storage.layout import (
+    METADATA_SUFFIX,
+    OFFSETS_SUFFIX,
+    SENTENCE_INDEX,
+    TEXT_SUFFIX,
+    FileFormat,
+    format_of,
+)
+from elmo.embed.storage.text_columns import StoredRow, read_hdf5, row_of_arrow, row_of_json
 from elmo.errors import MissingExtraError, TextError
+
+if TYPE_CHECKING:
+    import pandas
+
+_ROWS_AT_A_TIME = 512
+_TEXT_COLUMNS = ("line", "sentence", "file", "tokens", "starts", "ends")
 
 
 class StoredVectors(Sequence[np.ndarray]):
     """The arrays of a file, read when they are asked for: (layers, tokens, dim) or (tokens, dim), in the stored type.
 
-    Close it, or use it in a `with` statement.
+    `vectors[0]` is the array of the first row, `vectors.row(0)` says which tokens it belongs to and where they stand in
+    the text, and `vectors.to_pandas()` joins both. Close it, or use it in a `with` statement.
     """
 
+    path: Path
     metadata: dict[str, str]
     """Model hash, layers, state policy, types, tokenizer, version; empty if another program wrote the file."""
+
+    def __repr__(self) -> str:
+        facts = {name: self.metadata[name] for name in ("layers", "dim", "store") if name in self.metadata}
+        return f"<{type(self).__name__} {str(self.path)!r}: {len(self):,} rows{_listed(facts)}>"
 
     @overload
     def __getitem__(self, line: int) -> np.ndarray: ...
     @overload
     def __getitem__(self, line: slice) -> list[np.ndarray]: ...
     def __getitem__(self, line: Any) -> Any:
-        """The array of a line, counted from 0."""
+        """The array of a row, counted from 0."""
         if isinstance(line, slice):
             return [self._array(place) for place in range(*line.indices(len(self)))]
         place = line + len(self) if line < 0 else line
@@ -34,7 +56,66 @@ class StoredVectors(Sequence[np.ndarray]):
             raise IndexError(f"line {line} of {len(self)} lines, which count from 0")
         return self._array(place)
 
+    def row(self, row: int) -> StoredRow:
+        """The tokens of a row, counted from 0, their spans, and its line and sentence in the text.
+
+        TextError if the file says nothing of the text, as those of AllenNLP; IndexError if there is no such row.
+        """
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"row {row} of {len(self)} rows, which count from 0")
+        found = self._text(row % len(self))
+        if found is None:
+            raise TextError(
+                f"{self.path}: holds vectors, but not the tokens that they belong to: another program wrote it, or an "
+                "older version of this one. Embed the text again to have both."
+            )
+        return found
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A row for each token, all in memory.
+
+        Columns: `row` (from 0), `line` and `sentence` (from 1), `position` (in the sentence, from 0), `token` (if the
+        file has the words), `start` and `end` (characters in the line), `vector`, an array (dim,) or (layers, dim).
+        Raises MissingExtraError without pandas, TextError for a file that says nothing of the text.
+        """
+        pandas = require_pandas("to_pandas()")
+        rows = [self.row(row) for row in range(len(self))]
+        lengths = [len(row.spans) for row in rows]
+        spans = np.concatenate([row.spans for row in rows] or [np.empty((0, 2), np.int64)])
+        columns: dict[str, Any] = {
+            "row": np.repeat(np.arange(len(rows)), lengths),
+            "line": np.repeat([row.line for row in rows], lengths),
+            "sentence": np.repeat([row.sentence for row in rows], lengths),
+            "position": np.concatenate([np.arange(length) for length in lengths] or [np.arange(0)]),
+        }
+        if any(row.tokens for row in rows):
+            columns["token"] = objects(token for row in rows for token in row.tokens)
+        columns |= {"start": spans[:, 0], "end": spans[:, 1]}
+        columns["vector"] = objects(vector for array in self for vector in by_token(array))
+        return pandas.DataFrame(columns)
+
+    def lengths(self) -> Iterator[int]:
+        """The number of vectors of each row."""
+        return (self._array(row).shape[-2] for row in range(len(self)))
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether the file has the words, and not only their places."""
+        return self.metadata.get("words", "stored") == "stored"
+
+    def windows(self) -> Iterator[range]:
+        """The rows in groups: those that were written together, where the file knows, else a few hundred."""
+        for first in range(0, len(self), _ROWS_AT_A_TIME):
+            yield range(first, min(first + _ROWS_AT_A_TIME, len(self)))
+
+    def sentence_index(self) -> dict[str, str] | None:
+        """Each sentence's row, in HDF5; None: the file has no such index."""
+        return None
+
     def _array(self, line: int) -> np.ndarray:
+        raise NotImplementedError
+
+    def _text(self, row: int) -> StoredRow | None:
         raise NotImplementedError
 
     def close(self) -> None:
@@ -66,8 +147,13 @@ def read_vectors(path: Path | str, format: FileFormat | None = None) -> StoredVe
         raise TextError(f"{path}: is no file of vectors, or damaged: {error}. Embed the text again.") from error
 
 
+def _listed(facts: dict[str, str]) -> str:
+    return "".join(f", {name} {value}" for name, value in facts.items())
+
+
 class _Hdf5Vectors(StoredVectors):
     def __init__(self, path: Path) -> None:
+        self.path = path
         self._file = h5py.File(path, "r")
         self.metadata = {name: str(value) for name, value in self._file.attrs.items()}
         self._length = sum(str(name).isdecimal() for name in self._file)
@@ -78,18 +164,35 @@ class _Hdf5Vectors(StoredVectors):
     def _array(self, line: int) -> np.ndarray:
         return np.asarray(self._file[str(line)])
 
+    def lengths(self) -> Iterator[int]:
+        """See `StoredVectors`."""
+        return (self._file[str(row)].shape[-2] for row in range(len(self)))
+
+    def _text(self, row: int) -> StoredRow | None:
+        return read_hdf5(self._file, row)
+
+    def sentence_index(self) -> dict[str, str] | None:
+        """See `StoredVectors`."""
+        if SENTENCE_INDEX not in self._file:
+            return None
+        return json.loads(self._file[SENTENCE_INDEX].asstr()[0])
+
     def close(self) -> None:
         self._file.close()
 
 
 class _NpyVectors(StoredVectors):
     def __init__(self, path: Path) -> None:
-        offsets, metadata = (path.with_name(path.name + suffix) for suffix in (OFFSETS_SUFFIX, METADATA_SUFFIX))
+        self.path = path
+        suffixes = (OFFSETS_SUFFIX, METADATA_SUFFIX, TEXT_SUFFIX)
+        offsets, metadata, self._text_file = (path.with_name(path.name + suffix) for suffix in suffixes)
         if not offsets.is_file():
             raise TextError(f"{offsets}: is missing, without it the lines of {path} can't be told apart. Copy both.")
         self._offsets = np.load(offsets, allow_pickle=False)
         self._numbers = np.load(path, mmap_mode="r" if self._offsets[-1] else None, allow_pickle=False)
         self.metadata = json.loads(metadata.read_text(encoding="utf-8")) if metadata.is_file() else {}
+        self._files = json.loads(self.metadata.get("files", "[]"))
+        self._text_places: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -97,6 +200,30 @@ class _NpyVectors(StoredVectors):
     def _array(self, line: int) -> np.ndarray:
         numbers = self._numbers[self._offsets[line] : self._offsets[line + 1]]
         return np.array(numbers if numbers.ndim == 2 else numbers.swapaxes(0, 1), order="C")
+
+    def lengths(self) -> Iterator[int]:
+        """See `StoredVectors`."""
+        return iter(np.diff(self._offsets).tolist())
+
+    def _text(self, row: int) -> StoredRow | None:
+        if not self._text_file.is_file():
+            return None
+        with self._text_file.open("rb") as file:
+            if self._text_places is None:
+                self._text_places = np.cumsum([0, *map(len, file)])
+            if len(self._text_places) != len(self) + 1:
+                raise TextError(
+                    f"{self._text_file}: has {len(self._text_places) - 1:,} lines, but {self.path} has {len(self):,} "
+                    "rows: these files belong to different runs. Copy both from one."
+                )
+            file.seek(self._text_places[row])
+            line = file.readline()
+        try:
+            return row_of_json(line, self._files)
+        except (ValueError, KeyError, TypeError) as error:
+            raise TextError(
+                f"{self._text_file}:{row + 1}: is damaged: {error!r}. Copy it again, or embed the text again."
+            ) from None
 
 
 class _ParquetVectors(StoredVectors):
@@ -107,12 +234,15 @@ class _ParquetVectors(StoredVectors):
             if error.name is None or not error.name.startswith("pyarrow"):
                 raise
             raise MissingExtraError("pyarrow", "data", "reading Parquet") from None
+        self.path = path
         self._file = pyarrow.parquet.ParquetFile(path)
         facts = self._file.schema_arrow.metadata or {}
         self.metadata = {name.decode(): value.decode() for name, value in facts.items()}
         sizes = [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]
         self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         self._group: tuple[int, list[np.ndarray]] = (-1, [])
+        self._text_group: tuple[int, list[StoredRow]] = (-1, [])
+        self._files = json.loads(self.metadata.get("files", "[]"))
 
     def __len__(self) -> int:
         return int(self._starts[-1])
@@ -122,6 +252,25 @@ class _ParquetVectors(StoredVectors):
         if self._group[0] != group:
             self._group = (group, list(self._read(group)))
         return self._group[1][line - int(self._starts[group])].copy()
+
+    def lengths(self) -> Iterator[int]:
+        """See `StoredVectors`."""
+        shapes = self._file.read(columns=["shape"])["shape"].to_pylist()
+        return (shape[-2] for shape in shapes)
+
+    def _text(self, row: int) -> StoredRow | None:
+        names = [name for name in _TEXT_COLUMNS if name in self._file.schema_arrow.names]
+        if "starts" not in names:
+            return None
+        group = int(np.searchsorted(self._starts, row, side="right")) - 1
+        if self._text_group[0] != group:
+            rows = self._file.read_row_group(group, columns=names).to_pylist()
+            self._text_group = (group, [row_of_arrow(values, self._files) for values in rows])
+        return self._text_group[1][row - int(self._starts[group])]
+
+    def windows(self) -> Iterator[range]:
+        """See `StoredVectors`."""
+        return (range(int(a), int(b)) for a, b in pairwise(self._starts))
 
     def _read(self, group: int) -> Iterator[np.ndarray]:
         table = self._file.read_row_group(group, columns=["shape", "vectors"]).combine_chunks()

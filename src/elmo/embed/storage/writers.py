@@ -1,10 +1,13 @@
 """Writers: arrays -> one file, in any of three formats, so that a killed run loses nothing that was synced.
 
-hdf5      AllenNLP's layout: dataset "0", "1", ... for each input line, `sentence_to_index` (a JSON text), metadata as
-          attributes of the file
-npy       OUT: all tokens end to end, (tokens, dim) or (tokens, layers, dim); OUT.offsets.npy: where each line begins,
-          and the end; OUT.metadata.json
-parquet   a row for each line: `index`, `tokens`, `shape`, `vectors` (for each token a list of layers * dim numbers)
+hdf5      AllenNLP's layout: dataset "0", "1", ... for each row, `sentence_to_index` (a JSON text), metadata as
+          attributes of the file; the group `text` joins the vectors to the text
+npy       OUT: all tokens end to end, (tokens, dim) or (tokens, layers, dim); OUT.offsets.npy: where each row begins,
+          and the end; OUT.text.jsonl; OUT.metadata.json
+parquet   `index`, `line`, `sentence`, `tokens`, `starts`, `ends`, `shape`, `vectors` (for each token a list of
+          layers * dim values)
+
+A row is a sentence of the text; `text_columns` says what is stored of it beside its vectors.
 
 All lengths are known beforehand. So HDF5 and npy files get their whole structure first and then only raw values, at
 places that never change; a window that was not synced is simply written again. A Parquet file can't be changed, so its
@@ -17,8 +20,9 @@ import filecmp
 import hashlib
 import json
 import os
+import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,8 +30,9 @@ import h5py
 import numpy as np
 
 from elmo.disk.own_file import open_own, own_file_hash, read_own, sync_file, sync_folder
-from elmo.embed.storage.layout import FileFormat, VectorLayout, files_of
+from elmo.embed.storage.layout import FIRST_ROW, SENTENCE_INDEX, FileFormat, VectorLayout, files_of
 from elmo.embed.storage.readers import StoredVectors, read_vectors
+from elmo.embed.storage.text_columns import TextColumns, TextRow, arrow_columns, json_lines, write_hdf5
 from elmo.errors import MissingExtraError, OutputError
 
 __all__ = ["WRITERS", "Hdf5Writer", "NpyWriter", "ParquetWriter", "StoredVectors", "VectorWriter", "read_vectors"]
@@ -35,12 +40,12 @@ __all__ = ["WRITERS", "Hdf5Writer", "NpyWriter", "ParquetWriter", "StoredVectors
 Metadata = Mapping[str, str]
 SentenceIndex = Mapping[str, str] | None
 
-SENTENCE_INDEX = "sentence_to_index"
-
 _DATA_FILE = "vectors"
 _POSITIONS_FILE = "positions.npy"
 _OFFSETS_FILE = "offsets.npy"
 _METADATA_FILE = "metadata.json"
+_TEXT_FILE = "text.jsonl"
+_TEXT_COPY = "text-copy.jsonl"
 _GROUPS_FOLDER = "row_groups"
 _BLOCK = 1 << 20
 
@@ -57,23 +62,28 @@ class VectorWriter(ABC):
     copies = 1
     """How many copies of the vectors are on the disk before the end."""
 
-    def __init__(self, folder: Path, layout: VectorLayout, metadata: Metadata) -> None:
+    def __init__(
+        self, folder: Path, layout: VectorLayout, metadata: Metadata, columns: TextColumns | None = None
+    ) -> None:
+        """`columns`: what is stored of the text (default: tokens and their places)."""
+        self.columns = columns or TextColumns()
         self.folder = folder
         self.layout = layout
-        self.metadata = dict(metadata)
+        # In the order of their names, in which HDF5 gives them back: so shards can be joined to the same bytes.
+        self.metadata = dict(sorted(metadata.items()))
         self.data = folder / _DATA_FILE
         self._file: BinaryIO | None = None
 
     @abstractmethod
-    def create(self, sentence_index: SentenceIndex) -> dict[str, Any]:
+    def create(self, sentence_index: SentenceIndex, rows: Iterable[TextRow]) -> dict[str, Any]:
         """Everything but the vectors; gives facts for `what_changed`, plain values for JSON.
 
-        `sentence_index`: each sentence's line, for HDF5; None: it is left out.
+        `sentence_index`: each sentence's row, for HDF5; None: it is left out. `rows`: all rows of the text.
         """
 
     @abstractmethod
-    def write(self, first: int, sentences: Sequence[Sequence[str]], arrays: Sequence[np.ndarray]) -> str:
-        """Writes the arrays of the lines from `first` on, and syncs them; the window's checksum."""
+    def write(self, first: int, rows: Sequence[TextRow], arrays: Sequence[np.ndarray]) -> str:
+        """Writes the arrays of the rows from `first` on, and syncs them; the window's checksum."""
 
     @abstractmethod
     def window_checksum(self, first: int, stop: int) -> str:
@@ -128,11 +138,13 @@ class PlacedWriter(VectorWriter):
 
     work_files = (_DATA_FILE, _POSITIONS_FILE)
 
-    def __init__(self, folder: Path, layout: VectorLayout, metadata: Metadata) -> None:
-        super().__init__(folder, layout, metadata)
+    def __init__(
+        self, folder: Path, layout: VectorLayout, metadata: Metadata, columns: TextColumns | None = None
+    ) -> None:
+        super().__init__(folder, layout, metadata, columns)
         self._known_positions: np.ndarray | None = None
 
-    def write(self, first: int, sentences: Sequence[Sequence[str]], arrays: Sequence[np.ndarray]) -> str:
+    def write(self, first: int, rows: Sequence[TextRow], arrays: Sequence[np.ndarray]) -> str:
         """See `VectorWriter`."""
         checksum = hashlib.sha256()
         for line, array in enumerate(arrays, start=first):
@@ -217,7 +229,7 @@ class Hdf5Writer(PlacedWriter):
 
     format = "hdf5"
 
-    def create(self, sentence_index: SentenceIndex) -> dict[str, Any]:
+    def create(self, sentence_index: SentenceIndex, rows: Iterable[TextRow]) -> dict[str, Any]:
         """See `VectorWriter`."""
         lines = len(self.layout.lengths)
         positions = np.zeros(lines, dtype=np.int64)
@@ -231,12 +243,14 @@ class Hdf5Writer(PlacedWriter):
                 space = h5py.h5s.create_simple(self.layout.shape(line))
                 dataset = h5py.h5d.create(file.id, str(line).encode(), kind, space, settings)
                 positions[line] = dataset.get_offset() or 0
+            write_hdf5(file, rows, self.layout.lengths, self.columns)
         return self._created(positions)
 
     def overhead_bytes(self, sentence_index: SentenceIndex) -> int:
         """See `VectorWriter`."""
         index = sum(len(sentence) + len(line) + 8 for sentence, line in (sentence_index or {}).items())
-        return index + _HDF5_BYTES_PER_LINE * len(self.layout.lengths)
+        text = self.columns.overhead_bytes(self.layout.num_tokens, len(self.layout.lengths))
+        return index + text + _HDF5_BYTES_PER_LINE * len(self.layout.lengths)
 
 
 def _place_now() -> Any:
@@ -253,9 +267,9 @@ class NpyWriter(PlacedWriter):
     """One array that numpy can map into memory, and the offsets of the lines in it."""
 
     format = "npy"
-    work_files = (_DATA_FILE, _POSITIONS_FILE, _OFFSETS_FILE, _METADATA_FILE)
+    work_files = (_DATA_FILE, _POSITIONS_FILE, _OFFSETS_FILE, _METADATA_FILE, _TEXT_FILE, _TEXT_COPY)
 
-    def create(self, sentence_index: SentenceIndex) -> dict[str, Any]:
+    def create(self, sentence_index: SentenceIndex, rows: Iterable[TextRow]) -> dict[str, Any]:
         """See `VectorWriter`."""
         layout = self.layout
         layers = () if layout.num_layers is None else (layout.num_layers,)
@@ -268,7 +282,21 @@ class NpyWriter(PlacedWriter):
             np.lib.format.write_array_header_1_0(file, header)
             start = file.tell()
             file.truncate(start + layout.num_bytes)
-        return self._created(start + self._offsets()[:-1] * layout.bytes_per_token)
+        with (self.folder / _TEXT_FILE).open("w", encoding="utf-8") as text:
+            text.writelines(json_lines(rows, layout.lengths, self.columns))
+        sync_file(self.folder / _TEXT_FILE)
+        facts = self._created(start + self._offsets()[:-1] * layout.bytes_per_token)
+        return facts | {"text_sha256": own_file_hash(self.folder / _TEXT_FILE)}
+
+    def what_changed(self, facts: Mapping[str, Any]) -> str | None:
+        """See `VectorWriter`."""
+        if own_file_hash(self.folder / _TEXT_FILE) != facts.get("text_sha256"):
+            return f"{_TEXT_FILE} was changed (its checksum is another)"
+        return super().what_changed(facts)
+
+    def overhead_bytes(self, sentence_index: SentenceIndex) -> int:
+        """See `VectorWriter`. The text lies there twice for a moment."""
+        return 2 * self.columns.overhead_bytes(self.layout.num_tokens, len(self.layout.lengths))
 
     def arranged(self, array: np.ndarray) -> bytes:
         """Tokens first: (layers, tokens, dim) -> (tokens, layers, dim)."""
@@ -278,14 +306,16 @@ class NpyWriter(PlacedWriter):
         """See `VectorWriter`; the array itself comes last."""
         self.close()
         offsets, metadata = self.folder / _OFFSETS_FILE, self.folder / _METADATA_FILE
-        for path in (offsets, metadata):
+        text = self.folder / _TEXT_COPY  # what a killed `finish` had put in place is made again
+        for path in (offsets, metadata, text):
             path.unlink(missing_ok=True)
+        shutil.copyfile(self.folder / _TEXT_FILE, text)
         np.save(offsets, self._offsets())
         metadata.write_text(json.dumps(self.metadata, indent=2) + "\n", encoding="utf-8")
-        for path in (offsets, metadata):
+        for path in (offsets, text, metadata):
             sync_file(path)
         targets = files_of(output, self.format)
-        self._put_in_place(dict(zip(targets, (offsets, metadata, self.data), strict=True)), force)
+        self._put_in_place(dict(zip(targets, (offsets, text, metadata, self.data), strict=True)), force)
 
     def _offsets(self) -> np.ndarray:
         return np.concatenate([[0], np.cumsum(self.layout.lengths, dtype=np.int64)])
@@ -301,8 +331,10 @@ class ParquetWriter(VectorWriter):
     work_files = (_DATA_FILE, _GROUPS_FOLDER)
     copies = 2
 
-    def __init__(self, folder: Path, layout: VectorLayout, metadata: Metadata) -> None:
-        super().__init__(folder, layout, metadata)
+    def __init__(
+        self, folder: Path, layout: VectorLayout, metadata: Metadata, columns: TextColumns | None = None
+    ) -> None:
+        super().__init__(folder, layout, metadata, columns)
         try:
             import pyarrow
             import pyarrow.ipc
@@ -318,14 +350,14 @@ class ParquetWriter(VectorWriter):
         self._lines = 0
         """How many are in the growing file."""
 
-    def create(self, sentence_index: SentenceIndex) -> dict[str, Any]:
+    def create(self, sentence_index: SentenceIndex, rows: Iterable[TextRow]) -> dict[str, Any]:
         """See `VectorWriter`."""
         self.groups.mkdir()
         return {}
 
-    def write(self, first: int, sentences: Sequence[Sequence[str]], arrays: Sequence[np.ndarray]) -> str:
+    def write(self, first: int, rows: Sequence[TextRow], arrays: Sequence[np.ndarray]) -> str:
         """See `VectorWriter`."""
-        table = self._table(first, sentences, arrays)
+        table = self._table(first, rows, arrays)
         group = self._group(first)
         group.unlink(missing_ok=True)  # of a window that was not finished
         with self._arrow.OSFile(str(group), "wb") as sink, self._arrow.ipc.new_file(sink, table.schema) as writer:
@@ -380,19 +412,20 @@ class ParquetWriter(VectorWriter):
     def _group(self, first: int) -> Path:
         return self.groups / f"{first:012d}.arrow"
 
-    def _table(self, first: int, sentences: Sequence[Sequence[str]], arrays: Sequence[np.ndarray]) -> Any:
+    def _table(self, first: int, rows: Sequence[TextRow], arrays: Sequence[np.ndarray]) -> Any:
         arrow, layout = self._arrow, self.layout
         stored = [layout.stored(array, line) for line, array in enumerate(arrays, start=first)]
         by_token = stored if layout.num_layers is None else [array.swapaxes(0, 1) for array in stored]
         offsets = np.cumsum([0, *(len(array) for array in by_token)])
         numbers = np.empty((offsets[-1], *by_token[0].shape[1:]), layout.dtype)
-        for begin, array in zip(offsets, by_token, strict=False):
-            numbers[begin : begin + len(array)] = array
+        for start, array in zip(offsets, by_token, strict=False):
+            numbers[start : start + len(array)] = array
+        begin = first + int(self.metadata.get(FIRST_ROW, 0))
         each = arrow.FixedSizeListArray.from_arrays(arrow.array(numbers.reshape(-1)), layout.numbers_per_token)
         vectors = arrow.ListArray.from_arrays(arrow.array(offsets, arrow.int32()), each)
         columns = {
-            "index": arrow.array(range(first, first + len(arrays)), arrow.int64()),
-            "tokens": arrow.array([[_utf8(token) for token in row] for row in sentences], arrow.list_(arrow.string())),
+            "index": arrow.array(range(begin, begin + len(arrays)), arrow.int64()),
+            **arrow_columns(arrow, rows, self.columns),
             "shape": arrow.array([array.shape for array in stored], arrow.list_(arrow.int32())),
             "vectors": vectors,
         }
@@ -400,11 +433,6 @@ class ParquetWriter(VectorWriter):
 
 
 WRITERS: Mapping[FileFormat, type[VectorWriter]] = {"hdf5": Hdf5Writer, "npy": NpyWriter, "parquet": ParquetWriter}
-
-
-def _utf8(token: str) -> str:
-    """Lone surrogates, which no UTF-8 text can hold, become question marks."""
-    return token.encode("utf-8", "replace").decode("utf-8")
 
 
 def _is_copy(one: Path, other: Path) -> bool:

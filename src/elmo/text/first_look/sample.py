@@ -55,12 +55,12 @@ class FirstLook:
         return found
 
 
-def first_look(paths: Sequence[Path | str], reading: Reading) -> FirstLook:
-    """Reads the first lines of some files.
+def first_look(paths: Sequence[Path | str], reading: Reading, name: str = "") -> FirstLook:
+    """Reads the first lines of some files; `name`: what messages call them (default: the first one's name).
 
     Raises what reading them raises: TextError for the first bad line, unless bad lines are skipped, or an empty file.
     """
-    return look_at(_texts(paths, reading), reading, text_name(paths[0]))
+    return look_at(_texts(paths, reading), reading, name or text_name(paths[0]))
 
 
 def look_at(rows: Iterable[str | list[str]], reading: Reading, name: str = "the text") -> FirstLook:

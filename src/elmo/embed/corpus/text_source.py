@@ -1,0 +1,97 @@
+"""TextSource: the text of a run: its files, how they are read, and which of its rows are this run's."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from elmo.errors import TextError
+from elmo.text.reading.placed import PlacedSentence, placed_sentences
+from elmo.text.reading.settings import Reading
+from elmo.text.sentences import Tokenize
+from elmo.text.text_file import text_name
+
+
+@dataclass(frozen=True)
+class TextSource:
+    """Files of text and how they become rows: sentences, and blank lines."""
+
+    paths: tuple[Path, ...]
+    reading: Reading
+    tokenize: Tokenize | None = None
+    """A function, instead of the tokenizer that `reading` names."""
+    given_as: str = ""
+    """How the caller named it, if `paths` is where what can be read only once is kept."""
+    first: int = 0
+    """The first row of this run, from 0."""
+    stop: int | None = None
+    """The row after its last one; None: all rows."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return text_name(self.given_as or self.paths[0])
+
+    @property
+    def tokenizer_name(self) -> str:
+        """As it is written into metadata."""
+        if self.tokenize is None:
+            return self.reading.tokenizer
+        return getattr(self.tokenize, "__qualname__", type(self.tokenize).__qualname__)
+
+    def part(self, first: int, stop: int) -> "TextSource":
+        """The same text, of which only these rows are the run's."""
+        return replace(self, first=first, stop=stop)
+
+    def told(self, message: str) -> str:
+        """A message about `paths`, in the caller's words."""
+        return message.replace(str(self.paths[0]), text_name(self.given_as)) if self.given_as else message
+
+    def rows(
+        self,
+        on_bad_line: Callable[[int, str], None] | None = None,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> Iterator[PlacedSentence]:
+        """The rows of this run. `on_bad_line(line, message)`, `on_progress(bytes)`: as in `read_sentences`."""
+        found = placed_sentences(
+            self.paths,
+            self.reading,
+            tokenize=self.tokenize,
+            on_bad_line=on_bad_line,
+            require_content=True,
+            on_progress=on_progress,
+        )
+        return islice(found, self.first, self.stop)
+
+    def rows_from(self, first: int, lengths: np.ndarray) -> Iterator[PlacedSentence]:
+        """The rows of this run from `first` on (from 0); TextError if they are no longer those that were counted.
+
+        `lengths`: (rows,) tokens of each row of this run.
+        """
+        row = first
+        for row, place in enumerate(islice(self.rows(), first, None), start=first + 1):
+            if row > len(lengths) or len(place.tokens) != lengths[row - 1]:
+                raise TextError(_changed(self.paths[place.file], place.line))
+            yield place
+        if row != len(lengths):
+            raise TextError(_changed(self.paths[-1], None))
+
+    def sentence_index(self) -> dict[str, str]:
+        """Each sentence's row, as AllenNLP writes it: of equal sentences the last one's."""
+        return {place.text.strip(): str(row) for row, place in enumerate(self.rows()) if place.tokens}
+
+
+def _changed(path: Path, line: int | None) -> str:
+    where, what = (f"{path}:{line}", "this line is not what it was") if line else (str(path), "lines are missing")
+    return (
+        f"{where}: the text changed while it was being embedded: {what}. Begin anew, with --force, when nothing writes "
+        "to it."
+    )
+
+
+def names_of(texts: Sequence[Path | str]) -> str:
+    """What a message calls several texts."""
+    more = f" and {len(texts) - 1} more" if len(texts) > 1 else ""
+    return f"{text_name(texts[0])}{more}"

@@ -1,0 +1,200 @@
+"""Text columns: what a file of vectors holds beside them, so that each vector can be joined to its text.
+
+    tokens       of each row, <S> and </S> among them where their vectors are
+    spans        where each token begins and ends, in characters of its line, cell or paragraph; -1 for what isn't there
+    line         that the row begins at, from 1
+    sentence     number of the row in that line, from 1
+    file         number of the row's file, from 0, where a text has several
+
+HDF5 has them in the group `text`: `offsets` (rows + 1,) says where the tokens of each row begin in `tokens` (tokens,)
+and `spans` (tokens, 2); `line`, `sentence` and `file` are (rows,), `files` has the files' names. npy has a JSON object
+per row in OUT.text.jsonl. Parquet has columns.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from elmo.errors import ConfigError, OutputError
+from elmo.text.reading.spans import NOWHERE
+
+GROUP = "text"
+_ROWS_AT_A_TIME = 4096
+# Bytes a token costs in HDF5 beside its characters: a reference, the heap's own, a span.
+_BYTES_PER_TOKEN = 48
+_BYTES_PER_ROW = 24
+
+
+class TextRow(Protocol):
+    """A row of a text and its place, as it is written."""
+
+    @property
+    def tokens(self) -> Sequence[str]: ...
+    @property
+    def spans(self) -> NDArray[np.integer]: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def sentence(self) -> int: ...
+    @property
+    def file(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class StoredRow:
+    """A row of a text and its place, as it was stored."""
+
+    tokens: list[str]
+    """Empty if the words were left out of the file."""
+    spans: NDArray[np.int64]
+    """(tokens, 2) in characters of the line, cell or paragraph"""
+    line: int
+    sentence: int = 1
+    file: int = 0
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """Which of them a file has."""
+
+    has_tokens: bool = True
+    boundary_tokens: tuple[str, str] | None = None
+    """What stands before and after each row's own tokens, if their vectors are kept."""
+    files: tuple[str, ...] = ()
+    """The names of the files, if there are several."""
+
+    def tokens(self, row: TextRow) -> list[str]:
+        """The tokens that the vectors of a row belong to."""
+        found = list(row.tokens)
+        if self.boundary_tokens is not None:
+            found = [self.boundary_tokens[0], *found, self.boundary_tokens[1]]
+        return [storable(token) for token in found]
+
+    def spans(self, row: TextRow) -> NDArray[np.int64]:
+        """(tokens, 2) the spans of these tokens."""
+        spans = np.asarray(row.spans, dtype=np.int64).reshape(-1, 2)
+        return spans if self.boundary_tokens is None else np.concatenate([[NOWHERE], spans, [NOWHERE]])
+
+    def overhead_bytes(self, num_tokens: int, num_rows: int) -> int:
+        """About as many as they take in a file."""
+        return _BYTES_PER_TOKEN * num_tokens + _BYTES_PER_ROW * num_rows
+
+
+def storable(token: str) -> str:
+    """Lone surrogates, which UTF-8 can't encode, become question marks; NUL, which HDF5 can't hold, becomes U+2400."""
+    return token.encode("utf-8", "replace").decode("utf-8").replace("\0", "\u2400")
+
+
+def write_hdf5(file: h5py.File, rows: Iterable[TextRow], lengths: NDArray[np.int64], columns: TextColumns) -> None:
+    """The group `text`; `lengths`: (rows,) vectors of each."""
+    group = file.create_group(GROUP)
+    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    group["offsets"] = offsets
+    total, num_rows = int(offsets[-1]), len(lengths)
+    spans = group.create_dataset("spans", (total, 2), np.int32)
+    tokens = group.create_dataset("tokens", (total,), h5py.string_dtype()) if columns.has_tokens else None
+    line, sentence = (np.zeros(num_rows, np.int64) for _ in range(2))
+    number = np.zeros(num_rows, np.int32)
+    stream, first = iter(rows), 0
+    while found := list(islice(stream, _ROWS_AT_A_TIME)):
+        stop = first + len(found)
+        at = slice(int(offsets[first]), int(offsets[min(stop, num_rows)]))
+        of_rows = [columns.spans(row) for row in found]
+        _require_planned([len(it) for it in of_rows], lengths[first:stop])
+        if at.stop > at.start:
+            spans[at] = np.concatenate(of_rows)
+            if tokens is not None:
+                tokens[at] = [token for row in found for token in columns.tokens(row)]
+        line[first:stop] = [row.line for row in found]
+        sentence[first:stop] = [row.sentence for row in found]
+        number[first:stop] = [row.file for row in found]
+        first = stop
+    _require_planned([], lengths[first:])
+    group["line"], group["sentence"] = line, sentence
+    if columns.files:
+        group["file"] = number
+        group.create_dataset("files", data=[storable(name) for name in columns.files], dtype=h5py.string_dtype())
+
+
+def read_hdf5(file: h5py.File, row: int) -> StoredRow | None:
+    """What `write_hdf5` wrote of a row; None if the file has none."""
+    group = file.get(GROUP)
+    if not isinstance(group, h5py.Group):
+        return None
+    start, stop = (int(at) for at in group["offsets"][row : row + 2])
+    tokens = group["tokens"].asstr()[start:stop].tolist() if "tokens" in group else []
+    number = int(group["file"][row]) if "file" in group else 0
+    spans = group["spans"][start:stop].astype(np.int64)
+    return StoredRow(tokens, spans, int(group["line"][row]), int(group["sentence"][row]), number)
+
+
+def json_lines(rows: Iterable[TextRow], lengths: NDArray[np.int64], columns: TextColumns) -> Iterator[str]:
+    """A line of JSON for each row."""
+    number = -1
+    for number, row in enumerate(rows):
+        spans = columns.spans(row)
+        _require_planned([len(spans)], lengths[number : number + 1])
+        values = {"line": row.line, "sentence": row.sentence}
+        values |= {"file": columns.files[row.file]} if columns.files else {}
+        values |= {"tokens": columns.tokens(row)} if columns.has_tokens else {}
+        yield json.dumps(values | {"spans": spans.tolist()}, ensure_ascii=False) + "\n"
+    _require_planned([], lengths[number + 1 :])
+
+
+def row_of_json(line: bytes, files: Sequence[str] = ()) -> StoredRow:
+    """What `json_lines` wrote of a row. ValueError or KeyError for anything else."""
+    values = json.loads(line)
+    number = files.index(values["file"]) if "file" in values else 0
+    spans = np.array(values["spans"], dtype=np.int64).reshape(-1, 2)
+    return StoredRow(values.get("tokens", []), spans, values["line"], values["sentence"], number)
+
+
+def arrow_columns(arrow: Any, rows: Sequence[TextRow], columns: TextColumns) -> dict[str, Any]:
+    """Columns of a Parquet file."""
+    spans = [columns.spans(row) for row in rows]
+    of_ints = arrow.list_(arrow.int32())
+    found = {
+        "line": arrow.array([row.line for row in rows], arrow.int64()),
+        "sentence": arrow.array([row.sentence for row in rows], arrow.int32()),
+    }
+    if columns.files:
+        found["file"] = arrow.array([columns.files[row.file] for row in rows], arrow.string())
+    if columns.has_tokens:
+        found["tokens"] = arrow.array([columns.tokens(row) for row in rows], arrow.list_(arrow.string()))
+    found["starts"] = arrow.array([it[:, 0].tolist() for it in spans], of_ints)
+    found["ends"] = arrow.array([it[:, 1].tolist() for it in spans], of_ints)
+    return found
+
+
+def row_of_arrow(values: dict[str, Any], files: Sequence[str] = ()) -> StoredRow:
+    """What `arrow_columns` gave of a row."""
+    number = files.index(values["file"]) if values.get("file") is not None else 0
+    spans = np.array([values["starts"], values["ends"]], dtype=np.int64).T.reshape(-1, 2)
+    return StoredRow(values.get("tokens") or [], spans, values["line"], values["sentence"], number)
+
+
+def names_of_files(paths: Sequence[Path | str]) -> tuple[str, ...]:
+    """What a file of vectors calls the files of its text: nothing where there is one, and no folders."""
+    names = tuple(Path(path).name for path in paths) if len(paths) > 1 else ()
+    if len(set(names)) < len(names):
+        # Two of one name in different folders.
+        names = tuple(str(path) for path in paths)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ConfigError(f"{twice} was named twice, so its vectors would be computed twice. Name each text once.")
+    return names
+
+
+def _require_planned(found: Sequence[int], lengths: NDArray[np.int64]) -> None:
+    if list(found) != lengths.tolist():
+        raise OutputError(
+            "the text changed while its vectors were prepared: a row is no longer what it was. Begin anew, with "
+            "--force, when nothing writes to it."
+        )
