@@ -47,7 +47,7 @@ def stdin(monkeypatch):
 def test_a_file_becomes_a_file_of_vectors(model, text, tmp_path, tiny_bilm, capsys):
     assert main([str(text), "-o", str(tmp_path / "vectors.h5")]) == 0
     told = capsys.readouterr()
-    assert "vectors.h5: 3 lines (1 blank, 0 bad), 5 tokens, layers all, float32" in told.out
+    assert "vectors.h5: 3 rows (1 blank, 0 bad), 5 tokens, layers all, float32" in told.out
     assert "embedding: 100%" in told.err
     with h5py.File(tmp_path / "vectors.h5") as file:
         np.testing.assert_array_equal(file["0"], Embedder(tiny_bilm).embed(["the cat sat", "", "the dog"])[0])
@@ -59,7 +59,7 @@ def test_every_flag_reaches_the_library(tmp_path, text, tiny_bilm, capsys):
     text.write_bytes(b"don't\ncaf\xe9\n")
     arguments = [str(text), "--output", str(output), "--model", str(tmp_path / "named"), "--layers", "0.5,0,0.5"]
     arguments += [
-        "--format",
+        "--to",
         "npy",
         "--dtype",
         "float32",
@@ -115,11 +115,15 @@ def test_a_text_becomes_a_table(model, capsys):
     assert main(["Some text ."]) == 0
     told = capsys.readouterr()
     rows = told.out.splitlines()
-    assert rows[0].split() == ["token", "layer", "0", "layer", "1", "layer", "2", "begins,", "layer", "2"]
+    assert rows[0].split() == ["token", "from-to", "layer", "0", "layer", "1", "layer", "2", "begins,", "layer", "2"]
     assert [row.split()[0] for row in rows[1:4]] == ["Some", "text", "."]
-    assert rows[-2:] == ["layers, tokens, dimensions: 3 x 3 x 16, float32", "layer 0 ...: L2 norm of the vector"]
+    assert rows[-2:] == [
+        "layers, tokens, dimensions: 3 x 3 x 16, float32",
+        "layer 0 ...: L2 norm of the vector; from-to: characters of the text",
+    ]
     array = Embedder.from_pretrained(device="cpu").embed(["Some text ."])[0]
-    assert rows[1].split()[1:4] == [f"{np.linalg.norm(array[layer, 0]):.3f}" for layer in range(3)]
+    assert [row.split()[1] for row in rows[1:4]] == ["0-4", "5-9", "10-11"]
+    assert rows[1].split()[2:5] == [f"{np.linalg.norm(array[layer, 0]):.3f}" for layer in range(3)]
     assert told.err == ""
 
 
@@ -184,7 +188,7 @@ def test_a_signal_ends_the_run_after_its_window(model, tmp_path, monkeypatch, nu
 
     monkeypatch.setattr(Embedder, "embed", signalled)
     before = signal.getsignal(number)
-    with pytest.raises(Interrupted, match=r"after line 512 of 1,200 .*--resume|after line 512 of 1,200\. .*--resume"):
+    with pytest.raises(Interrupted, match=r"after row 512 of 1,200 .*--resume|after row 512 of 1,200\. .*--resume"):
         main([str(text), "-o", str(output)])
     assert "stopping after this window" in capsys.readouterr().err
     assert signal.getsignal(number) is before
@@ -243,7 +247,7 @@ def test_what_needs_no_model_is_checked_before_one_is_loaded(no_model, text, tmp
         ([str(text), *output, "--encoding", "klingon"], ConfigError, "klingon"),
         ([str(tmp_path), *output], TextError, "is a folder"),
         (["/dev/zero", *output], TextError, "is a device"),
-        ([str(text), "-o", str(text), "--format", "npy", "--force"], ConfigError, "is the text itself"),
+        ([str(text), "-o", str(text), "--to", "npy", "--force"], ConfigError, "is the text itself"),
         ([str(text)], ConfigError, "is a file, but no -o"),
         (["nosuchfile.txt"], TextError, "nosuchfile.txt: there is no such file.*echo"),
         (["folder/nosuchfile"], TextError, "there is no such file"),
@@ -262,7 +266,7 @@ def test_what_needs_no_model_is_checked_before_one_is_loaded(no_model, text, tmp
 def test_these_checks_do_not_wait_for_torch(text, tmp_path):
     code = (
         "import sys\nfrom elmo.cli.main import main\n"
-        f"code = main(['embed', {str(text)!r}, '-o', {str(text)!r}, '--format', 'npy'])\n"
+        f"code = main(['embed', {str(text)!r}, '-o', {str(text)!r}, '--to', 'npy'])\n"
         "sys.exit(99 if 'torch' in sys.modules else code)"
     )
     found = subprocess.run(

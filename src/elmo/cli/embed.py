@@ -3,21 +3,25 @@
 import json
 import signal
 import sys
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.display_width import padded, shortened, width
+from elmo.cli.text_input import ReadingFlags, say, text_input, vocabulary_of
 from elmo.errors import ConfigError, TextError
 from elmo.process.device import Device
-from elmo.text.sentences import read_sentences
+from elmo.text.first_look.sample import first_look, look_at
+from elmo.text.reading.placed import PlacedSentence, placed_in
+from elmo.text.reading.settings import Reading, text_files
+from elmo.text.reading.spans import NOWHERE
 from elmo.text.text_file import STDIN, is_file, is_stream
-from elmo.text.tokenizer import tokenizer as named_tokenizer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,20 +32,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arguments:
-    """Turn text into a vector for every token. With -o, a file of sentences becomes a file of vectors. Without it, a
-    text in quotation marks is shown as a table, and - prints one JSON object per line of standard input."""
+    """Turn text into a vector for every token. With -o, a text becomes a file of vectors, with the tokens and their
+    places in the text. Without it, a text in quotation marks is shown as a table, and - prints one JSON object per
+    sentence of standard input."""
 
-    input: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
-    """With -o: a file with one tokenized sentence per line (.gz, .xz, .bz2 and .zst are unpacked), a pipe, or - for
-    standard input. Without -o: a text, or -."""
+    inputs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
+    """With -o: files or patterns like 'data/*.txt' (.gz, .xz, .bz2 and .zst are unpacked), a pipe, or - for standard
+    input. Without -o: a text, or -."""
     output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
     """File to make: .h5 or .hdf5 (as AllenNLP's), .parquet or .npy."""
     model: Annotated[str | None, tyro.conf.arg(aliases=["-m"])] = None
     """A name, a folder or file, or a hub id (default: $ELMO_MODEL, or the bundled model)."""
     layers: str = "all"
     """all, average, top, an index (0 is the token layer, -1 the top), or weights like 0.2,0.3,0.5 taken as they are."""
-    format: Literal["hdf5", "parquet", "npy"] | None = None
-    """Format of the file (default: by its ending)."""
+    reading: ReadingFlags = field(default_factory=Reading)
+    to: Literal["hdf5", "parquet", "npy"] | None = None
+    """Format of the file of vectors (default: by its ending)."""
     dtype: Literal["float32", "bfloat16", "int8", "auto"] = "float32"
     """Precision of matrix products. auto: bfloat16 where this processor is fast in it, else float32."""
     store: Literal["float32", "float16"] = "float32"
@@ -50,19 +56,17 @@ class Arguments:
     """State that every sentence starts from: zeros, the model's warm state, or, as in the originals, the state after
     the sentence in the same row of the batch before."""
     batch_rows: int | None = None
-    """With --state carry: rows of a batch (default: 64). Line k continues line k - batch_rows."""
-    tokenizer: Literal["whitespace", "unicode"] = "whitespace"
-    """How a line becomes tokens: at whitespace, or by rules for text that isn't tokenized."""
-    encoding: str = "utf-8"
-    """Encoding of the text."""
-    errors: Literal["strict", "skip"] = "strict"
-    """What to do at a line that is not valid text: stop, or list it and go on (it gets no vectors)."""
+    """With --state carry: rows of a batch (default: 64). Sentence k continues sentence k - batch_rows."""
     keep_boundaries: bool = False
     """Keep the vectors of <S> and </S> around each sentence."""
     forget_sentences: bool = False
-    """Leave the sentences themselves out of an HDF5 file."""
+    """Leave all words out of the file, and store only where they stand in the text."""
     max_tokens: int | None = None
     """Tokens in a batch (default: 2048 on a CPU, 16384 on a GPU)."""
+    shard: Annotated[str | None, tyro.conf.arg(metavar="I/N")] = None
+    """Embed the I-th of N parts of the text, for N machines; --join puts the files together."""
+    join: bool = False
+    """Join the files that --shard made, all of one text: the inputs. The result is that of a single run."""
     device: Device = "auto"
     """Where to compute."""
     resume: bool = False
@@ -72,77 +76,117 @@ class Arguments:
     json: bool = False
     """Print the report, or the vectors of a text, as JSON."""
     quiet: bool = False
-    """No progress and no report."""
+    """No progress and no report; warnings are printed all the same."""
+
+    @property
+    def input(self) -> str:
+        """The first of the inputs."""
+        return self.inputs[0]
 
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Arguments, argv, "embed")
+    if not arguments.inputs:
+        raise ConfigError("no text was named. Name files, or pass a text in quotation marks: elmo embed TEXT")
     if arguments.batch_rows is not None and arguments.state != "carry":
         raise ConfigError(
             f"--batch-rows is {arguments.batch_rows}, but --state is {arguments.state}, in which rows have no effect. "
             "Add --state carry, or leave it out."
         )
+    arguments.reading.check()
+    if arguments.join:
+        return _join(arguments)
     if arguments.output is not None:
         return _file_to_file(arguments, arguments.output)
-    if arguments.resume or arguments.format is not None:
-        raise ConfigError("--resume and --format are for files, but no file was named. Add -o OUT, or leave them out.")
+    for flag, value in (("--resume", arguments.resume), ("--to", arguments.to), ("--shard", arguments.shard)):
+        if value:
+            raise ConfigError(f"{flag} is for files, but no file was named. Add -o OUT, or leave it out.")
+    if len(arguments.inputs) > 1:
+        raise ConfigError(
+            f"{len(arguments.inputs)} texts were given, but no -o says where their vectors go. Add -o OUT.h5, or put "
+            "quotation marks around what is one text."
+        )
     if arguments.input == STDIN:
         return _print_lines(arguments)
     return _print_text(arguments)
+
+
+def _join(arguments: Arguments) -> int:
+    if arguments.output is None:
+        raise ConfigError("--join needs the file to make. Add -o OUT, with the ending of the shards.")
+    from elmo.embed.corpus.join import join_shards
+
+    report = join_shards(arguments.inputs, arguments.output, force=arguments.force)
+    if arguments.json:
+        print(json.dumps(report, indent=2, ensure_ascii=False))
+    elif not arguments.quiet:
+        print(
+            f"{report['output']}: {report['rows']:,} rows, {report['tokens']:,} tokens of {report['shards']} shards, "
+            f"{report['bytes']:,} bytes"
+        )
+    return 0
 
 
 def _file_to_file(arguments: Arguments, output: Path) -> int:
     # Here and below, so that --help does not wait for torch; and before torch and a model are loaded, which takes
     # seconds, everything that can be checked without them.
     from elmo.embed.corpus.places import check_places
+    from elmo.embed.corpus.shards import Shard
     from elmo.embed.layer_names import parse_layers
+    from elmo.embed.storage.text_columns import names_of_files
 
-    check_places(arguments.input, output, arguments.format, resume=arguments.resume, force=arguments.force)
+    names = text_files(arguments.inputs)
+    check_places(names, output, arguments.to, resume=arguments.resume, force=arguments.force)
+    names_of_files(names)
     layers = parse_layers(arguments.layers)
+    if arguments.shard is not None:
+        Shard.of(arguments.shard)
     model = arguments.model
     if model is not None and is_file(output) and is_file(model) and output.samefile(model):
         raise ConfigError(f"{output}: is the model's own file and would be replaced. Choose another output.")
-    _check_first_lines(arguments)
+    vocabulary = vocabulary_of(model)
+    said: set[str] = set()
+    if not is_stream(names[0]):
+        look = first_look(names, arguments.reading)
+        said = {look.note or "", *look.warnings(vocabulary)}
+        say(look, vocabulary, quiet=arguments.quiet)
     from elmo.embed.corpus.embed_corpus import embed_corpus
 
     embedder = _embedder(arguments)
+    reading = arguments.reading
     with _Bar(arguments.quiet) as bar, _stop_signals(arguments.quiet) as stop_asked:
         report = embed_corpus(
             embedder,
-            arguments.input,
+            names,
             output,
             layers=layers,
-            format=arguments.format,
+            to=arguments.to,
             store=arguments.store,
-            encoding=arguments.encoding,
-            errors=arguments.errors,
-            tokenizer=arguments.tokenizer,
+            format=reading.format,
+            field=reading.field,
+            sentences=reading.sentences,
+            tokenizer=reading.tokenizer,
+            encoding=reading.encoding,
+            errors=reading.errors,
             window=arguments.batch_rows,
             forget_sentences=arguments.forget_sentences,
+            shard=arguments.shard,
             resume=arguments.resume,
             force=arguments.force,
             progress=bar.show,
             stop_asked=stop_asked,
+            warn=lambda message: message in said or print(f"warning: {message}", file=sys.stderr),
         )
     if "begun_anew" in report:
         print(f"begun anew, because of --force: {report['begun_anew']}", file=sys.stderr)
     for message in report["bad_lines"]:
         print(f"skipped: {message}", file=sys.stderr)
     if arguments.json:
-        print(json.dumps(report, indent=2))
+        print(json.dumps(report, indent=2, ensure_ascii=False))
     elif not arguments.quiet:
         print(_summary(report))
     return 1 if report["bad_lines"] else 0
-
-
-def _check_first_lines(arguments: Arguments) -> None:
-    """Raises for a bad encoding, or a bad line among the first: the whole text is read later."""
-    if is_stream(arguments.input):
-        return
-    lines = read_sentences(arguments.input, encoding=arguments.encoding, errors=arguments.errors, require_content=True)
-    for _ in islice(lines, _LINES_LOOKED_AT):
-        pass
 
 
 def _embedder(arguments: Arguments) -> "Embedder":
@@ -164,7 +208,7 @@ def _embedder(arguments: Arguments) -> "Embedder":
 def _summary(report: dict[str, Any]) -> str:
     facts = report["metadata"]
     return (
-        f"{report['output']}: {report['lines']:,} lines ({report['blank_lines']:,} blank, {len(report['bad_lines']):,} "
+        f"{report['output']}: {report['lines']:,} rows ({report['blank_lines']:,} blank, {len(report['bad_lines']):,} "
         f"bad), {report['tokens']:,} tokens, layers {facts['layers']}, {facts['store']}, {report['bytes']:,} bytes, "
         f"{report['tokens_per_second']:,.0f} tokens/s"
     )
@@ -174,20 +218,23 @@ def _print_text(arguments: Arguments) -> int:
     from elmo.embed.layer_names import parse_layers
 
     layers = parse_layers(arguments.layers)
-    tokens = _tokens_to_show(arguments)
+    text = _text_to_show(arguments)
+    vocabulary = vocabulary_of(arguments.model)
+    look = look_at([text], arguments.reading)
+    say(look, vocabulary, quiet=arguments.quiet)
+    places = list(placed_in(text, look.reading))
     embedder = _embedder(arguments)
-    array = embedder.embed([tokens], layers)[0]
-    if arguments.json:
-        print(json.dumps(_result(tokens, array)))
-        return 0
-    if arguments.keep_boundaries:
-        tokens = ["<S>", *tokens, "</S>"]
-    print(_table(tokens, array))
+    arrays = embedder.embed([place.tokens for place in places], layers)
+    for index, (place, array) in enumerate(zip(places, arrays, strict=True)):
+        if arguments.json:
+            print(_json_line(index, place, array, arguments.keep_boundaries))
+        else:
+            print(_table(*_with_boundaries(place, arguments.keep_boundaries), array))
     return 0
 
 
-def _tokens_to_show(arguments: Arguments) -> list[str]:
-    """The tokens of a text that was given as an argument. Raises for what is, or must be meant to be, a file."""
+def _text_to_show(arguments: Arguments) -> str:
+    """The text that was given as an argument. Raises for what is, or must be meant to be, a file."""
     text = arguments.input
     if is_file(text):
         raise ConfigError(
@@ -204,66 +251,81 @@ def _tokens_to_show(arguments: Arguments) -> list[str]:
             )
         if not arguments.quiet:
             print(f"(there is no file {text}, so it is taken for a text)", file=sys.stderr)
-    return named_tokenizer(arguments.tokenizer)(text)
+    return text
 
 
 def _print_lines(arguments: Arguments) -> int:
-    """A line of JSON for each line of standard input, in constant memory."""
+    """A line of JSON for each sentence and blank line of standard input, in constant memory."""
     from elmo.embed.layer_names import parse_layers
 
     layers = parse_layers(arguments.layers)
-    bad_lines: list[str] = []
-    lines = read_sentences(
-        STDIN,
-        encoding=arguments.encoding,
-        errors=arguments.errors,
-        tokenize=named_tokenizer(arguments.tokenizer),
-        on_bad_line=lambda _, message: bad_lines.append(message),
-    )
+    text = text_input([STDIN], arguments.reading, vocabulary_of(arguments.model), quiet=arguments.quiet)
     embedder = _embedder(arguments)
-    waiting: list[list[str]] = []
-    arrays = embedder.embed_iter(_noted(lines, waiting), layers, window=arguments.batch_rows)
+    waiting: deque[PlacedSentence] = deque()
+    arrays = embedder.embed_iter(_noted(text.sentences(), waiting), layers, window=arguments.batch_rows)
     for index, array in enumerate(arrays):
-        print(json.dumps({"index": index, **_result(waiting.pop(0), array)}))
-    for message in bad_lines:
-        print(f"skipped: {message}", file=sys.stderr)
-    return 1 if bad_lines else 0
+        print(_json_line(index, waiting.popleft(), array, arguments.keep_boundaries))
+    return text.report_bad_lines()
 
 
-def _noted(lines: Iterator[list[str]], waiting: list[list[str]]) -> Iterator[list[str]]:
-    """The lines, each put down in `waiting` until its array comes."""
-    for line in lines:
-        waiting.append(line)
-        yield line
+def _noted(places: Iterator[PlacedSentence], waiting: deque[PlacedSentence]) -> Iterator[list[str]]:
+    """The tokens of the sentences, each of which is put into `waiting` until its array comes."""
+    for place in places:
+        waiting.append(place)
+        yield place.tokens
 
 
-def _result(tokens: list[str], array: "np.ndarray") -> dict[str, Any]:
-    return {"tokens": tokens, "shape": list(array.shape), "vectors": array.tolist()}
+def _with_boundaries(place: PlacedSentence, keep_boundaries: bool) -> tuple[list[str], list[list[int]]]:
+    """Tokens and spans as they belong to the vectors."""
+    tokens, spans = place.tokens, place.spans.tolist()
+    if not keep_boundaries:
+        return tokens, spans
+    return ["<S>", *tokens, "</S>"], [list(NOWHERE), *spans, list(NOWHERE)]
 
 
-_LINES_LOOKED_AT = 1000
-_FILE_ENDINGS = (".txt", ".text", ".jsonl", ".ndjson", ".conllu", ".csv", ".tsv", ".gz", ".xz", ".bz2", ".zst", ".md")
-_UNITS = {"reading": "B", "checking": "line", "embedding": "tok"}
-_NUMBERS_SHOWN = 4
+def _json_line(index: int, place: PlacedSentence, array: "np.ndarray", keep_boundaries: bool) -> str:
+    from elmo.embed.results.shortest_digits import shortest
+
+    tokens, spans = _with_boundaries(place, keep_boundaries)
+    values = {
+        "index": index,
+        "line": place.line,
+        "sentence": place.sentence,
+        "tokens": tokens,
+        "spans": spans,
+        "shape": list(array.shape),
+        "vectors": shortest(array).tolist(),
+    }
+    return json.dumps(values, ensure_ascii=False)
+
+
+_FILE_ENDINGS = (
+    *(".txt", ".text", ".md", ".jsonl", ".ndjson", ".conll", ".conllu", ".csv", ".tsv"),
+    *(".gz", ".xz", ".bz2", ".zst"),
+)
+_UNITS = {"reading": "B", "checking": "row", "embedding": "tok"}
+_VALUES_SHOWN = 4
 _WIDEST_TOKEN = 24
 
 
-def _table(tokens: list[str], array: "np.ndarray") -> str:
-    """A row per token: the L2 norm of its vector in each layer, and the first dimensions of the vector in the last."""
+def _table(tokens: list[str], spans: list[list[int]], array: "np.ndarray") -> str:
+    """A row per token: its place in the text, the L2 norm of its vector in each layer, and the first dimensions of the
+    vector in the last."""
     layers = array if array.ndim == 3 else array[None]
-    width = max([len("token"), *(min(len(token), _WIDEST_TOKEN) for token in tokens)])
+    shown = [shortened(token, _WIDEST_TOKEN) for token in tokens]
+    columns = max(map(width, ("token", *shown)))
     names = [f"layer {index}" for index in range(len(layers))] if array.ndim == 3 else ["length"]
     begin = "begins, layer " + str(len(layers) - 1) if array.ndim == 3 else "begins"
-    lines = [f"{'token':{width}}" + "".join(f"{name:>10}" for name in names) + f"   {begin}"]
-    for place, token in enumerate(tokens):
-        shown = token if len(token) <= _WIDEST_TOKEN else token[: _WIDEST_TOKEN - 3] + "..."
+    lines = [f"{padded('token', columns)} {'from-to':>9}" + "".join(f"{name:>10}" for name in names) + f"   {begin}"]
+    for place, (token, (start, end)) in enumerate(zip(shown, spans, strict=True)):
         lengths = "".join(f"{(layer[place].astype('float64') ** 2).sum() ** 0.5:>10.3f}" for layer in layers)
-        start = " ".join(f"{number:7.3f}" for number in layers[-1][place][:_NUMBERS_SHOWN])
-        lines.append(f"{shown:{width}}{lengths}   {start} ...")
+        values = " ".join(f"{value:7.3f}" for value in layers[-1][place][:_VALUES_SHOWN])
+        span = "" if start < 0 else f"{start}-{end}"
+        lines.append(f"{padded(token, columns)} {span:>9}{lengths}   {values} ...")
     axes = "layers, tokens, dimensions" if array.ndim == 3 else "tokens, dimensions"
     shape = f"{axes}: {' x '.join(map(str, array.shape))}, {array.dtype}"
-    columns = "layer 0 ..." if array.ndim == 3 else "length"
-    return "\n".join([*lines, "", shape, f"{columns}: L2 norm of the vector"])
+    named = "layer 0 ..." if array.ndim == 3 else "length"
+    return "\n".join([*lines, "", shape, f"{named}: L2 norm of the vector; from-to: characters of the text"])
 
 
 class _Bar:

@@ -2,17 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from elmo.text.first_look.language import why_foreign
 from elmo.text.first_look.punctuation import Punctuation, punctuation_of
-from elmo.text.reading.settings import AUTO, Reading
-from elmo.text.sentences import read_rows
+from elmo.text.reading.placed import PlacedSentence, placed_rows, sentences_of
+from elmo.text.reading.settings import AUTO, OnSkipped, Reading
 from elmo.text.text_file import text_name
 
 LINES_LOOKED_AT = 1000
 _CHARACTERS_LOOKED_AT = 200_000
+# Who writes line by line into a pipe should not wait long for the first vectors, unless the tokenizer must be chosen.
+_LINES_OF_STREAMS = 64
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,18 @@ def first_look(paths: Sequence[Path | str], reading: Reading, name: str = "") ->
 
     Raises what reading them raises: TextError for the first bad line, unless bad lines are skipped, or an empty file.
     """
-    return look_at(_texts(paths, reading), reading, name or text_name(paths[0]))
+    rows = placed_rows(paths, reading, require_content=True)
+    return look_at((row.content for row in rows), reading, name or text_name(paths[0]))
+
+
+def opened(
+    paths: Sequence[Path | str], reading: Reading, *, on_bad_line: OnSkipped | None = None
+) -> tuple[FirstLook, Iterator[PlacedSentence]]:
+    """A first look at some files, and all their sentences, from one reading: for streams, which can't be read twice."""
+    rows = placed_rows(paths, reading, on_bad_line=on_bad_line)
+    first = list(islice(rows, LINES_LOOKED_AT if reading.tokenizer == AUTO else _LINES_OF_STREAMS))
+    look = look_at((row.content for row in first), reading, text_name(paths[0]))
+    return look, sentences_of(chain(first, rows), look.reading)
 
 
 def look_at(rows: Iterable[str | list[str]], reading: Reading, name: str = "the text") -> FirstLook:
@@ -83,16 +96,3 @@ def look_at(rows: Iterable[str | list[str]], reading: Reading, name: str = "the 
     tokenize = reading.tokenize if reading.tokenizer in ("unicode", "whitespace") else str.split
     sentences = [*given, *(tokenize(text.replace("\n", " ")) for text in texts)]
     return FirstLook(reading, name, punctuation, sentences, was_auto)
-
-
-def _texts(paths: Sequence[Path | str], reading: Reading) -> Iterator[str | list[str]]:
-    for path in paths:
-        rows = read_rows(
-            path,
-            encoding=reading.encoding,
-            errors=reading.errors,
-            require_content=True,
-            format=reading.format,
-            field=reading.field,
-        )
-        yield from (row for _, row in rows)

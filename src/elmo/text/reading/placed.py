@@ -1,7 +1,7 @@
 """Placed sentences: sentences with what joins them to the text: file, line, number in the line, spans of tokens."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +40,18 @@ class PlacedSentence:
         return token_spans(self.text, self.tokens, self.start)
 
 
+@dataclass(frozen=True, slots=True)
+class PlacedRow:
+    """A row of a file, before it is made into sentences."""
+
+    content: Row
+    line: int
+    file: int
+    path: Path | str
+    is_bad: bool
+    """Whether it stands for a line that is skipped."""
+
+
 def placed_sentences(
     paths: Sequence[Path | str],
     reading: Reading,
@@ -56,18 +68,84 @@ def placed_sentences(
     `tokenize`: instead of the function of `reading.tokenizer`. The others, and the errors, are those of
     `read_sentences`; a tokenizer that fails is a TextError that names file and line.
     """
-    apply = reading.tokenize if tokenize is None else tokenize
+    rows = placed_rows(
+        paths, reading, on_bad_line=on_bad_line, require_content=require_content, on_progress=on_progress
+    )
+    return sentences_of(rows, reading, tokenize)
+
+
+def placed_rows(
+    paths: Sequence[Path | str],
+    reading: Reading,
+    *,
+    on_bad_line: OnSkipped | None = None,
+    require_content: bool = False,
+    on_progress: Callable[[int], None] | None = None,
+) -> Iterator[PlacedRow]:
+    """The rows of some files: what `sentences_of` makes into sentences. Parameters as in `placed_sentences`."""
+    is_bad = False
+
+    def note(number: int, message: str) -> None:
+        nonlocal is_bad
+        is_bad = True
+        if on_bad_line is not None:
+            on_bad_line(number, message)
+
     for number, path in enumerate(paths):
-        rows = _Rows(path, reading, on_bad_line, require_content, on_progress)
-        for line, row in rows.paragraphs() if reading.crosses_lines(path) else rows:
-            if isinstance(row, list):
-                yield PlacedSentence(row, " ".join(row), line, file=number)
-                continue
-            for place, (start, stop) in enumerate(_spans(row, reading.sentences), start=1):
-                part = row[start:stop]
-                # A line end inside a sentence is a space to the tokenizer, at the same place.
-                tokens = _tokenized(apply, part.replace("\n", " "), path, line, reading.tokenizer)
-                yield PlacedSentence(tokens, part, line, place, start, number)
+        rows = read_rows(
+            path,
+            encoding=reading.encoding,
+            errors=reading.errors,
+            on_bad_line=note,
+            require_content=require_content,
+            on_progress=on_progress,
+            format=reading.format,
+            field=reading.field,
+        )
+        for line, row in rows:
+            yield PlacedRow(row, line, number, path, is_bad)
+            is_bad = False
+
+
+def sentences_of(
+    rows: Iterable[PlacedRow], reading: Reading, tokenize: Tokenize | None = None
+) -> Iterator[PlacedSentence]:
+    """The sentences of rows. `tokenize`: instead of the function of `reading.tokenizer`."""
+    apply = reading.tokenize if tokenize is None else tokenize
+    for row in _paragraphs(rows, reading):
+        if isinstance(row.content, list):
+            yield PlacedSentence(row.content, " ".join(row.content), row.line, file=row.file)
+            continue
+        for place, (start, stop) in enumerate(_spans(row.content, reading.sentences), start=1):
+            part = row.content[start:stop]
+            # A line end inside a sentence is a space to the tokenizer, at the same place.
+            tokens = _tokenized(apply, part.replace("\n", " "), row.path, row.line, reading.tokenizer)
+            yield PlacedSentence(tokens, part, row.line, place, start, row.file)
+
+
+def _paragraphs(rows: Iterable[PlacedRow], reading: Reading) -> Iterator[PlacedRow]:
+    """The rows; in files whose sentences go on across lines, the lines up to a blank one as one row.
+
+    A bad line ends no paragraph.
+    """
+    held: list[PlacedRow] = []
+    for row in rows:
+        if held and row.file != held[0].file:
+            yield _joined(held)
+            held = []
+        if not reading.crosses_lines(row.path):
+            yield row
+        elif str(row.content).strip():
+            held.append(row)
+        elif held and not row.is_bad:
+            yield _joined(held)
+            held = []
+    if held:
+        yield _joined(held)
+
+
+def _joined(rows: Sequence[PlacedRow]) -> PlacedRow:
+    return replace(rows[0], content="\n".join(str(row.content) for row in rows))
 
 
 def placed_in(text: str, reading: Reading, tokenize: Tokenize | None = None) -> Iterator[PlacedSentence]:
@@ -96,54 +174,6 @@ def _spans(text: str, ends: SentenceEnds) -> list[tuple[int, int]]:
         found += [(begin + start, begin + stop) for start, stop in sentence_spans(line)]
         begin += len(line) + 1
     return found or [(0, 0)]
-
-
-class _Rows:
-    """The rows of a file with their lines; remembers whether the last one was bad."""
-
-    def __init__(
-        self,
-        path: Path | str,
-        reading: Reading,
-        on_bad_line: OnSkipped | None,
-        require_content: bool,
-        on_progress: Callable[[int], None] | None,
-    ) -> None:
-        self._is_bad = False
-        self._on_bad_line = on_bad_line
-        self._rows = read_rows(
-            path,
-            encoding=reading.encoding,
-            errors=reading.errors,
-            on_bad_line=self._note,
-            require_content=require_content,
-            on_progress=on_progress,
-            format=reading.format,
-            field=reading.field,
-        )
-
-    def __iter__(self) -> Iterator[tuple[int, Row]]:
-        return self._rows
-
-    def paragraphs(self) -> Iterator[tuple[int, str]]:
-        """Lines of plain text up to a blank one, joined by line ends. A bad line ends no paragraph."""
-        lines: list[str] = []
-        begins = 1
-        for number, row in self._rows:
-            if isinstance(row, str) and row.strip():
-                begins = begins if lines else number
-                lines.append(row)
-            elif lines and not self._is_bad:
-                yield begins, "\n".join(lines)
-                lines = []
-            self._is_bad = False
-        if lines:
-            yield begins, "\n".join(lines)
-
-    def _note(self, number: int, message: str) -> None:
-        self._is_bad = True
-        if self._on_bad_line is not None:
-            self._on_bad_line(number, message)
 
 
 def _tokenized(tokenize: Tokenize, text: str, path: Path | str, line: int, name: str) -> list[str]:

@@ -1,0 +1,95 @@
+"""The text of a verb: which files, how they are read, and what is said of it before a model is loaded."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from elmo.text.first_look.sample import FirstLook, first_look, opened
+from elmo.text.reading.placed import PlacedSentence, placed_sentences
+from elmo.text.reading.settings import Reading, text_files
+from elmo.text.text_file import is_stream
+from elmo.weights.hub import Model, resolve
+from elmo.weights.native.names import VOCABULARY_FILE
+from elmo.weights.word_list import read_word_list
+
+ReadingFlags = Annotated[Reading, tyro.conf.arg(name="")]
+"""The flags of `Reading`, alike in all verbs that read text."""
+
+
+@dataclass
+class TextInput:
+    """A text that was found readable."""
+
+    paths: list[str]
+    reading: Reading
+    """With the tokenizer that "auto" stands for."""
+    bad_lines: list[str] = field(default_factory=list)
+    """Messages about the lines that the last reading skipped."""
+    stream: Iterator[PlacedSentence] | None = None
+
+    @property
+    def name(self) -> str:
+        """What tables and reports call it."""
+        return "stdin" if self.paths == ["-"] else " ".join(self.paths)
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it can be read only once."""
+        return self.stream is not None
+
+    def sentences(self) -> Iterator[PlacedSentence]:
+        """All sentences and blank lines with their places; of a stream only once."""
+        if self.stream is not None:
+            return self.stream
+        self.bad_lines.clear()
+        return placed_sentences(self.paths, self.reading, on_bad_line=self.note)
+
+    def note(self, _: int, message: str) -> None:
+        """Remembers the message about a line that is skipped."""
+        self.bad_lines.append(message)
+
+    def report_bad_lines(self) -> int:
+        """Lists them on standard error; the exit code."""
+        for message in self.bad_lines:
+            print(f"skipped: {message}", file=sys.stderr)
+        return 1 if self.bad_lines else 0
+
+
+def text_input(
+    names: Sequence[str], reading: Reading, vocabulary: Sequence[str] | None = None, *, quiet: bool = False
+) -> TextInput:
+    """The text of these files; warns of what looks odd in its first lines. `vocabulary`: the model's words.
+
+    Raises ConfigError for settings that make no sense, TextError for what can't be read.
+    """
+    reading.check()
+    found = TextInput(text_files(names), reading)
+    if is_stream(found.paths[0]):
+        look, found.stream = opened(found.paths, reading, on_bad_line=found.note)
+    else:
+        look = first_look(found.paths, reading)
+    found.reading = look.reading
+    say(look, vocabulary, quiet=quiet)
+    return found
+
+
+def say(look: FirstLook, vocabulary: Sequence[str] | None, *, quiet: bool) -> None:
+    """Prints on standard error what a first look found. Warnings are printed even if notes are not."""
+    if look.note and not quiet:
+        print(f"note: {look.note}", file=sys.stderr)
+    for warning in look.warnings(vocabulary):
+        print(f"warning: {warning}", file=sys.stderr)
+
+
+def vocabulary_of(model: Model) -> list[str] | None:
+    """The words that a model predicts, the most frequent first, if there is such a list: read in milliseconds.
+
+    Raises WeightFileError if there is no such model, before anything heavy is loaded.
+    """
+    files = resolve(model)
+    path = None if isinstance(files, tuple) else Path(files) / VOCABULARY_FILE
+    return read_word_list(path) if path is not None and path.is_file() else None

@@ -1,0 +1,165 @@
+"""`elmo embed` on text as people have it: raw, in tables, in other languages, in shards."""
+
+import json
+
+import numpy as np
+import pytest
+
+from elmo.cli.display_width import padded, shortened, width
+from elmo.cli.embed import main
+from elmo.embed.storage.readers import read_vectors
+from elmo.errors import ConfigError, TextError
+
+RAW = "It rained, she said. We stayed (in London).\n"
+KOREAN = "은행에서 돈을 찾았다. 그리고 집에 갔다.\n"
+
+
+@pytest.fixture
+def model(tmp_path, tiny_bilm, monkeypatch):
+    """A model that $ELMO_MODEL names."""
+    tiny_bilm.save_pretrained(tmp_path / "model")
+    monkeypatch.setenv("ELMO_MODEL", str(tmp_path / "model"))
+    return tmp_path / "model"
+
+
+@pytest.fixture
+def no_model(monkeypatch):
+    """No model can be loaded."""
+    from elmo.embed.embedder import Embedder
+
+    def refuse(*arguments, **named):
+        raise AssertionError("a model was loaded")
+
+    monkeypatch.setattr(Embedder, "from_pretrained", refuse)
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_raw_text_is_taken_apart_and_that_is_said_before_a_model_is_loaded(no_model, tmp_path, capsys):
+    raw = write(tmp_path / "raw.txt", RAW)
+    for arguments, what in (
+        ([raw, "-o", str(tmp_path / "v.npy")], "note: "),
+        ([raw, "-o", str(tmp_path / "v.npy"), "--tokenizer", "whitespace", "--quiet"], "warning: "),
+        (["It rained, she said."], "note: "),
+    ):
+        with pytest.raises(AssertionError, match="a model was loaded"):
+            main(arguments)
+        told = capsys.readouterr().err
+        assert told.startswith(what)
+        assert "'rained,' is one word" in told
+
+
+def test_a_text_in_another_language_is_warned_of_before_a_model_is_loaded(no_model, tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("ELMO_MODEL", raising=False)
+    korean, english = write(tmp_path / "ko.txt", KOREAN * 3), write(tmp_path / "en.txt", RAW * 9)
+    output = ["-o", str(tmp_path / "v.npy"), "--quiet"]
+    for arguments, expected in (
+        ([korean, *output], "100% of its letters are Hangul"),
+        ([english, "-m", "small-ko", *output], "100% of its letters are Latin"),
+        ([KOREAN, "--quiet"], "the text is not in the model's language"),
+        ([korean, "-m", "small-ko", *output], ""),
+        ([english, *output], ""),
+    ):
+        with pytest.raises(AssertionError, match="a model was loaded"):
+            main(arguments)
+        told = capsys.readouterr().err
+        assert expected in told
+        assert bool(told) == bool(expected)
+
+
+def test_a_warning_is_given_once(model, tmp_path, capsys):
+    raw = write(tmp_path / "raw.txt", RAW)
+    assert main([raw, "-o", str(tmp_path / "v.npy"), "--tokenizer", "whitespace", "--quiet"]) == 0
+    assert capsys.readouterr().err.count("looks untokenized") == 1
+
+
+def test_every_format_of_text_is_read(model, tmp_path, capsys):
+    names = [
+        write(tmp_path / "a1.csv", 'id,body\n1,"one, two"\n'),
+        write(tmp_path / "a2.jsonl", '{"body": "three"}\n'),
+        write(tmp_path / "a3.conll", "four X\n\n"),
+    ]
+    assert main([*names, "-o", str(tmp_path / "v.npy"), "--field", "body", "--tokenizer", "unicode", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["lines"] == 3
+    with read_vectors(tmp_path / "v.npy") as vectors:
+        assert [vectors.row(row).tokens for row in range(3)] == [["one", ",", "two"], ["three"], ["four"]]
+    assert main([str(tmp_path / "a[12].*"), "-o", str(tmp_path / "w.npy"), "--field", "body", "--quiet"]) == 0
+    with read_vectors(tmp_path / "w.npy") as vectors:
+        assert len(vectors) == 2
+
+
+def test_json_lines_are_readable_and_lead_back_to_the_text(model, tmp_path, capsys, monkeypatch):
+    import io
+    from types import SimpleNamespace
+
+    text = RAW + "\n" + KOREAN
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text.encode())))
+    assert main(["-", "--sentences", "within-lines", "--layers", "top"]) == 0
+    told = capsys.readouterr()
+    assert "은행에서" in told.out
+    rows = [json.loads(line) for line in told.out.splitlines()]
+    assert [(row["line"], row["sentence"]) for row in rows] == [(1, 1), (1, 2), (2, 1), (3, 1), (3, 2)]
+    lines = text.split("\n")
+    for row in rows:
+        assert [lines[row["line"] - 1][start:end] for start, end in row["spans"]] == row["tokens"]
+        values = np.array(row["vectors"], np.float32).reshape(row["shape"])
+        assert json.dumps(row["vectors"]) == json.dumps([[float(str(it)) for it in vector] for vector in values])
+
+
+def test_a_table_of_korean_lines_up(model, capsys):
+    assert main(["은행에서 a 돈을 찾았다 .", "--quiet"]) == 0
+    rows = capsys.readouterr().out.split("\n\n")[0].splitlines()
+    assert len({width(row.split("layer")[0].split("-")[0].rstrip("0123456789")) for row in rows[1:]}) <= 2
+    starts = [width(row[: row.index(".")]) for row in rows[1:5]]
+    assert len(set(starts)) == 1
+    assert rows[1].split()[:2] == ["은행에서", "0-4"]
+
+
+def test_display_width_counts_columns():
+    assert [width(text) for text in ("abc", "은행", "é", "e\u0301", "中。", "")] == [3, 4, 1, 1, 4, 0]
+    assert padded("은행", 6) == "은행  "
+    assert shortened("은행에서돈", 8) == "은행..."
+    assert shortened("abc", 3) == "abc"
+    assert width(shortened("가" * 40, 24)) <= 24
+
+
+def test_several_sentences_of_a_text_are_shown_one_by_one(model, capsys):
+    assert main(["It rained. We stayed.", "--sentences", "within-lines", "--json", "--quiet"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["tokens"] for row in rows] == [["It", "rained", "."], ["We", "stayed", "."]]
+    assert rows[1]["spans"][0] == [11, 13]
+
+
+def test_shards_are_embedded_and_joined(model, tmp_path, capsys):
+    text = write(tmp_path / "t.txt", "".join(f"line {number} of the text .\n" for number in range(1200)))
+    shards = [str(tmp_path / f"{index}.h5") for index in (1, 2)]
+    for index, shard in enumerate(shards, start=1):
+        assert main([text, "-o", shard, "--shard", f"{index}/2", "--quiet", "--layers", "top"]) == 0
+    assert main([text, "-o", str(tmp_path / "whole.h5"), "--quiet", "--layers", "top"]) == 0
+    assert main(["--join", *shards, "-o", str(tmp_path / "joined.h5")]) == 0
+    assert "1,200 rows, 7,200 tokens of 2 shards" in capsys.readouterr().out
+    assert (tmp_path / "joined.h5").read_bytes() == (tmp_path / "whole.h5").read_bytes()
+    assert main(["--join", *shards, "-o", str(tmp_path / "again.h5"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["shards"] == 2
+
+
+def test_mistakes_are_found_before_a_model_is_loaded(no_model, tmp_path):
+    text = write(tmp_path / "t.txt", "a b\n")
+    output = str(tmp_path / "v.h5")
+    for arguments, error, message in (
+        ([], ConfigError, "no text was named"),
+        ([text, text], ConfigError, "2 texts were given, but no -o"),
+        ([text, text, "-o", output], ConfigError, "was named twice"),
+        (["a b", "--shard", "1/2"], ConfigError, "--shard is for files"),
+        ([text, "-o", output, "--shard", "3/2"], ConfigError, "must be like 2/8"),
+        (["--join", text], ConfigError, "--join needs the file"),
+        ([str(tmp_path / "*.csv"), "-o", output], TextError, "no file matches"),
+        ([text, "-o", output, "--tokenizer", "moses"], ConfigError, "no tokenizer 'moses'"),
+        ([text, "-o", output, "--format", "csv"], TextError, "no column 'text', the columns are: 'a b'"),
+        ([text, "-o", output, "-m", "no-such-model"], Exception, "no-such-model: there is no such file or folder"),
+    ):
+        with pytest.raises(error, match=message):
+            main(arguments)
