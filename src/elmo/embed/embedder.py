@@ -182,6 +182,11 @@ class Embedder:
         return self._network.products
 
     @property
+    def boundary_tokens(self) -> tuple[str, str]:
+        """The tokens that begin and end every sentence, <S> and </S>."""
+        return self._network.token_map.boundary_tokens
+
+    @property
     def num_layers(self) -> int:
         """Layers of the result, the token layer included."""
         return self.config.num_layers + 1
@@ -444,7 +449,7 @@ class Embedder:
 
     def _with_boundaries(self, sentence: Sequence[str]) -> Sequence[str]:
         """The tokens whose vectors a sentence has."""
-        before, after = self._network.token_map.boundary_tokens
+        before, after = self.boundary_tokens
         return [before, *sentence, after] if self.keep_boundaries else sentence
 
     @staticmethod

@@ -137,7 +137,7 @@ def embed_corpus(
         # With boundaries kept, even a blank line has two vectors.
         lengths = plan.lengths + (2 if embedder.keep_boundaries else 0)
         layout = VectorLayout(lengths, num_layers, embedder.layer_dim, store)
-        boundaries = embedder.bilm.token_map.boundary_tokens if embedder.keep_boundaries else None
+        boundaries = embedder.boundary_tokens if embedder.keep_boundaries else None
         columns = TextColumns(not forget_sentences, boundaries, names_of_files(texts))
         metadata = _metadata(embedder, source, choice, store, columns)
         settings = metadata | {"format": file_format, "sentence_index": str(with_sentences)}

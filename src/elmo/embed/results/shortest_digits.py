@@ -5,14 +5,15 @@ A float32 has 6 to 9 significant digits, but as a Python float it is printed wit
 """
 
 import numpy as np
-from jaxtyping import Float32, Float64
+
+from elmo.shapes import Float, Float32
 
 _FEWEST_DIGITS, _MOST_DIGITS = 6, 9
 # Powers of ten are exact in float64 up to this one.
 _LARGEST_POWER = 22
 
 
-def shortest(values: Float32[np.ndarray, "*axes"]) -> Float64[np.ndarray, "*axes"]:
+def shortest(values: Float32[np.ndarray, "*axes"]) -> Float[np.ndarray, "*axes"]:
     """For each value the float64 with the fewest decimal digits that is the same float32.
 
     `shortest(array).tolist()` is what JSON should hold: read back as float32 it is `array`, bit for bit.
