@@ -12,6 +12,7 @@ import pytest
 from jaxtyping import install_import_hook
 
 from elmo.config import BiLMConfig
+from elmo.process.device import has_torch
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
 from elmo.weights.checkpoint import Checkpoint
@@ -23,6 +24,30 @@ if TYPE_CHECKING:
 
 # The shapes in the signatures of the network and its operations are checked in every call that a test makes.
 install_import_hook(["elmo.engine", "elmo.model", "elmo.ops"], "beartype.beartype")
+
+# What is about torch: rooms, and in other rooms files. Without torch they are skipped; all else must pass.
+NEED_TORCH = (
+    "gpu", "lm", "model", "ops", "pretrain", "reproduce", "runs", "tasks",
+    *(f"cli/test_{verb}.py" for verb in ("bench", "finetune", "perplexity", "pretrain", "reproduce", "scores", "task")),
+    *(f"cli/test_{verb}.py" for verb in ("doctor", "static", "substitutes")),
+    "static/test_training.py",
+)  # fmt: skip
+
+
+class _NeedsTorch(pytest.Module):
+    """A file of tests that is skipped as a whole."""
+
+    def collect(self):
+        pytest.skip("needs torch, which is not installed: pip install 'pyelmo[torch]'")
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    """The usual module, or one that is skipped."""
+    place = module_path.relative_to(Path(__file__).parent).as_posix()
+    if has_torch() or not any(place == name or place.startswith(f"{name}/") for name in NEED_TORCH):
+        return None
+    return _NeedsTorch.from_parent(parent, path=module_path)
+
 
 GOLDEN_CASES = (
     "relu_hw2_l2_skip_mixed",
@@ -65,8 +90,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture
 def one_thread() -> Iterator[None]:
     """Small products are slower on several threads, much so on a busy machine."""
-    import torch  # here, for the hook above
-
+    torch = pytest.importorskip("torch")
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -119,8 +143,7 @@ def tiny_checkpoint(tiny_config) -> Checkpoint:
 @pytest.fixture
 def tiny_bilm(tiny_config):
     """A biLM of `tiny_config`; its random weights are always the same."""
-    import torch
-
+    torch = pytest.importorskip("torch")
     from elmo.model.bilm import BiLM
 
     with torch.random.fork_rng(devices=[]):

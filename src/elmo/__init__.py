@@ -11,6 +11,7 @@ ScalarMix   the learned weighted sum of layers
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from elmo.errors import MissingExtraError
 from elmo.version import __version__
 
 if TYPE_CHECKING:
@@ -34,7 +35,12 @@ _MODULES = {
 def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module 'elmo' has no attribute {name!r}. Its public names are: {', '.join(__all__)}")
-    value = getattr(import_module(_MODULES[name]), name)
+    try:
+        value = getattr(import_module(_MODULES[name]), name)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise MissingExtraError("torch", "torch", f"elmo.{name}") from None
     globals()[name] = value
     return value
 

@@ -22,21 +22,26 @@ from elmo.cli.examples import examples_of
 
 # Library -> the oldest version that will do.
 NEEDED = {
-    "torch": "2.13",
     "numpy": "2.0",
     "safetensors": "0.5",
     "h5py": "3.14",
-    "huggingface_hub": "1.0",
+    "huggingface_hub": "0.34",
     "tyro": "1.0",
     "tqdm": "4.66",
     "jaxtyping": "0.3",
 }
+_OLDEST_TORCH = "2.13"
 # Extra -> its modules and what they are for.
 EXTRAS = {
-    "data": (("pyarrow",), "vectors in Parquet files"),
+    "torch": (("torch",), "training, tasks, the ELMo layer, embedding on a GPU"),
+    "data": (("pyarrow", "pandas"), "vectors in Parquet files and pandas tables"),
     "analysis": (("sklearn", "matplotlib"), "analyses and figures"),
-    "static": (("gensim",), "training static word vectors: elmo static"),
+    "static": (("gensim", "torch"), "training static word vectors: elmo static"),
     "tensorboard": (("tensorboard",), "curves of a run, live: elmo pretrain --log tensorboard"),
+    "serve": (("starlette", "uvicorn", "msgspec", "prometheus_client"), "the HTTP server: elmo serve"),
+    "spacy": (("spacy",), "the spaCy component elmo"),
+    "sentence-transformers": (("sentence_transformers",), "a module of sentence-transformers"),
+    "ray": (("ray", "pyarrow"), "embedding on a Ray cluster"),
 }
 
 _CPU_FEATURES = {"avx2": "avx2", "avx512f": "avx512", "avx512_bf16": "avx512_bf16", "avx512_vnni": "avx512_vnni"}
@@ -86,8 +91,13 @@ def findings() -> Iterator[Finding]:
     libraries = [_library(name, oldest) for name, oldest in NEEDED.items()]
     yield from libraries
     yield Finding("cpu", "ok", ", ".join(cpu_features()) or "no vector instructions that matter here are known of")
-    if libraries[0].state == "ok":
-        yield from _torch_findings(import_module("torch"))
+    yield _native()
+    if not _missing("torch"):
+        torch = _library("torch", _OLDEST_TORCH)
+        libraries.append(torch)
+        yield torch
+        if torch.state == "ok":
+            yield from _torch_findings(import_module("torch"))
     for extra, (modules, purpose) in EXTRAS.items():
         yield _extra(extra, modules, purpose)
     if any(finding.state == "broken" for finding in libraries):
@@ -136,7 +146,6 @@ def _torch_findings(torch: ModuleType) -> Iterator[Finding]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     capability = torch.backends.cpu.get_cpu_capability()
     yield Finding("torch on the cpu", "ok", f"{torch.get_num_threads()} threads on {cores} cores, uses {capability}")
-    yield _native()
     if torch.cuda.is_available():
         names = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
         yield Finding("gpu", "ok", f"{', '.join(names)}, CUDA {torch.version.cuda}")
@@ -153,33 +162,36 @@ def _torch_findings(torch: ModuleType) -> Iterator[Finding]:
 
 def _native() -> Finding:
     from elmo.ops import native
-    from elmo.ops.product import native_types
+    from elmo.ops.native.kinds import native_types
 
-    types = ", ".join(native_types())
-    if types:
-        return Finding("native library", "ok", f"embeds with factors of {types}; training passes")
+    name = "native library"
+    if types := ", ".join(native_types()):
+        return Finding(name, "ok", f"uses {native.instructions()}; embeds with factors of {types}")
     if os.environ.get("ELMO_NATIVE") == "0":
-        return Finding(
-            "native library", "note", "left aside by ELMO_NATIVE=0: torch does its work", "unset ELMO_NATIVE"
-        )
+        return Finding(name, "note", "left aside by ELMO_NATIVE=0: numpy embeds, slower", "unset ELMO_NATIVE")
     if native.library() is not None:
-        return Finding(
-            "native library", "note", "training passes; torch embeds, slower: this processor has no AVX-512 or the "
-            "compiler didn't know it"
-        )  # fmt: skip
+        found = "numpy embeds, slower: the library knows no instructions of this processor for it"
+        return Finding(name, "note", found)
     if not native.LIBRARY.is_file():
         advice = "install a C compiler (gcc or clang), then: pip install --force-reinstall --no-deps pyelmo"
-        return Finding("native library", "note", "not built: torch does its work, slower", advice)
+        return Finding(name, "note", "not built: numpy embeds, slower", advice)
     advice = "build it again: pip install --force-reinstall --no-deps pyelmo"
-    return Finding("native library", "note", f"{native.LIBRARY} can't be loaded: torch does its work", advice)
+    return Finding(name, "note", f"{native.LIBRARY} can't be loaded: numpy embeds, slower", advice)
 
 
 def _extra(extra: str, modules: tuple[str, ...], purpose: str) -> Finding:
-    missing = [module for module in modules if find_spec(module) is None]
+    missing = [module for module in modules if _missing(module)]
     if not missing:
         return Finding(f"extra [{extra}]", "ok", f"installed: {purpose}")
     found = f"{', '.join(missing)} not installed: no {purpose}"
     return Finding(f"extra [{extra}]", "note", found, f"pip install 'pyelmo[{extra}]'")
+
+
+def _missing(module: str) -> bool:
+    try:
+        return find_spec(module) is None
+    except ImportError:
+        return True
 
 
 def _default_model() -> Finding:
@@ -189,15 +201,15 @@ def _default_model() -> Finding:
     chosen = os.environ.get(MODEL_VARIABLE)
     name = f"{chosen} (${MODEL_VARIABLE})" if chosen else f"{DEFAULT_MODEL} (bundled)"
     try:
-        from elmo.model.bilm import BiLM
         from elmo.weights import formats
+        from elmo.weights.describe import count_parameters
 
-        bilm = BiLM.from_checkpoint(formats.read(resolve(download=False)))
+        config = formats.read(resolve(download=False)).config
     except ElmoError as error:
         return Finding("default model", "broken", f"{name} does not load", str(error))
     except Exception as error:  # whatever it is, the report has to be finished
         return Finding("default model", "broken", f"{name} does not load: {type(error).__name__}: {error}")
-    parameters = sum(tensor.numel() for tensor in bilm.parameters())
+    parameters = sum(count_parameters(config).values())
     return Finding("default model", "ok", f"{name} loads, {parameters / 1e6:.1f} M parameters")
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import elmo
 from elmo.cli.streams import open_closed_streams, to_null_device
-from elmo.errors import ElmoError, Interrupted
+from elmo.errors import ElmoError, Interrupted, MissingExtraError
 from elmo.process.memory import is_out_of_memory
 
 # Each verb is the file of its name beside this one, with a function `main(argv) -> int`.
@@ -164,6 +164,8 @@ def _message(error: BaseException, arguments: list[str]) -> str:
     if isinstance(error, OSError) and (message := _file_message(error)):
         return message
     kind = type(error).__name__
+    if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+        return str(MissingExtraError("torch", "torch", " ".join(["elmo", *arguments[:1]])))
     if isinstance(error, ImportError):
         return f"{kind}: {error}. The installation is not complete or damaged. Run 'elmo doctor' to see why."
     if is_out_of_memory(error):

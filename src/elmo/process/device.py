@@ -29,14 +29,22 @@ def _may_have_gpu() -> bool:
     """Whether it is worth the seconds of loading torch to ask it."""
     if "torch" in sys.modules:
         return True
-    if find_spec("torch") is None or sys.platform == "darwin":
+    if not has_torch() or sys.platform == "darwin":
         return False
     return not sys.platform.startswith("linux") or any(Path(name).exists() for name in _GPU_FILES)
 
 
+def has_torch() -> bool:
+    """Whether torch is installed; it is not loaded for the answer."""
+    try:
+        return "torch" in sys.modules or find_spec("torch") is not None
+    except ImportError:  # something in this process keeps it from being found
+        return False
+
+
 def require_torch(purpose: str) -> None:
     """Raises MissingExtraError unless torch is installed; `purpose`: what needs it, the subject of the message."""
-    if "torch" not in sys.modules and find_spec("torch") is None:
+    if not has_torch():
         raise MissingExtraError("torch", "torch", purpose)
 
 

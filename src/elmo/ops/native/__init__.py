@@ -9,9 +9,11 @@ sse; neonbf16, neondot or neon), to test what other processors run.
 import ctypes
 import functools
 import os
+import warnings
 from pathlib import Path
 
 from elmo.errors import ConfigError
+from elmo.ops.native.build import source_hash, sources
 
 LIBRARY = Path(__file__).with_name("_native.so")
 _INTEGER, _FLOAT, _POINTER = ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
@@ -42,20 +44,45 @@ _RESULTS = {
 }
 
 
+_OUTDATED = (
+    f"{LIBRARY} was built from other sources than those beside it, so it is left aside, and numpy and torch compute "
+    f"instead, slower. Build it again: python {LIBRARY.with_name('build.py')}"
+)
+
+
 @functools.cache
 def library() -> ctypes.CDLL | None:
-    """The loaded library; None if it wasn't built, doesn't load here or isn't wanted."""
+    """The loaded library; None if it wasn't built, doesn't load here or isn't wanted.
+
+    One that was built from other sources than those beside it is left aside with a warning: it may expect other
+    arguments.
+    """
     if os.environ.get("ELMO_NATIVE") == "0" or not LIBRARY.is_file():
         return None
     try:
         loaded = ctypes.CDLL(str(LIBRARY))
-        for name, arguments in _SIGNATURES.items():
-            function = getattr(loaded, name)
-            function.argtypes, function.restype = arguments, _RESULTS.get(name)
-    except (OSError, AttributeError):
+    except OSError:
         return None
+    if _is_outdated(loaded):
+        warnings.warn(_OUTDATED, RuntimeWarning, stacklevel=2)
+        return None
+    for name, arguments in _SIGNATURES.items():
+        function = getattr(loaded, name)
+        function.argtypes, function.restype = arguments, _RESULTS.get(name)
     _limit(loaded, os.environ.get("ELMO_INSTRUCTIONS", "all"))
     return loaded
+
+
+def _is_outdated(loaded: ctypes.CDLL) -> bool:
+    """Whether the sources are here and are not those that the library was built from."""
+    if not sources():
+        return False
+    try:
+        found = loaded.elmo_source_hash
+    except AttributeError:
+        return True
+    found.argtypes, found.restype = [], ctypes.c_char_p
+    return found().decode() != source_hash()
 
 
 def _limit(loaded: ctypes.CDLL, name: str) -> None:

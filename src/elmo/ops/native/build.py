@@ -5,9 +5,12 @@ python src/elmo/ops/native/build.py        for a source tree that isn't installe
 
 import hashlib
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -15,6 +18,9 @@ LIBRARY = FOLDER / "_native.so"
 # -s: without symbols that only debuggers read.
 FLAGS = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", "-fPIC", "-fvisibility=hidden"]
 LINK = ["-shared", "-s"]
+# The oldest macOS a library runs on unless MACOSX_DEPLOYMENT_TARGET says otherwise: the first on ARM.
+_MACOS = "11.0"
+_MACH_O = {0x0100000C: "arm64", 0x01000007: "x86_64"}
 
 
 def sources() -> list[Path]:
@@ -38,7 +44,8 @@ def build(library: Path = LIBRARY) -> str | None:
         return "there is no C compiler (cc, gcc, clang)"
     problem = None
     for extra in ([], ["-DNO_AVX512"]):  # the second for compilers that are older than bfloat16 instructions
-        problem = _compile([*compiler.split(), *FLAGS, *LINK, *extra, f'-DSOURCE_HASH="{source_hash()}"'], library)
+        flags = [*FLAGS, *LINK, *_target_flags(), *extra, f'-DSOURCE_HASH="{source_hash()}"']
+        problem = _compile([*compiler.split(), *flags], library)
         if problem is None:
             return None
     return problem
@@ -48,7 +55,8 @@ def _compile(command: list[str], library: Path) -> str | None:
     unfinished = library.with_suffix(f".{os.getpid()}.unfinished")
     command = [*command, "-o", str(unfinished), *(str(path) for path in sources() if path.suffix == ".c"), "-lm"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+        environment = {"MACOSX_DEPLOYMENT_TARGET": _MACOS} | os.environ
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, env=environment)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     if done.returncode != 0:
@@ -58,7 +66,51 @@ def _compile(command: list[str], library: Path) -> str | None:
     return None
 
 
+def _target_flags() -> list[str]:
+    """What makes a compiler compile for another system; ARCHFLAGS is what macOS's tools set for another processor."""
+    target = os.environ.get("ELMO_NATIVE_TARGET")
+    return ["-target", target] if target else shlex.split(os.environ.get("ARCHFLAGS", ""))
+
+
+def platform_tag(library: Path = LIBRARY) -> str:
+    """The last part of the name of a wheel with this library: what it runs on."""
+    if target := os.environ.get("ELMO_NATIVE_TARGET"):
+        return _tag_of_target(target)
+    # As other build tools do: the interpreter's platform may be overridden for a cross build.
+    platform = os.environ.get("_PYTHON_HOST_PLATFORM") or sysconfig.get_platform()
+    if platform.startswith("macosx"):
+        # A universal interpreter's name says both processors, but the compiler has built for one.
+        version = os.environ.get("MACOSX_DEPLOYMENT_TARGET", _MACOS)
+        platform = f"macosx-{version if '.' in version else version + '.0'}-{_mac_processor(library)}"
+    return re.sub("[-.]", "_", platform)
+
+
+def _tag_of_target(target: str) -> str:
+    """aarch64-linux-gnu.2.28 -> manylinux_2_28_aarch64, aarch64-macos.11.0 -> macosx_11_0_arm64."""
+    processor, *system = re.split("[-.]", target)
+    match system:
+        case ["linux", "gnu", major, minor]:
+            return f"manylinux_{major}_{minor}_{processor}"
+        case ["macos", major, minor]:
+            return f"macosx_{major}_{minor}_{processor.replace('aarch64', 'arm64')}"
+        case ["windows", *_]:
+            return {"x86_64": "win_amd64", "aarch64": "win_arm64"}[processor]
+    raise ValueError(
+        f"ELMO_NATIVE_TARGET is {target!r}, which no wheel tag is known for. Name processor, system and its oldest "
+        "version, as aarch64-linux-gnu.2.28, aarch64-macos.11.0 or x86_64-windows-gnu."
+    )
+
+
+def _mac_processor(library: Path) -> str:
+    """Which processors a Mach-O file is for."""
+    with library.open("rb") as file:
+        head = file.read(8)
+    if head[:4] == b"\xca\xfe\xba\xbe":  # several in one file
+        return "universal2"
+    return _MACH_O[int.from_bytes(head[4:], "little")]
+
+
 if __name__ == "__main__":
     if problem := build():
-        sys.exit(f"the native library was not built: {problem}. Torch versions of its passes run instead, slower.")
+        sys.exit(f"the native library was not built: {problem}. numpy and torch compute instead, slower.")
     print(LIBRARY)
