@@ -138,7 +138,7 @@ class Embedder:
         """
         place = device_name(device)
         chosen_type(dtype, place)  # before a large model is read
-        checkpoint = formats.read(hub.resolve(model))
+        checkpoint = formats.read(hub.resolve(model), with_softmax=False)
         warm_state = checkpoint.warm_state if warm_state is None else warm_state
         if state == "warm" and warm_state is None:
             raise ConfigError(_NO_WARM_STATE)

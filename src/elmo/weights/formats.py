@@ -70,20 +70,22 @@ def read(
     vocabulary: str | Path | None = None,
     token_embeddings: str | Path | None = None,
     softmax: str | Path | None = None,
+    with_softmax: bool = True,
 ) -> Checkpoint:
     """A model of any format: a folder, one of its files, or a pair (options.json, weights.hdf5).
 
     The named arguments go with AllenNLP's format (see `allennlp.read`), `vocabulary` also with bilm-tf's checkpoints.
-    In an AllenNLP folder, vocab.txt and softmax.hdf5 are found by themselves. Raises WeightFileError if there is no
-    model, or more than one.
+    In an AllenNLP folder, vocab.txt and softmax.hdf5 are found by themselves. `with_softmax`: False leaves softmax and
+    vocabulary out where that saves time (our own format): vectors don't need them. Raises WeightFileError if there is
+    no model, or more than one.
     """
     extras = {"vocabulary": vocabulary, "token_embeddings": token_embeddings, "softmax": softmax}
     given = {name: Path(path) for name, path in extras.items() if path is not None}
     with _readable(model):
-        return _read(model, given)
+        return _read(model, given, with_softmax)
 
 
-def _read(model: Model, given: dict[str, Path]) -> Checkpoint:
+def _read(model: Model, given: dict[str, Path], with_softmax: bool) -> Checkpoint:
     if isinstance(model, tuple | list):
         return _reader("allennlp").read(*_pair(model), **given)
     path = Path(model)
@@ -97,7 +99,7 @@ def _read(model: Model, given: dict[str, Path]) -> Checkpoint:
             f"{refused[0]} was given, but {path} is a model of the {found} format, which brings its own. Leave it out."
         )
     if found == "native":
-        return read_native(_native_folder(path) or path)
+        return read_native(_native_folder(path) or path, with_softmax=with_softmax)
     return _reader(found).read(path, **given)
 
 

@@ -20,8 +20,11 @@ from elmo.weights.soundness import require_sound
 from elmo.weights.word_list import read_word_list
 
 
-def read(folder: Path) -> Checkpoint:
-    """Reads a model folder. Raises WeightFileError, or TextError for its vocab.txt; both name the file."""
+def read(folder: Path, *, with_softmax: bool = True) -> Checkpoint:
+    """Reads a model folder. Raises WeightFileError, or TextError for its vocab.txt; both name the file.
+
+    `with_softmax`: False leaves out what only the language model needs, softmax and vocabulary, to save time.
+    """
     folder = Path(folder)
     facts = read_facts(folder / CONFIG_FILE)
     config = architecture_of(facts["architecture"], folder / CONFIG_FILE)
@@ -32,9 +35,9 @@ def read(folder: Path) -> Checkpoint:
         config,
         tensors,
         read_token_map(folder / TOKENS_FILE, config),
-        read_word_list(vocabulary) if is_there(vocabulary) else None,
+        read_word_list(vocabulary) if with_softmax and is_there(vocabulary) else None,
         read_tensors(softmax, lambda found: softmax_shapes(found, config), asked_by=CONFIG_FILE)
-        if is_there(softmax)
+        if with_softmax and is_there(softmax)
         else None,
         read_tensors(warm_state, lambda found: found.items(), asked_by=CONFIG_FILE) if is_there(warm_state) else None,
         facts["source_format"],
