@@ -5,7 +5,7 @@
 #   lm-en/{train,test}.txt.xz           one tokenized sentence a line: static vectors learn from train, test is measured
 #   wsd/semcor/semcor.data.xml.xz       SemCor in the format of Raganato et al. 2017, its keys beside it
 #   wsd/sense-inventory.tsv.xz          senses with the columns lemma, pos, rank, sense_key, semcor_count
-#   wsd-raganato/*.data.xml             test sets in the same format; all but semeval2007, on which others tune
+#   wsd-raganato/*.data.xml             test sets in the same format, and semeval2007 to choose k of k-NN on
 #   pos/ud-en-ewt/{train,dev,test}.conllu.xz
 # and for Korean lm-ko/train.txt.xz, lm-ko/test.txt and ko/pos-kaist/{train,dev,test}.conllu.xz. TESTS names the folder
 # of the test sets, if it is another one. If it is killed, run it again: what was written is kept. About half an hour of
@@ -44,7 +44,8 @@ else
     semcor="$data/wsd/semcor/semcor.data.xml.xz"
     tests=("${TESTS:-$data/wsd-raganato}"/{senseval2,senseval3,semeval2013}.data.xml)
     analysis precision "$semcor" "${controls[@]}"
-    analysis wsd --train "$semcor" --test "${tests[@]}" --inventory "$data/wsd/sense-inventory.tsv.xz" "${controls[@]}"
+    analysis wsd --train "$semcor" --test "${tests[@]}" --dev "${tests[0]%/*}/semeval2007.data.xml" \
+        --inventory "$data/wsd/sense-inventory.tsv.xz" "${controls[@]}"
 fi
 analysis pos --train "$treebank/train.conllu.xz" --dev "$treebank/dev.conllu.xz" --test "$treebank/test.conllu.xz" \
     --tags "$tags" "${controls[@]}"

@@ -26,6 +26,8 @@ class Arguments:
     """Test sets in the same format; figures are given for each, and for all of them together."""
     inventory: Annotated[Path, tyro.conf.arg(metavar="SENSES.tsv")]
     """Senses of the dictionary: a table with the columns lemma, pos, rank, sense_key and semcor_count."""
+    dev: Annotated[Path | None, tyro.conf.arg(metavar="Z.data.xml")] = None
+    """Also let the k nearest training instances vote, with the k that is best on this set."""
     encoders: EncoderChoice = field(default_factory=EncoderChoice)
     results: OutputFlags = field(default_factory=OutputFlags)
 
@@ -43,14 +45,18 @@ def record_of(arguments: Arguments) -> Record:
     from elmo.analysis.record import begun
     from elmo.analysis.senses.experiment import SenseFiles, sense_table
 
-    files = SenseFiles(arguments.train, arguments.test, arguments.inventory)
+    files = SenseFiles(arguments.train, arguments.test, arguments.inventory, arguments.dev)
     encoders = encoders_of(arguments.encoders)
     with tqdm(unit="sentence", disable=arguments.results.quiet, file=sys.stderr) as bar:
         found = sense_table(files, encoders, lambda what, done: show_progress(bar, what, done))
     beginning = begun(
         "wsd",
         encoders=described(arguments.encoders, encoders),
-        data={name: getattr(arguments, name) for name in ("train", "test", "inventory")},
+        data={
+            name: found
+            for name in ("train", "test", "inventory", "dev")
+            if (found := getattr(arguments, name)) is not None
+        },
         settings={},
     )
     return beginning | found.record()

@@ -87,6 +87,33 @@ def test_the_record_holds_figures_by_set_part_of_speech_and_ambiguity(files, emb
     assert record["systems"][3]["over_layer_below"][0] == pytest.approx(second - first)
 
 
+def test_the_nearest_instances_vote_by_their_cosines(files, embedder):
+    dev = SenseFiles(files.train, files.tests, files.inventory, dev=files.tests[0])
+    table = sense_table(dev, {"biLM": embedder})
+    voted = [system for system in table.systems if system.encoder == "biLM k-NN"]
+    assert len(voted) == 3 and voted[2].layer.startswith("layer 2 (k = ")
+    k = int(voted[2].layer.split()[-1].rstrip(")"))
+    keys, inventory = read_keys(key_file(files.train)), read_inventory(files.inventory)
+    instances = []
+    for sentence in read_sentences(files.train):
+        (layers,) = embedder.embed([sentence.tokens])
+        instances += [(it, layers[2, it.start : it.end].mean(axis=0)) for it in sentence.instances]
+    expected = []
+    for sentence in read_sentences(files.tests[0]):
+        (layers,) = embedder.embed([sentence.tokens])
+        for it in sentence.instances:
+            query, votes = layers[2, it.start : it.end].mean(axis=0), {}
+            of_word = [
+                (one, v) for one, v in instances if (one.lemma, one.pos) == (it.lemma, it.pos) and one.id in keys
+            ]
+            cosines = [float(v @ query / np.linalg.norm(v) / np.linalg.norm(query)) for _, v in of_word]
+            for place in np.argsort(-np.array(cosines), kind="stable")[:k]:
+                for sense in keys[of_word[place][0].id]:
+                    votes[sense] = votes.get(sense, 0) + cosines[place]
+            expected.append(max(votes, key=votes.get) if votes else inventory.first_sense((it.lemma, it.pos)))
+    assert table.together(voted[2]) == expected
+
+
 def test_the_interval_of_two_equal_systems_is_zero_and_of_a_better_one_above():
     judged = [Judged(f"d{number % 10}", "NOUN", True, ("a",)) for number in range(100)]
     right, wrong = ["a"] * 100, ["b"] * 100

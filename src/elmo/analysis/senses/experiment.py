@@ -8,6 +8,7 @@ from pathlib import Path
 from elmo.analysis.encoders import layer_name
 from elmo.analysis.senses.baselines import SeenSenses, count_senses, most_frequent_or_first
 from elmo.analysis.senses.inventory import Word, read_inventory
+from elmo.analysis.senses.nearest_instances import VOTERS, TrainingInstances
 from elmo.analysis.senses.prototypes import Answer, NearestSense, instance_vectors, train
 from elmo.analysis.senses.raganato import AnnotatedSentence, read_keys, read_sentences
 from elmo.analysis.senses.score import Judged, SenseScore, by_pos, paired_interval, score
@@ -28,6 +29,8 @@ class SenseFiles:
     train: Path
     tests: tuple[Path, ...]
     inventory: Path
+    dev: Path | None = None
+    """With it, the k nearest training instances vote too; k is what is best on this set, for each layer."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,7 @@ def sense_table(
     if not seen.counts:
         raise TextError(f"{files.train}: has no instance with a key in {key_file(files.train)}. Name matching files.")
     sets = tuple(_test_set(path, seen) for path in files.tests)
+    dev = _test_set(files.dev, seen) if files.dev else None
     if len({one.name for one in sets}) < len(sets):
         raise ConfigError("two test sets have the same name, so that they can't be told apart. Rename a file.")
     systems = [
@@ -129,9 +133,14 @@ def sense_table(
     ]
     for name, encoder in encoders.items():
         training = _counted(read_sentences(files.train), f"{name}: {files.train.name}", on_sentences)
-        nearest = NearestSense(train(training, keys, seen, encoder), seen, inventory)
+        instances = instance_vectors(training, encoder)
+        voters = TrainingInstances(seen, inventory) if dev else None
+        instances = voters.collected(instances, keys) if voters else instances
+        nearest = NearestSense(train(instances, keys, seen, encoder), seen, inventory)
         found = {one.name: [*_answers(one, encoder, nearest)] for one in sets}
         systems += [_layer(name, encoder, layer, found) for layer in range(encoder.num_layers)]
+        if voters and dev:
+            systems += _voted(name, encoder, voters, dev, sets)
     return SenseTable(sets, tuple(systems))
 
 
@@ -172,6 +181,26 @@ def _layer(name: str, encoder: Encoder, layer: int, found: Mapping[str, Sequence
     answers = {test: tuple(answer.senses[layer] for answer in given) for test, given in found.items()}
     ties = sum(answer.ties[layer] for given in found.values() for answer in given)
     return System(name, layer_name(encoder, layer), answers, ties)
+
+
+def _voted(
+    name: str, encoder: Encoder, voters: TrainingInstances, dev: TestSet, sets: Sequence[TestSet]
+) -> Iterator[System]:
+    """A system for each layer."""
+    # By set: (instances, numbers of voters, layers).
+    found = {
+        one.name: [
+            voters.answers((instance.lemma, instance.pos), vectors)
+            for _, instance, vectors in instance_vectors(one.sentences, encoder)
+        ]
+        for one in (dev, *sets)
+    }
+    for layer in range(encoder.num_layers):
+        scores = [score(dev.judged, [one[k][layer] for one in found[dev.name]]).f1 for k in range(len(VOTERS))]
+        best = scores.index(max(scores))
+        answers = {one.name: tuple(answer[best][layer] for answer in found[one.name]) for one in sets}
+        of_layer = f"{layer_name(encoder, layer)} (k = {VOTERS[best]})".strip()
+        yield System(f"{name} k-NN", of_layer, answers)
 
 
 def _counted(

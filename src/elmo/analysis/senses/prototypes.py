@@ -49,12 +49,16 @@ def instance_vectors(
 
 
 def train(
-    sentences: Iterable[AnnotatedSentence], keys: Mapping[str, tuple[str, ...]], seen: SeenSenses, encoder: Encoder
+    instances: Iterable[tuple[AnnotatedSentence, Instance, Float[np.ndarray, "layers dim"]]],
+    keys: Mapping[str, tuple[str, ...]],
+    seen: SeenSenses,
+    encoder: Encoder,
 ) -> Prototypes:
-    """Adds up the vectors of each sense of a training corpus. An instance of several senses counts for each."""
+    """Adds up the vectors of each sense, as `instance_vectors` gives them for a training corpus. An instance of several
+    senses counts for each."""
     rows = {(word, sense): row for row, (word, sense) in enumerate(_pairs(seen))}
     sums = np.zeros((len(rows), encoder.num_layers, encoder.layer_dim), dtype=np.float32)
-    for _, instance, vectors in instance_vectors(sentences, encoder):
+    for _, instance, vectors in instances:
         for sense in keys.get(instance.id, ()):
             sums[rows[(instance.lemma, instance.pos), sense]] += vectors
     return Prototypes(rows, unit(sums))
