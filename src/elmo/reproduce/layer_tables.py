@@ -144,6 +144,10 @@ def _counted(record: Record) -> Iterator[str]:
             measured = (row["precision"][question][k] for k in ("1", "10"))
             cells = "".join(f"  {f'{mean:.1f} ({low:.1f} to {high:.1f})':>22}" for mean, (low, high) in measured)
             yield f"  {_name(row):{width}}{cells}"
+        for row in record["rows"]:
+            if (row["encoder"], row["layer"]) == ("biLM", "layer 2"):
+                mean, (low, high) = row["over_layer_below"][question]["1"]
+                yield f"  biLM, layer 2 minus layer 1, nearest: {mean:+.1f} ({low:+.1f} to {high:+.1f})"
 
 
 def _files(record: Record) -> str:

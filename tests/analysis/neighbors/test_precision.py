@@ -44,6 +44,7 @@ def test_a_layer_that_sees_the_word_alone_is_at_chance(corpus, tiny_bilm):
     chance, *rows = table(corpus, {"biLM": Embedder(tiny_bilm), "static": static}).rows
     for row in (rows[0], rows[-1]):
         for question, depths in chance.precision.items():
+            assert row.over_layer_below is None
             assert [row.precision[question][k][0] for k in DEPTHS] == pytest.approx([depths[k][0] for k in DEPTHS])
 
 
@@ -75,6 +76,8 @@ def test_precision_equals_a_plain_loop(corpus, tiny_bilm):
             expected = 100 * np.mean(shares)
             assert found.rows[1 + layer].precision[question][5][0] == pytest.approx(expected, abs=4)
             assert found.num_queries[question] == len(shares)
+            above, below = (found.rows[n + layer].precision[question][5][0] for n in (1, 0))
+            assert found.rows[1 + layer].over_layer_below[question][5][0] == pytest.approx(above - below)
 
 
 def test_limits_are_kept_and_a_corpus_without_choices_is_refused(corpus):

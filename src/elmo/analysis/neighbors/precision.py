@@ -6,7 +6,7 @@ in the query's own document are left out: one document mostly uses a word in one
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import get_args
 
@@ -28,6 +28,10 @@ OnSentences = Callable[[str, int], None]
 """Called with the encoder's name and how many sentences are done."""
 
 
+_ByWord = dict[Question, dict[int, np.ndarray]]
+"""Question -> k -> (words,) percent."""
+
+
 @dataclass(frozen=True)
 class PrecisionRow:
     """A layer's precision in percent: question -> k -> mean over words."""
@@ -36,10 +40,12 @@ class PrecisionRow:
     """Empty for chance."""
     layer: str
     precision: Mapping[Question, Mapping[int, Measured]]
+    over_layer_below: Mapping[Question, Mapping[int, Measured]] | None = None
+    """What is added to the row before, by word; None for an encoder's first row."""
 
     def record(self) -> dict[str, object]:
         """As plain values for JSON."""
-        return {"encoder": self.encoder, "layer": self.layer, "precision": self.precision}
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -80,12 +86,17 @@ def precision_table(
     """
     forms = by_form(occurrences, limits)
     questions = {question: [_queries(form, question, limits) for form in forms] for question in get_args(Question)}
-    rows = [_row("", CHANCE, questions, lambda place, asked: {k: _chance(asked) for k in DEPTHS})]
+    chance = _by_word(questions, lambda place, asked: {k: _chance(asked) for k in DEPTHS})
+    rows = [PrecisionRow("", CHANCE, _means(chance))]
     for name, encoder in encoders.items():
         vectors = _vectors(forms, sentences(), encoder, lambda done, name=name: on_sentences(name, done))
+        below: _ByWord | None = None
         for layer in range(encoder.num_layers):
             units = [unit(of_form[:, layer].astype(np.float32)) for of_form in vectors]
-            rows.append(_row(name, layer_name(encoder, layer), questions, lambda p, asked, u=units: _of(u[p], asked)))
+            found = _by_word(questions, lambda place, asked, units=units: _of(units[place], asked))
+            over = None if below is None else _means(_difference(found, below))
+            rows.append(PrecisionRow(name, layer_name(encoder, layer), _means(found), over))
+            below = found
     return PrecisionTable(
         tuple(rows),
         {question: sum(len(one.places) > 0 for one in found) for question, found in questions.items()},
@@ -145,20 +156,25 @@ def _of(units: np.ndarray, asked: Queries) -> dict[int, np.ndarray]:
     return {k: precision_at(cosines, asked.right, k) for k in DEPTHS}
 
 
-def _row(
-    encoder: str,
-    layer: str,
-    questions: Mapping[Question, Sequence[Queries]],
-    measure: Callable[[int, Queries], Mapping[int, np.ndarray]],
-) -> PrecisionRow:
-    """The mean over a word's queries, and then over words: a frequent word counts as much as a rare one."""
-    found: dict[Question, dict[int, Measured]] = {}
+def _by_word(
+    questions: Mapping[Question, Sequence[Queries]], measure: Callable[[int, Queries], Mapping[int, np.ndarray]]
+) -> _ByWord:
+    """The mean over each word's queries."""
+    found: _ByWord = {}
     for question, asked in questions.items():
-        by_word = [measure(place, one) for place, one in enumerate(asked) if len(one.places)]
-        if by_word:
-            means = {k: 100 * np.array([one[k].mean() for one in by_word]) for k in DEPTHS}
-            found[question] = {k: mean_and_interval(values) for k, values in means.items()}
-    return PrecisionRow(encoder, layer, found)
+        measured = [measure(place, one) for place, one in enumerate(asked) if len(one.places)]
+        if measured:
+            found[question] = {k: 100 * np.array([one[k].mean() for one in measured]) for k in DEPTHS}
+    return found
+
+
+def _difference(found: _ByWord, below: _ByWord) -> _ByWord:
+    return {question: {k: values - below[question][k] for k, values in of.items()} for question, of in found.items()}
+
+
+def _means(found: _ByWord) -> dict[Question, dict[int, Measured]]:
+    """The mean over words: a frequent one counts as much as a rare one."""
+    return {question: {k: mean_and_interval(values) for k, values in of.items()} for question, of in found.items()}
 
 
 def _vectors(
