@@ -92,7 +92,7 @@ def _label(dot: Dot) -> str:
 
 
 def _source(record: Record) -> str:
-    return f"{record['model']}, {record['date'][:10]}"
+    return f"{record['model']}, {record['date'][:10]}; lines: 95 % intervals"
 
 
 def _pos(record: Record) -> list[Panel]:
@@ -124,7 +124,8 @@ def _precision(record: Record) -> list[Panel]:
 
     def panel(question: str, k: str) -> Panel:
         dots = [Dot(row["encoder"], row["layer"], *row["precision"][question][k]) for row in rows]
-        return Panel(f"same {question} among the nearest {k}", dots, {"chance": chance["precision"][question][k][0]})
+        nearest = "the nearest" if k == "1" else f"the nearest {k}"
+        return Panel(f"same {question}, {nearest}", dots, {"chance": chance["precision"][question][k][0]})
 
     return [panel(question, k) for question in chance["precision"] for k in ("1", "10")]
 
@@ -146,7 +147,7 @@ def _geometry(record: Record) -> list[Panel]:
 
 _TITLES = {
     "pos": "Parts of speech by a linear probe of each layer",
-    "precision": "Occurrences of the same word form in other documents: percent that agree",
+    "precision": "Occurrences of the same word form in other documents: percent that agree with the query",
     "wsd": "Word senses by the nearest sense vector",
     "geometry": "Geometry of the vectors of each layer",
 }

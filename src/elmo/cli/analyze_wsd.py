@@ -47,8 +47,9 @@ def record_of(arguments: Arguments) -> Record:
 
     files = SenseFiles(arguments.train, arguments.test, arguments.inventory, arguments.dev)
     encoders = encoders_of(arguments.encoders)
-    with tqdm(unit="sentence", disable=arguments.results.quiet, file=sys.stderr) as bar:
-        found = sense_table(files, encoders, lambda what, done: show_progress(bar, what, done))
+    bar = tqdm(unit="sentence", disable=arguments.results.quiet, file=sys.stderr)
+    found = sense_table(files, encoders, lambda what, done: show_progress(bar, what, done))
+    bar.close()
     beginning = begun(
         "wsd",
         encoders=described(arguments.encoders, encoders),

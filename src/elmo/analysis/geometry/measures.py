@@ -20,7 +20,7 @@ def mean_pair_cosine(sums: Float[np.ndarray, "... dim"], counts: Int[np.ndarray,
 
 def known(vectors: Float[np.ndarray, "... dim"]) -> Bool[np.ndarray, "..."]:
     """Which vectors are not zeros: static vectors are zeros for words that they don't have."""
-    return vectors.any(axis=-1)
+    return np.asarray(vectors.any(axis=-1))
 
 
 def anisotropy(vectors: Float[np.ndarray, "tokens dim"], seed: int = 0) -> tuple[float, tuple[float, float]]:

@@ -81,7 +81,7 @@ def _at(split: Split, tokens: np.ndarray) -> Split:
 def _tokens_in(order: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The places of all tokens, sentence by sentence in this order."""
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    return np.concatenate([np.arange(starts[one], starts[one] + lengths[one]) for one in order])
+    return np.concatenate([np.arange(int(starts[one]), int(starts[one] + lengths[one])) for one in order])
 
 
 def _cuts(ends: np.ndarray) -> list[int]:
