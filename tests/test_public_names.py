@@ -1,5 +1,6 @@
 """`from elmo import ...`: every promised name is there, and is what its module defines."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -11,7 +12,16 @@ import pytest
 
 import elmo
 
-PROMISED = {"BiLM", "BiLMConfig", "ELMo", "Embedder", "ScalarMix", "__version__"}
+CLASSES = {"BiLM", "BiLMConfig", "ELMo", "Embedder", "EmbeddedText", "ScalarMix", "StoredVectors"}
+ERRORS = {
+    *("ConfigError", "ElmoError", "Interrupted", "MissingExtraError", "OutOfMemory", "OutputError", "TextError"),
+    *("TextWarning", "WeightFileError"),
+}
+FUNCTIONS = {
+    *("embed_corpus", "join_shards", "load_task_model", "log_probabilities", "nearest", "perplexity", "read_vectors"),
+    *("similarity", "substitutes"),
+}
+PROMISED = CLASSES | ERRORS | FUNCTIONS | {"__version__"}
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
 
@@ -20,12 +30,36 @@ def test_the_promised_names_are_the_public_ones():
     assert set(dir(elmo)) == PROMISED
 
 
-@pytest.mark.parametrize("name", sorted(PROMISED - {"__version__"}))
+@pytest.mark.parametrize("name", sorted(CLASSES | ERRORS))
 def test_each_name_is_its_class(name):
     value = getattr(elmo, name)
     assert isinstance(value, type)
     assert value.__name__ == name
     assert getattr(import_module(value.__module__), name) is value
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_each_function_has_a_docstring_and_names_every_argument(name):
+    value = getattr(elmo, name)
+    assert (value.__doc__ or "").strip()
+    kinds = {it.kind for it in inspect.signature(value).parameters.values()}
+    assert not kinds & {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
+
+
+def test_public_methods_name_every_argument():
+    found = []
+    for name in sorted(CLASSES - {"BiLM", "BiLMConfig"}):
+        for method, value in inspect.getmembers(getattr(elmo, name), callable):
+            if method[0] == "_" or not str(getattr(value, "__module__", "")).startswith("elmo"):
+                continue
+            kinds = [it.kind for it in inspect.signature(value).parameters.values()]
+            if inspect.Parameter.VAR_KEYWORD in kinds:
+                found.append(f"{name}.{method}")
+    assert found == []
+
+
+def test_the_docstring_names_all():
+    assert {name for name in PROMISED - {"__version__"} if not re.search(rf"\b{name}\b", elmo.__doc__ or "")} == set()
 
 
 def test_an_unknown_name_is_an_attribute_error_that_lists_the_known_ones():

@@ -2,45 +2,117 @@
 
 from elmo import Embedder, ELMo
 
-Embedder    tokens -> vectors of every layer
-ELMo        the layer for downstream models: biLM and scalar mixes
-BiLM        the pretrained network; BiLMConfig is its architecture
-ScalarMix   the learned weighted sum of layers
+Vectors
+    Embedder            tokens or raw text -> vectors of every layer
+    EmbeddedText        what `Embedder.embed_text` gives: tokens, their places in the text, their vectors
+    embed_corpus        files of text -> a file of vectors, resumable; join_shards puts the parts of a text together
+    read_vectors        a file of vectors -> its arrays and tokens, as StoredVectors
+    similarity          cosines; nearest: the vectors with the largest ones
+In a model of your own
+    ELMo                the layer for downstream models: biLM and scalar mixes
+    BiLM                the pretrained network; BiLMConfig is its architecture
+    ScalarMix           the learned weighted sum of layers
+    load_task_model     a trained model of a task
+As a language model
+    perplexity          how well a model predicts sentences
+    log_probabilities   of each sentence
+    substitutes         the words that a model would put in a place
+Errors
+    ElmoError           every error that is raised on purpose: ConfigError, TextError, WeightFileError, OutputError,
+                        MissingExtraError, OutOfMemory, Interrupted; TextWarning warns of text that a model won't know
 """
 
+import difflib
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from elmo.errors import MissingExtraError
 from elmo.version import __version__
 
 if TYPE_CHECKING:
     from elmo.config import BiLMConfig
+    from elmo.embed.corpus.embed_corpus import embed_corpus
+    from elmo.embed.corpus.join import join_shards
     from elmo.embed.embedder import Embedder
+    from elmo.embed.results.embedded_text import EmbeddedText
+    from elmo.embed.results.similarity import nearest, similarity
+    from elmo.embed.storage.readers import StoredVectors, read_vectors
+    from elmo.errors import (
+        ConfigError,
+        ElmoError,
+        Interrupted,
+        MissingExtraError,
+        OutOfMemory,
+        OutputError,
+        TextError,
+        TextWarning,
+        WeightFileError,
+    )
+    from elmo.lm.named_model import log_probabilities, perplexity, substitutes
     from elmo.model.bilm import BiLM
     from elmo.model.elmo import ELMo
     from elmo.model.scalar_mix import ScalarMix
+    from elmo.tasks.saved_model import load as load_task_model
 
-__all__ = ["BiLM", "BiLMConfig", "ELMo", "Embedder", "ScalarMix", "__version__"]
+__all__ = [
+    "BiLM",
+    "BiLMConfig",
+    "ConfigError",
+    "ELMo",
+    "ElmoError",
+    "EmbeddedText",
+    "Embedder",
+    "Interrupted",
+    "MissingExtraError",
+    "OutOfMemory",
+    "OutputError",
+    "ScalarMix",
+    "StoredVectors",
+    "TextError",
+    "TextWarning",
+    "WeightFileError",
+    "__version__",
+    "embed_corpus",
+    "join_shards",
+    "load_task_model",
+    "log_probabilities",
+    "nearest",
+    "perplexity",
+    "read_vectors",
+    "similarity",
+    "substitutes",
+]
 
-_MODULES = {
-    "BiLM": "elmo.model.bilm",
-    "BiLMConfig": "elmo.config",
-    "ELMo": "elmo.model.elmo",
-    "Embedder": "elmo.embed.embedder",
-    "ScalarMix": "elmo.model.scalar_mix",
+# Each public name: its module, and its name there.
+_PLACES = {
+    "BiLM": ("elmo.model.bilm", "BiLM"),
+    "BiLMConfig": ("elmo.config", "BiLMConfig"),
+    "ELMo": ("elmo.model.elmo", "ELMo"),
+    "EmbeddedText": ("elmo.embed.results.embedded_text", "EmbeddedText"),
+    "Embedder": ("elmo.embed.embedder", "Embedder"),
+    "ScalarMix": ("elmo.model.scalar_mix", "ScalarMix"),
+    "StoredVectors": ("elmo.embed.storage.readers", "StoredVectors"),
+    "embed_corpus": ("elmo.embed.corpus.embed_corpus", "embed_corpus"),
+    "join_shards": ("elmo.embed.corpus.join", "join_shards"),
+    "load_task_model": ("elmo.tasks.saved_model", "load"),
+    "log_probabilities": ("elmo.lm.named_model", "log_probabilities"),
+    "nearest": ("elmo.embed.results.similarity", "nearest"),
+    "perplexity": ("elmo.lm.named_model", "perplexity"),
+    "read_vectors": ("elmo.embed.storage.readers", "read_vectors"),
+    "similarity": ("elmo.embed.results.similarity", "similarity"),
+    "substitutes": ("elmo.lm.named_model", "substitutes"),
 }
+_ERRORS = {name for name in __all__ if name not in _PLACES and name != "__version__"}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'elmo' has no attribute {name!r}. Its public names are: {', '.join(__all__)}")
-    try:
-        value = getattr(import_module(_MODULES[name]), name)
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise MissingExtraError("torch", "torch", f"elmo.{name}") from None
+    if name not in _PLACES and name not in _ERRORS:
+        close = difflib.get_close_matches(name, __all__, n=1)
+        advice = f"Did you mean {close[0]!r}? " if close else ""
+        raise AttributeError(
+            f"module 'elmo' has no attribute {name!r}. {advice}Its public names are: {', '.join(__all__)}"
+        )
+    module, there = _PLACES.get(name, ("elmo.errors", name))
+    value = getattr(import_module(module), there)
     globals()[name] = value
     return value
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from elmo.errors import ConfigError
-from elmo.process.device import Device, chosen_device
+from elmo.process.device import Device
 
 if TYPE_CHECKING:
     from elmo.model.bilm import BiLM
@@ -40,13 +40,6 @@ def model_and_input(inputs: Sequence[str], model: str | None, verb: str, what: s
 def load(model: str | None, device: Device = "auto") -> "tuple[BiLM, LMHead]":
     """The biLM and its softmax on `device`. Raises WeightFileError (no such model, or it has no softmax)."""
     # Here, so that the --help of a verb does not wait for torch.
-    from elmo.model.bilm import BiLM
-    from elmo.model.lm_head import LMHead
-    from elmo.weights import formats
-    from elmo.weights.hub import resolve
+    from elmo.lm.named_model import load_language_model
 
-    place = chosen_device(device)
-    files = resolve(model)
-    checkpoint = formats.read(files)
-    head = LMHead.from_checkpoint(checkpoint, str(files[1] if isinstance(files, tuple) else files))
-    return BiLM.from_checkpoint(checkpoint).to(place), head.to(place)
+    return load_language_model(model, device)

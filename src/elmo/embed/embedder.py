@@ -19,6 +19,7 @@ from elmo.embed.compute import chosen_type
 from elmo.embed.layer_choice import LayerChoice, Layers
 from elmo.embed.network.engine_network import EngineNetwork
 from elmo.embed.network.network import Network
+from elmo.embed.results.embedded_text import EmbeddedText, embed_text
 from elmo.embed.results.output import OutputType, as_output, checked_output
 from elmo.embed.results.pooling import Pool, checked_pool, normalized, pooled
 from elmo.embed.results.progress import Progress, shown
@@ -30,9 +31,12 @@ from elmo.engine.engine import State, zero_state
 from elmo.errors import ConfigError
 from elmo.ops.native.kinds import ComputeType
 from elmo.process.device import device_name, require_torch
+from elmo.process.keywords import known_keywords
 from elmo.process.thread_lock import ThreadLock
 from elmo.text.batches import Batch, bucket, number_tokens, pad
+from elmo.text.reading.settings import SentenceEnds
 from elmo.text.sentence_checks import checked_count, checked_sentences, checked_stream
+from elmo.text.sentences import Tokenize
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import Checkpoint, content_hash
 from elmo.weights.fingerprint import fingerprint
@@ -83,6 +87,7 @@ class Embedder:
     still running is refused with a ConfigError. Changing the weights while another thread embeds is not supported.
     """
 
+    @known_keywords
     def __init__(
         self,
         bilm: "BiLM | Checkpoint",
@@ -118,7 +123,14 @@ class Embedder:
             hidden, cell = checked_state(warm_state, self.config, with_rows=False)
             self._warm = State(hidden[:, None], cell[:, None])
 
+    def __repr__(self) -> str:
+        return (
+            f"Embedder({self.source}: {self.num_layers} layers of {self.layer_dim} dimensions, device={self.device}, "
+            f"dtype={self.dtype}, state={self.state})"
+        )
+
     @classmethod
+    @known_keywords
     def from_pretrained(
         cls,
         model: hub.Model = None,
@@ -127,13 +139,15 @@ class Embedder:
         dtype: str = "float32",
         state: StatePolicy = "zero",
         warm_state: Mapping[str, np.ndarray] | None = None,
-        **settings: Any,
+        keep_boundaries: bool = False,
+        max_tokens: int | None = None,
+        cache_bytes: int = DEFAULT_BYTES,
     ) -> Self:
         """Load a model: a name, folder, file or hub id, or a pair (options.json, weights.hdf5).
 
         None: the model named by the environment variable ELMO_MODEL, else the bundled one.
         `device`: "auto" takes a GPU if there is one; or any torch device. Only those other than "cpu" need torch.
-        `warm_state`: default: the one stored with the model. `dtype`, `settings`: see the class.
+        `warm_state`: default: the one stored with the model. The others: see the class.
         Raises WeightFileError if there is no sound model, ConfigError for impossible settings.
         """
         place = device_name(device)
@@ -143,7 +157,15 @@ class Embedder:
         if state == "warm" and warm_state is None:
             raise ConfigError(_NO_WARM_STATE)
         model = checkpoint if place == "cpu" else _in_torch(checkpoint, place)
-        embedder = cls(model, dtype=dtype, state=state, warm_state=warm_state, **settings)
+        embedder = cls(
+            model,
+            dtype=dtype,
+            state=state,
+            warm_state=warm_state,
+            keep_boundaries=keep_boundaries,
+            max_tokens=max_tokens,
+            cache_bytes=cache_bytes,
+        )
         embedder.source = checkpoint.source_format
         embedder.vocabulary = checkpoint.vocabulary
         return embedder
@@ -287,6 +309,7 @@ class Embedder:
         progress: Progress = False,
         output: Literal["pandas"],
     ) -> "pandas.DataFrame": ...
+    @known_keywords
     def embed(
         self,
         sentences: Sentences,
@@ -323,9 +346,23 @@ class Embedder:
             arrays = self._embed(checked, choice, pool, tell)
         arrays = [normalized(array) for array in arrays] if normalize else arrays
         empty = np.zeros((0, *([self.num_layers] if choice.keeps_all else []), self.layer_dim), np.float32)
-        tokens = [self._with_boundaries(sentence) for sentence in checked] if output == "pandas" else checked
+        tokens = [self.with_boundaries(sentence) for sentence in checked] if output == "pandas" else checked
         return as_output(arrays, tokens, output, is_pooled=pool is not None, empty=empty)
 
+    @known_keywords
+    def embed_text(
+        self,
+        text: str,
+        layers: Layers = "average",
+        *,
+        tokenizer: str | Tokenize = "auto",
+        sentences: SentenceEnds = "within-lines",
+        normalize: bool = False,
+    ) -> EmbeddedText:
+        """The tokens of a raw text, their places in it, and their vectors. See `results.embedded_text.embed_text`."""
+        return embed_text(self, text, layers, tokenizer=tokenizer, sentences=sentences, normalize=normalize)
+
+    @known_keywords
     def embed_iter(
         self,
         sentences: Sentences,
@@ -447,7 +484,7 @@ class Embedder:
             tell(sum(len(sentences[row]) for row in rows))
         return results
 
-    def _with_boundaries(self, sentence: Sequence[str]) -> Sequence[str]:
+    def with_boundaries(self, sentence: Sequence[str]) -> Sequence[str]:
         """The tokens whose vectors a sentence has."""
         before, after = self.boundary_tokens
         return [before, *sentence, after] if self.keep_boundaries else sentence

@@ -16,6 +16,7 @@ from torch.nn import functional
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM, BiLMOutput
 from elmo.model.scalar_mix import LayerNorm, ScalarMix
+from elmo.process.keywords import known_keywords
 from elmo.text.batches import number_tokens, pad
 from elmo.text.sentence_checks import checked_count, checked_sentences
 from elmo.weights import hub
@@ -44,6 +45,7 @@ class ELMo(nn.Module):
     It keeps nothing between calls: the same sentence has the same vectors before dropout, whatever came earlier.
     """
 
+    @known_keywords
     def __init__(
         self,
         bilm: BiLM,
@@ -90,9 +92,36 @@ class ELMo(nn.Module):
         self.train(self.training)
 
     @classmethod
-    def from_pretrained(cls, model: hub.Model = None, **settings: Any) -> "ELMo":
-        """ELMo on a model as `BiLM.from_pretrained` takes it; `settings` are the keywords of `ELMo(...)`."""
-        return cls(BiLM.from_pretrained(model), **settings)
+    @known_keywords
+    def from_pretrained(
+        cls,
+        model: hub.Model = None,
+        *,
+        num_mixes: int = 1,
+        dropout: float = 0.5,
+        layer_norm: LayerNorm = False,
+        keep_boundaries: bool = False,
+        trainable: bool = False,
+        train_mix: bool = True,
+        fixed_mix: Sequence[float] | None = None,
+        top_only: bool = False,
+    ) -> "ELMo":
+        """ELMo on a model as `BiLM.from_pretrained` takes it; the keywords are those of `ELMo(...)`."""
+        return cls(
+            BiLM.from_pretrained(model),
+            num_mixes=num_mixes,
+            dropout=dropout,
+            layer_norm=layer_norm,
+            keep_boundaries=keep_boundaries,
+            trainable=trainable,
+            train_mix=train_mix,
+            fixed_mix=fixed_mix,
+            top_only=top_only,
+        )
+
+    def extra_repr(self) -> str:
+        """Its own settings, for `repr`."""
+        return f"num_mixes={len(self.mixes)}, keep_boundaries={self.keep_boundaries}, trainable={self.trainable}"
 
     @property
     def output_dim(self) -> int:

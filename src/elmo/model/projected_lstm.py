@@ -44,6 +44,11 @@ class ProjectedLSTMLayer(nn.Module):
         if self.projection_weight is not None:
             nn.init.xavier_uniform_(self.projection_weight)
 
+    def extra_repr(self) -> str:
+        """Its sizes, for `repr`."""
+        gates, size = self.input_weight.shape
+        return f"projection_size={size}, cell_size={gates // 4}"
+
     @property
     def weights(self) -> LayerWeights:
         """As the operations take them."""

@@ -62,6 +62,10 @@ class ScalarMix(nn.Module):
         self.raw_weights = nn.Parameter(torch.tensor(start), requires_grad=train_weights)
         self.gamma = nn.Parameter(torch.ones(1), requires_grad=train_gamma)
 
+    def extra_repr(self) -> str:
+        """Its settings, for `repr`."""
+        return f"num_layers={len(self.raw_weights)}, layer_norm={self.layer_norm}"
+
     @property
     def weights(self) -> Float[Tensor, " layers"]:
         """The normalized weight of each layer; they sum to 1."""

@@ -1,9 +1,12 @@
-"""Similarity: the cosine of every vector of one text with every vector of another."""
+"""Similarity: cosines of vectors with vectors, and which are nearest."""
+
+from typing import Any
 
 import numpy as np
 
 from elmo.embed.results.pooling import normalized
-from elmo.shapes import Float32
+from elmo.errors import ConfigError
+from elmo.shapes import Float32, Int
 
 
 def cosines(
@@ -11,3 +14,63 @@ def cosines(
 ) -> Float32[np.ndarray, "*layers a_tokens b_tokens"]:
     """Cosines between -1 and 1, in each layer by itself; a vector of zeros has cosine 0 with all."""
     return np.clip(normalized(a) @ normalized(b).swapaxes(-1, -2), -1, 1)
+
+
+# Values of the matrix of cosines that are in memory at once.
+_BLOCK = 1 << 24
+
+
+def similarity(
+    a: Float32[np.ndarray, "a dim"], b: Float32[np.ndarray, "b dim"] | None = None
+) -> Float32[np.ndarray, "a b"]:
+    """The cosine of each vector of `a` with each of `b` (default: with those of `a`), in float32.
+
+    A single vector (dim,) counts as one row. A vector of zeros has cosine 0 with all. Raises ConfigError for arrays of
+    other shapes and values that are not finite (NaN or inf).
+    """
+    first = _checked(a, "a")
+    return cosines(first, first if b is None else _checked(b, "b", first.shape[1]))
+
+
+def nearest(
+    queries: Float32[np.ndarray, "queries dim"], vectors: Float32[np.ndarray, "vectors dim"], k: int = 10
+) -> tuple[Int[np.ndarray, "queries k"], Float32[np.ndarray, "queries k"]]:
+    """For each query the rows of the `k` vectors with the largest cosines, and these cosines, the largest first.
+
+    Exact, by comparing all of them; of equal ones the first row comes first. A single query (dim,) counts as one row.
+    If there are fewer than `k` vectors, all are given. For millions of vectors use an index such as faiss.
+    Raises ConfigError as `similarity` does, and if k is less than 1.
+    """
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise ConfigError(f"k is {k!r}, but must be an integer of at least 1: the number of vectors to find.")
+    asked = _checked(queries, "queries")
+    known = normalized(_checked(vectors, "vectors", asked.shape[1]))
+    count = min(int(k), len(known))
+    rows = np.empty((len(asked), count), np.int64)
+    found = np.empty((len(asked), count), np.float32)
+    step = max(1, _BLOCK // max(1, len(known)))
+    for start in range(0, len(asked), step):
+        block = np.clip(normalized(asked[start : start + step]) @ known.T, -1, 1)
+        order = np.argsort(-block, axis=1, kind="stable")[:, :count]
+        rows[start : start + step] = order
+        found[start : start + step] = np.take_along_axis(block, order, axis=1)
+    return rows, found
+
+
+def _checked(vectors: Any, name: str, dim: int | None = None) -> Float32[np.ndarray, "rows dim"]:
+    """(rows, dim) finite float32."""
+    try:
+        array = np.atleast_2d(np.asarray(vectors, dtype=np.float32))
+    except (TypeError, ValueError):
+        raise ConfigError(
+            f"{name} is {type(vectors).__name__}, but must be an array (rows, dim). Vectors of sentences come from "
+            "embed(sentences, layers, pool='mean'); join the arrays of tokens with np.concatenate."
+        ) from None
+    if array.ndim != 2 or (dim is not None and array.shape[1] != dim):
+        wanted = "(rows, dim)" if dim is None else f"(rows, {dim})"
+        raise ConfigError(
+            f"{name} has shape {array.shape}, but must have {wanted}. Choose one layer, as with layers='average'."
+        )
+    if not np.isfinite(array).all():
+        raise ConfigError(f"{name} has values that are not finite (NaN or inf). Check how they were computed.")
+    return array

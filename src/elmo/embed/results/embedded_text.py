@@ -1,0 +1,129 @@
+"""EmbeddedText: a raw text as tokens, with the place and the vectors of each."""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elmo.embed.layer_names import Layers
+from elmo.embed.results.output import by_token, objects, require_pandas
+from elmo.embed.results.pooling import Pool, checked_pool, pooled
+from elmo.errors import ConfigError, TextWarning
+from elmo.shapes import Float32, Int
+from elmo.text.first_look.sample import look_at
+from elmo.text.reading.placed import PlacedSentence, placed_in
+from elmo.text.reading.settings import Reading, SentenceEnds
+from elmo.text.reading.spans import NOWHERE
+from elmo.text.sentences import Tokenize
+
+if TYPE_CHECKING:
+    import pandas
+
+    from elmo.embed.embedder import Embedder
+
+_SHOWN = 40
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class EmbeddedText:
+    """The tokens of a text in their order, with places and vectors. Iterating gives (token, (start, end), vector)."""
+
+    text: str
+    tokens: list[str]
+    spans: Int[np.ndarray, "tokens 2"]
+    """Where each token begins and ends in `text`, in characters from 0: `text[start:end]` is the token. (-1, -1) for
+    one that a tokenizer changed, and for boundaries that are kept."""
+    sentences: Int[np.ndarray, " tokens"]
+    """Number of each token's sentence, from 0. The vectors of a sentence depend on that sentence alone."""
+    vectors: Float32[np.ndarray, "*layers tokens dim"]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __iter__(self) -> Iterator[tuple[str, tuple[int, int], np.ndarray]]:
+        spans = ((start, end) for start, end in self.spans.tolist())
+        return zip(self.tokens, spans, by_token(self.vectors), strict=True)
+
+    def __repr__(self) -> str:
+        shown = self.text if len(self.text) <= _SHOWN else self.text[: _SHOWN - 3] + "..."
+        counts = f"{len(self)} tokens in {self.num_sentences} sentences"
+        return f"EmbeddedText({shown!r}: {counts}, vectors {self.vectors.shape})"
+
+    @property
+    def num_sentences(self) -> int:
+        """How many sentences it has; blank lines are none."""
+        return int(self.sentences[-1]) + 1 if len(self) else 0
+
+    def pooled(self, pool: Pool = "mean") -> Float32[np.ndarray, "sentences *layers dim"]:
+        """One vector for each sentence; see `elmo.embed.results.pooling`."""
+        if checked_pool(pool) is None:
+            raise ConfigError(
+                "pool is None, but says how the vectors of a sentence become one. Use 'mean', for instance."
+            )
+        ends = np.searchsorted(self.sentences, np.arange(self.num_sentences + 1))
+        found = [pooled(self.vectors[..., ends[it] : ends[it + 1], :], pool) for it in range(self.num_sentences)]
+        empty = (0, *self.vectors.shape[:-2], self.vectors.shape[-1])
+        return np.stack(found) if found else np.zeros(empty, np.float32)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A row for each token: `sentence`, `token`, `start`, `end`, `vector` (an array).
+
+        Raises MissingExtraError without pandas.
+        """
+        return require_pandas("to_pandas()").DataFrame(
+            {
+                "sentence": self.sentences,
+                "token": objects(self.tokens),
+                "start": self.spans[:, 0],
+                "end": self.spans[:, 1],
+                "vector": objects(by_token(self.vectors)),
+            }
+        )
+
+
+def embed_text(
+    embedder: "Embedder",
+    text: str,
+    layers: Layers = "average",
+    *,
+    tokenizer: str | Tokenize = "auto",
+    sentences: SentenceEnds = "within-lines",
+    normalize: bool = False,
+) -> EmbeddedText:
+    """The tokens of a raw text, their places in it, and their vectors.
+
+    `layers`: as in `Embedder.embed`; "all" gives vectors (layers, tokens, dim), the others (tokens, dim).
+    `tokenizer`: "auto" takes the text apart by rules ("unicode") if its punctuation touches its words, else at its
+    spaces ("whitespace"); or a function from a text to a list of tokens, or its name as "module:function".
+    `sentences`: "within-lines": a line can hold several; "lines": each line is one; "across-lines": they go on over
+    line ends, and only blank lines end a paragraph. `normalize`: divide each vector by its L2 norm.
+    Warns with TextWarning of a text that is likely not what the model knows: untokenized, or in another language.
+    Raises ConfigError for a text that is no string, and for settings that make no sense.
+    """
+    if not isinstance(text, str):
+        raise ConfigError(f"text is {type(text).__name__}, but embed_text takes one string; embed takes sentences.")
+    named = tokenizer if isinstance(tokenizer, str) else "whitespace"
+    reading = Reading(sentences=sentences, tokenizer=named)
+    reading.check()
+    look = look_at([text], reading)
+    if isinstance(tokenizer, str):
+        for message in look.warnings(embedder.vocabulary):
+            warnings.warn(message, TextWarning, stacklevel=3)
+    places = list(placed_in(text, look.reading, None if isinstance(tokenizer, str) else tokenizer))
+    arrays = embedder.embed([place.tokens for place in places], layers, normalize=normalize)
+    # Not by embedding an empty sentence, which in carry mode would change the state.
+    empty = np.zeros((*([embedder.num_layers] if layers == "all" else []), 0, embedder.layer_dim), np.float32)
+    tokens = [list(embedder.with_boundaries(place.tokens)) for place in places]
+    return EmbeddedText(
+        text,
+        [token for row in tokens for token in row],
+        np.concatenate([np.empty((0, 2), np.int64), *(_spans(embedder, place) for place in places)]),
+        np.repeat(np.arange(len(places)), [len(row) for row in tokens]),
+        np.concatenate([empty, *arrays], axis=-2),
+    )
+
+
+def _spans(embedder: "Embedder", place: PlacedSentence) -> np.ndarray:
+    return np.concatenate([[NOWHERE], place.spans, [NOWHERE]]) if embedder.keep_boundaries else place.spans

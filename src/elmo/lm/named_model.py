@@ -1,0 +1,66 @@
+"""A language model by its name: what takes no more than a model's name and sentences."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from elmo.lm.figures import Perplexity
+from elmo.lm.perplexity import State, evaluate
+from elmo.lm.sentence_scores import SentenceLogProbability, sentence_scores
+from elmo.lm.substitutes import Prediction
+from elmo.lm.substitutes import substitutes as substitutes_of
+from elmo.model.bilm import BiLM
+from elmo.model.lm_head import LMHead
+from elmo.process.device import chosen_device
+from elmo.process.keywords import known_keywords
+from elmo.text.sentence_checks import checked_sentence, checked_sentences
+from elmo.weights import formats, hub
+
+Sentences = Iterable[str | Sequence[str]]
+
+
+def load_language_model(model: hub.Model = None, device: str = "auto") -> tuple[BiLM, LMHead]:
+    """The biLM and its softmax, from one reading of the files. `model`: as in `Embedder.from_pretrained`.
+
+    Raises WeightFileError if there is no such model, or it has no softmax.
+    """
+    place = chosen_device(device)
+    files = hub.resolve(model)
+    checkpoint = formats.read(files)
+    head = LMHead.from_checkpoint(checkpoint, str(files[1] if isinstance(files, tuple) else files))
+    return BiLM.from_checkpoint(checkpoint).to(place), head.to(place)
+
+
+@known_keywords
+def perplexity(
+    sentences: Sentences, model: hub.Model = None, *, state: State = "zero", device: str = "auto"
+) -> Perplexity:
+    """How well a model predicts sentences, in each direction; exact. See `elmo.lm.perplexity`.
+
+    `sentences`: lists of tokens, or strings that are split on whitespace. `model`: as in `Embedder.from_pretrained`.
+    `state`: "zero", each sentence by itself, or "carry".
+    The result has `mean`, `forward` and `backward` perplexities, nats per token, and the share of unknown words.
+    Raises TextError if there is no token, WeightFileError for a model without a softmax.
+    """
+    checked = checked_sentences(sentences)
+    return evaluate(*load_language_model(model, device), checked, state=state)
+
+
+@known_keywords
+def log_probabilities(
+    sentences: Sentences, model: hub.Model = None, *, device: str = "auto"
+) -> list[SentenceLogProbability]:
+    """The log-probability of each sentence in each direction, in nats. Arguments as in `perplexity`."""
+    checked = checked_sentences(sentences)
+    return list(sentence_scores(*load_language_model(model, device), checked))
+
+
+@known_keywords
+def substitutes(
+    sentence: str | Sequence[str], place: int, model: hub.Model = None, *, count: int = 10, device: str = "auto"
+) -> dict[str, Prediction]:
+    """The `count` most probable words for the token `place` (from 0) of a sentence: forward, backward and both.
+
+    See `elmo.lm.substitutes`. Raises ConfigError for a place outside the sentence or a count below 1.
+    """
+    checked: Any = checked_sentence(sentence, 0)
+    return substitutes_of(*load_language_model(model, device), checked, place, count)

@@ -1,0 +1,59 @@
+"""Cosines, and the nearest vectors, against the plain definition."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo.embed.results import similarity as module
+from elmo.embed.results.similarity import nearest, similarity
+from elmo.errors import ConfigError
+
+
+def plain(a, b):
+    def cosine(x, y):
+        norm = np.sqrt((x**2).sum() * (y**2).sum())
+        return float(x @ y) / norm if norm else 0.0
+
+    return [[cosine(x.astype(float), y.astype(float)) for y in b] for x in a]
+
+
+@given(st.integers(1, 5), st.integers(1, 6), st.integers(1, 8), st.integers(0, 99))
+def test_cosines_and_nearest_are_the_definition(rows, others, dim, seed):
+    random = np.random.default_rng(seed)
+    a, b = (random.integers(-2, 3, (count, dim)).astype(np.float32) for count in (rows, others))
+    expected = np.array(plain(a, b))
+    np.testing.assert_allclose(similarity(a, b), expected, atol=1e-6)
+    np.testing.assert_allclose(similarity(a), plain(a, a), atol=1e-6)
+    found, scores = nearest(a, b, k=3)
+    assert found.shape == scores.shape == (rows, min(3, others))
+    np.testing.assert_allclose(scores, np.take_along_axis(expected, found, axis=1), atol=1e-6)
+    np.testing.assert_allclose(scores, -np.sort(-expected, axis=1)[:, :3], atol=1e-6)
+
+
+def test_many_queries_are_done_in_blocks(monkeypatch):
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(20, 4)), random.normal(size=(7, 4))
+    whole = nearest(a, b, 2)
+    monkeypatch.setattr(module, "_BLOCK", 21)
+    for one, other in zip(whole, nearest(a, b, 2), strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_single_vectors_count_as_rows_and_equal_ones_come_in_order():
+    assert similarity([1, 0], [[2, 0], [0, 1]]).tolist() == [[1, 0]]
+    rows, _ = nearest([1, 0], [[0, 1], [3, 0], [1, 0]], k=2)
+    assert rows.tolist() == [[1, 2]]
+
+
+def test_what_makes_no_sense_is_refused(embedder):
+    for call, message in (
+        (lambda: similarity(embedder.embed([["a"], ["b", "c"]])), "a is list.*pool='mean'"),
+        (lambda: similarity(np.zeros((2, 3, 4))), r"shape \(2, 3, 4\).*one layer"),
+        (lambda: similarity(np.zeros((2, 3)), np.zeros((2, 4))), r"b has shape \(2, 4\), but must have \(rows, 3\)"),
+        (lambda: similarity([[np.nan]]), "not finite"),
+        (lambda: nearest([[1.0]], [[1.0]], k=0), "k is 0"),
+        (lambda: nearest([[1.0]], [[1.0]], k=True), "k is True"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            call()

@@ -1,0 +1,59 @@
+"""A wrong keyword is answered with the right one, and signatures stay visible."""
+
+import inspect
+
+import pytest
+
+from elmo import ELMo, Embedder, perplexity
+from elmo.errors import ConfigError
+from elmo.process.keywords import known_keywords
+
+
+@known_keywords
+def scale(values: list[int], *, factor: int = 1) -> list[int]:
+    """Scales."""
+    return [value * factor for value in values]
+
+
+def test_a_call_that_is_right_goes_through():
+    assert scale([1, 2], factor=3) == [3, 6]
+    assert scale(values=[1]) == [1]
+    assert list(inspect.signature(scale).parameters) == ["values", "factor"]
+    assert scale.__doc__ == "Scales."
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda model: scale([1], faktor=2), "scale has no argument 'faktor'. Did you mean 'factor'"),
+        (lambda model: scale([1], zzz=2), "no argument 'zzz'. Leave it out.*values, factor"),
+        (lambda model: Embedder.from_pretrained(keep_boundary=True), "Did you mean 'keep_boundaries'"),
+        (lambda model: Embedder.from_pretrained(batch_size=3), "max_tokens of the Embedder bounds a batch"),
+        (lambda model: ELMo.from_pretrained(requires_grad=True), "Did you mean 'trainable'"),
+        (lambda model: ELMo.from_pretrained(num_output_representations=2), "Did you mean 'num_mixes'"),
+        (lambda model: ELMo(model, do_layer_norm=True), "ELMo has no argument 'do_layer_norm'. Did you mean 'layer_no"),
+        (lambda model: ELMo(model, device="cpu"), r"\.to\(device\)"),
+        (lambda model: Embedder(model).embed([["a"]], pooling="mean"), "Did you mean 'pool'"),
+        (lambda model: Embedder(model).embed([["a"]], tokenizer="unicode"), "embed_text"),
+        (lambda model: perplexity([["a"]], state_="zero"), "Did you mean 'state'"),
+    ],
+)
+def test_a_wrong_keyword_is_answered_with_the_right_one(tiny_bilm, call, message):
+    with pytest.raises(ConfigError, match=message):
+        call(tiny_bilm)
+
+
+def test_completion_sees_every_keyword():
+    for function in (Embedder.from_pretrained, ELMo.from_pretrained, Embedder.embed, ELMo.__init__):
+        kinds = {it.kind for it in inspect.signature(function).parameters.values()}
+        assert inspect.Parameter.VAR_KEYWORD not in kinds
+    assert "cache_bytes" in inspect.signature(Embedder.from_pretrained).parameters
+
+
+def test_from_pretrained_has_the_keywords_of_the_class_with_the_same_defaults():
+    for cls in (ELMo, Embedder):
+        own = inspect.signature(cls.__init__).parameters
+        loaded = inspect.signature(cls.from_pretrained).parameters
+        for name, parameter in own.items():
+            if parameter.kind == parameter.KEYWORD_ONLY:
+                assert loaded[name].default == parameter.default
