@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from elmo.ops import native
 from elmo.ops.product import native_types
 from elmo.ops.projected_lstm import (
     LayerWeights,
@@ -29,6 +30,25 @@ LENGTHS = [[3], [1, 0, 6, 6, 1, 2], [0, 0], [], [4] * 13, [2] * 70 + [1, 3]]
 @pytest.fixture(params=native_types())
 def dtype(request):
     return request.param
+
+
+def tiers():
+    """The limits that leave this processor another set of instructions each."""
+    names, library = [], native.library()
+    for name in ("all", "avx512base", "avxvnni", "avx2", "neondot", "neon"):
+        library.elmo_limit_instructions(name.encode())
+        if native.native_kinds() and native.instructions() not in dict(names).values():
+            names.append((name, native.instructions()))
+    library.elmo_limit_instructions(b"all")
+    return [name for name, _ in names]
+
+
+@pytest.fixture(params=tiers() if native_types() else [], autouse=True)
+def tier(request):
+    """Every test runs with each set of instructions."""
+    native.library().elmo_limit_instructions(request.param.encode())
+    yield request.param
+    native.library().elmo_limit_instructions(b"all")
 
 
 @pytest.fixture(autouse=True)

@@ -88,8 +88,8 @@ def _is_outdated(loaded: ctypes.CDLL) -> bool:
 def _limit(loaded: ctypes.CDLL, name: str) -> None:
     if loaded.elmo_limit_instructions(name.lower().encode()) != 0:
         raise ConfigError(
-            f"ELMO_INSTRUCTIONS is {name!r}, which names no instruction set. Set it to one of all, avx512, avxvnni, "
-            "avx2, sse (x86), neonbf16, neondot, neon (ARM), none, or unset it."
+            f"ELMO_INSTRUCTIONS is {name!r}, which names no instruction set. Set it to one of all, avx512, avx512base, "
+            "avxvnni, avx2, sse (x86), neonbf16, neondot, neon (ARM), none, or unset it."
         )
 
 

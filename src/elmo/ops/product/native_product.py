@@ -1,4 +1,4 @@
-"""The product through the native library: float32, bfloat16 or int8 factors, each row on its own. For AVX-512."""
+"""The product through the native library: float32, bfloat16 or int8 factors, each row on its own."""
 
 import ctypes
 from typing import Any, cast
@@ -18,7 +18,7 @@ _ENOUGH_FOR_A_THREAD = 4_000_000
 
 
 class PackedMatrix(ctypes.Structure):
-    """native/inference/fused_lstm.c, Packed. Points into `Panels`, which must live as long."""
+    """native/inference/layer.h, Packed. Points into `Panels`, which must live as long."""
 
     _fields_ = [
         *((name, ctypes.c_void_p) for name in ("weights", "scales", "sums")),

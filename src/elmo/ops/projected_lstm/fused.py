@@ -1,6 +1,6 @@
 """Inference through the native library: all steps of a layer in one call, with float32, bfloat16 or int8 factors.
 
-Source: native/inference/fused_lstm.c. The torch version is `packed`, the specification `reference`; a row's
+Source: native/inference/kernel.h. The torch version is `packed`, the specification `reference`; a row's
 bits don't depend on the rows in the same batch. `can_fuse` says whether it can run.
 """
 
@@ -26,7 +26,7 @@ _CACHE_LINE = 16  # in numbers of 32 bits
 
 
 class _Layer(ctypes.Structure):
-    """native/inference/fused_lstm.c, Layer"""
+    """native/inference/layer.h, Layer"""
 
     _fields_ = [
         *((name, PackedMatrix) for name in ("input", "recurrent", "projection")),
@@ -37,7 +37,7 @@ class _Layer(ctypes.Structure):
 
 
 class _Run(ctypes.Structure):
-    """native/inference/fused_lstm.c, Run"""
+    """native/inference/layer.h, Run"""
 
     _fields_ = [
         *(

@@ -79,6 +79,7 @@ static const struct {
     {"sse", 0},
     {"avx2", HAS_AVX2},
     {"avxvnni", HAS_AVX2 | HAS_AVX_VNNI},
+    {"avx512base", HAS_AVX2 | HAS_AVX_VNNI | HAS_AVX512},
     {"avx512", HAS_AVX2 | HAS_AVX_VNNI | HAS_AVX512 | HAS_AVX512_BF16 | HAS_AVX512_VNNI},
     {"neon", HAS_NEON},
     {"neondot", HAS_NEON | HAS_NEON_DOT},

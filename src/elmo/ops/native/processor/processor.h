@@ -23,9 +23,13 @@
 /* The instruction sets that a function's code may use: between USE(...) and USE_END. */
 #define PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
+#define ARM_DOT "dotprod"
+#define ARM_BF16 "bf16"
 #define USE(sets) PRAGMA(clang attribute push(__attribute__((target(sets))), apply_to = function))
 #define USE_END PRAGMA(clang attribute pop)
 #else
+#define ARM_DOT "arch=armv8.2-a+dotprod"
+#define ARM_BF16 "arch=armv8.2-a+bf16"
 #define USE(sets) PRAGMA(GCC push_options) PRAGMA(GCC target(sets))
 #define USE_END PRAGMA(GCC pop_options)
 #endif

@@ -1,0 +1,340 @@
+/* Products and layers of a projected LSTM for one instruction set and one kind of factor. Included once for each, after
+ * the set's vectors and gates.h. The kind defines:
+ *
+ *     KIND(name)          the functions' names
+ *     TILE_ROWS           rows multiplied together, at most six: as many as keep all sums in registers
+ *     CHUNK(matrix)       groups added up before they join the sum
+ *     ROW_WORDS           32-bit words of a row for each group of factors
+ *     Sums, NO_SUMS       one vector of sums side by side
+ *     Factor, FACTOR(at)  one row's group, in every lane
+ *     Weights, WEIGHTS(at) one vector of a panel's group
+ *     DOT(sums, factor, weights)          their products added to the sums
+ *     ADD_SUMS(floats, sums, matrix, chunk, column, scale)       sums onto floats
+ *     CONVERT(from, size, groups, to)     a row of floats to factors; returns its scale
+ *     DIRECT              1: a row of floats is a row of factors
+ *     UPDATE              the gates' arithmetic
+ *     FRESH(weights)      hides from the compiler that they are the same as before
+ *
+ * Weights lie in panels of 64 output columns: for every group of factors 64 words of 32 bits. A gate panel's 64 columns
+ * are the input, forget, output and candidate gates of the same sixteen cells, so that the gates are computed where the
+ * sums end. A sum always runs over its factors in the same order, alone and among other rows: a row's bits do not
+ * depend on the other rows.
+ */
+
+#ifndef ELMO_KERNEL_ONCE
+#define ELMO_KERNEL_ONCE
+enum { PANEL = 64, CELLS = 16, TILE_VECTORS = PANEL / LANES };
+
+typedef struct { /* rows of factors */
+    const uint32_t *first;
+    int64_t stride; /* words from row to row */
+    const float *scales;
+} Rows;
+
+/* Bias (NULL: zeros, unless something stands there) of one panel. */
+typedef struct {
+    const float *bias;
+    int adds; /* 1: to what `out` holds */
+} Start;
+
+#if defined(__clang__)
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+/* Reads `size` bytes, a multiple of 256. */
+static void read_memory(int64_t size, const char *from) {
+    Words a = zero_words(), b = a, c = a, d = a;
+    for (int64_t k = 0; k < size; k += 16 * LANES) {
+        a = add_words(a, load_words(from + k)), b = add_words(b, load_words(from + k + 4 * LANES));
+        c = add_words(c, load_words(from + k + 8 * LANES)), d = add_words(d, load_words(from + k + 12 * LANES));
+    }
+    a = add_words(add_words(a, b), add_words(c, d));
+    touch(a);
+}
+
+/* One row's new state, this thread's columns of it, and the output. */
+static void keep(const Run *run, const float *from, int64_t first, int64_t columns, float clip, float *hidden,
+                 int64_t place) {
+    const float *input = run->inputs + place * run->input_stride + first;
+    float *output = run->outputs + place * run->output_stride + first;
+    hidden += first;
+    for (int64_t k = 0; k < columns; k++) hidden[k] = from[k] > clip ? clip : from[k] < -clip ? -clip : from[k];
+    if (run->skips)
+        for (int64_t k = 0; k < columns; k++) output[k] = hidden[k] + input[k];
+    else
+        memcpy(output, hidden, columns * sizeof(float));
+}
+
+/* The cells of one row, this thread's panels of them, to (`back`: from) where its sentence keeps them. */
+static void move_cell(const Layer *layer, const Work *work, int64_t row, float *sentence, int back) {
+    for (int64_t panel = work->first; panel < work->last; panel++) {
+        int64_t first = CELLS * panel, left = layer->cell_size - first, count = left < CELLS ? left : CELLS;
+        float *cell = work->cell + ((panel - work->first) * work->rows + row) * CELLS;
+        if (back)
+            memcpy(sentence + first, cell, count * sizeof(float));
+        else {
+            memset(cell, 0, CELLS * sizeof(float));
+            memcpy(cell, sentence + first, count * sizeof(float));
+        }
+    }
+}
+
+/* Fetches the state of the sentences that begin at a step. The whole team is waited for by the caller. */
+static void begin_sentences(const Layer *layer, const Run *run, const Sentences *sentences, const Work *work,
+                            int64_t rows, const int32_t *begins) {
+    for (int64_t row = 0; row < rows; row++) {
+        if (begins[row] < 0) continue;
+        move_cell(layer, work, row, sentences->cell + begins[row] * sentences->cell_stride, 0);
+        if (run->rank == 0)
+            memcpy(run->hidden + row * layer->size, sentences->hidden + begins[row] * sentences->hidden_stride,
+                   layer->size * sizeof(float));
+    }
+}
+
+/* Hands back the state of the sentences that end at a step. */
+static void end_sentences(const Layer *layer, const Run *run, const Sentences *sentences, const Work *work,
+                          int64_t rows, const int32_t *ends) {
+    for (int64_t row = 0; row < rows; row++) {
+        if (ends[row] < 0) continue;
+        move_cell(layer, work, row, sentences->cell + ends[row] * sentences->cell_stride, 1);
+        if (run->rank == 0)
+            memcpy(sentences->hidden + ends[row] * sentences->hidden_stride, run->hidden + row * layer->size,
+                   layer->size * sizeof(float));
+    }
+}
+#endif
+
+/* out (`rows` rows of `stride`, `vectors` vectors from `column` on) = start + the product of the rows and these columns
+ * of one panel, over one chunk of groups. Always inlined with constant `rows` and `vectors`, so that the sums stay in
+ * registers. */
+INLINE void KIND(tile)(const int rows, const int vectors, const Packed *matrix, int64_t panel, int64_t column,
+                       int64_t chunk, Rows factors, Start start, float *out, int64_t stride) {
+    int64_t groups = matrix->groups, begin = chunk * CHUNK(matrix), end = begin + CHUNK(matrix);
+    const uint32_t *weights = matrix->weights + (panel * groups + begin) * PANEL + column;
+    const uint32_t *at = factors.first + begin * ROW_WORDS;
+    Sums sums[6][TILE_VECTORS];
+    end = end < groups ? end : groups;
+    UNROLL for (int row = 0; row < rows; row++) { UNROLL for (int k = 0; k < vectors; k++) sums[row][k] = NO_SUMS; }
+    for (int64_t group = begin; group < end; group++, weights += PANEL, at += ROW_WORDS) {
+        Weights now[TILE_VECTORS];
+        UNROLL for (int k = 0; k < vectors; k++) now[k] = WEIGHTS(weights + k * LANES);
+        UNROLL for (int row = 0; row < rows; row++) {
+            Factor factor = FACTOR(at + row * factors.stride);
+            UNROLL for (int k = 0; k < vectors; k++) sums[row][k] = DOT(sums[row][k], factor, now[k]);
+        }
+    }
+    UNROLL for (int row = 0; row < rows; row++) {
+        UNROLL for (int k = 0; k < vectors; k++) {
+            float *place = out + row * stride + column + k * LANES;
+            Floats before = start.adds ? load(place) : start.bias ? load(start.bias + column + k * LANES) : zeros();
+            store(place, ADD_SUMS(before, sums[row][k], matrix, chunk, PANEL * panel + column + k * LANES,
+                                  factors.scales[row]));
+        }
+    }
+}
+
+/* Tiles of one to six rows: one row takes the whole panel at once, because nothing but reading its weights counts. */
+#define TILE(ROWS, VECTORS)                                                                                            \
+    static __attribute__((noinline)) void KIND(tile##ROWS)(const Packed *matrix, int64_t panel, int64_t chunk,         \
+                                                           Rows factors, Start start, float *out, int64_t stride) {    \
+        for (int64_t column = 0; column < PANEL; column += (VECTORS)*LANES)                                            \
+            KIND(tile)(ROWS, VECTORS, matrix, panel, column, chunk, factors, start, out, stride);                      \
+    }
+TILE(1, TILE_VECTORS)
+TILE(2, SLICE)
+TILE(3, SLICE)
+TILE(4, SLICE)
+TILE(5, SLICE)
+TILE(6, SLICE)
+
+/* out (count rows of `stride`, 64 columns) = start + the product of all rows and one panel. */
+static void KIND(product)(const Packed *matrix, int64_t panel, int64_t count, Rows factors, Start start, float *out,
+                          int64_t stride) {
+    for (int64_t chunk = 0; chunk * CHUNK(matrix) < matrix->groups; chunk++, start.adds = 1) {
+        for (int64_t row = 0; row < count;) {
+            Rows now = {factors.first + row * factors.stride, factors.stride, factors.scales + row};
+            float *place = out + row * stride;
+            int64_t rows = count - row < TILE_ROWS ? count - row : TILE_ROWS;
+            switch (rows) {
+#define RUN(ROWS)                                                                                                      \
+    case ROWS:                                                                                                         \
+        KIND(tile##ROWS)(matrix, panel, chunk, now, start, place, stride);                                             \
+        break;
+                RUN(1) RUN(2) RUN(3) RUN(4) RUN(5) RUN(6)
+#undef RUN
+            }
+            row += rows;
+        }
+    }
+}
+
+/* Rows of floats as factors: converted into `to`, or as they are. */
+static Rows KIND(factors)(const float *from, int64_t stride, int64_t count, int64_t size, int64_t groups, uint32_t *to,
+                          float *scales) {
+    if (DIRECT) {
+        for (int64_t row = 0; row < count; row++) scales[row] = 1.0f;
+        return (Rows){(const uint32_t *)from, stride, scales};
+    }
+    for (int64_t row = 0; row < count; row++)
+        scales[row] = CONVERT(from + row * stride, size, groups, to + row * groups * ROW_WORDS);
+    return (Rows){to, groups * ROW_WORDS, scales};
+}
+
+/* out (count, 64 * panels) = rows (count, inner) * matrix + bias, the panels [first, last). work: see layer.h. */
+static void KIND(multiply)(const Packed *matrix, const float *bias, const float *rows, int64_t count, int64_t inner,
+                           int64_t first, int64_t last, char *work, float *out) {
+    float *scales = (float *)work;
+    uint32_t *room = (uint32_t *)(scales + ROWS_AT_ONCE);
+    int64_t stride = PANEL * matrix->panels;
+    for (int64_t row = 0; row < count; row += ROWS_AT_ONCE) {
+        int64_t now = count - row < ROWS_AT_ONCE ? count - row : ROWS_AT_ONCE;
+        Rows factors = KIND(factors)(rows + row * inner, inner, now, inner, matrix->groups, room, scales);
+        for (int64_t panel = first; panel < last; panel++) {
+            Start start = {bias ? bias + PANEL * panel : NULL, 0};
+            KIND(product)(matrix, panel, now, factors, start, out + row * stride + PANEL * panel, stride);
+        }
+    }
+}
+
+/* The gates of sixteen cells in every row: `gates` (rows of `stride`) -> the panel's cells and `made`, o * tanh(c). */
+static void KIND(gates)(const Layer *layer, int64_t panel, int64_t count, const float *gates, int64_t stride,
+                        float *cell, float *made) {
+    int64_t left = layer->cell_size - CELLS * panel, cells = left < CELLS ? left : CELLS;
+    Floats high = all(layer->cell_clip), low = all(-layer->cell_clip), output;
+    made += CELLS * panel;
+    for (int64_t row = 0; row < count; row++, gates += stride, made += layer->cell_size, cell += CELLS) {
+        float part[CELLS], *place = cells == CELLS ? made : part;
+        for (int k = 0; k < CELLS; k += LANES) {
+            store(cell + k, UPDATE(load(gates + k), load(gates + CELLS + k), load(gates + 2 * CELLS + k),
+                                   load(gates + 3 * CELLS + k), load(cell + k), low, high, &output));
+            store(place + k, output);
+        }
+        if (cells != CELLS) memcpy(made, part, cells * sizeof(float));
+    }
+}
+
+/* The gates' inputs from this step's inputs, or from those of as many steps as make the products worth while. */
+static Rows KIND(begin_piece)(const Layer *layer, const Run *run, const Work *work, int64_t step, int64_t done) {
+    int64_t count = 0, width = PANEL * layer->recurrent.panels, groups = layer->input.groups;
+    for (int64_t t = step; t < run->steps && t < step + work->ahead; t++) count += run->alive[t];
+    for (int64_t row = 0; row < count; row++)
+        work->input_scales[row] = CONVERT(run->inputs + run->places[done + row] * run->input_stride, layer->dim, groups,
+                                          work->inputs + row * groups * ROW_WORDS);
+    Rows inputs = {work->inputs, groups * ROW_WORDS, work->input_scales};
+    if (work->ahead == 1) return inputs; /* many rows: multiplied panel by panel, where they stay in the cache */
+    for (int64_t panel = work->first; panel < work->last; panel++) {
+        Start start = {layer->bias + PANEL * panel, 0};
+        KIND(product)(&layer->input, panel, count, inputs, start, work->gates + PANEL * panel, width);
+    }
+    return inputs;
+}
+
+/* One step's cells, and o * tanh(c) in run->made. `before`: rows of the piece before this step. */
+static void KIND(cells)(const Layer *layer, const Run *run, const Work *work, Rows inputs, Rows hidden, int64_t rows,
+                        int64_t before) {
+    int64_t width = PANEL * layer->recurrent.panels;
+    for (int64_t panel = work->first; panel < work->last; panel++) {
+        float *place = work->gates;
+        int64_t stride = PANEL;
+        if (work->ahead == 1)
+            KIND(product)(&layer->input, panel, rows, inputs, (Start){layer->bias + PANEL * panel, 0}, place, stride);
+        else
+            place += before * width + PANEL * panel, stride = width;
+        KIND(product)(&layer->recurrent, panel, rows, hidden, (Start){NULL, 1}, place, stride);
+        float *cell = work->cell + (panel - work->first) * work->rows * CELLS;
+        KIND(gates)(layer, panel, rows, place, stride, cell, run->made);
+    }
+}
+
+/* run->made -> the new state and one step's outputs, this thread's columns of them. */
+static void KIND(project)(const Layer *layer, const Run *run, const Work *work, int64_t rows, const int64_t *places) {
+    int64_t size = layer->size, cells = layer->cell_size;
+    elmo_meet(run);
+    if (!layer->projection.weights) {
+        int64_t begin = CELLS * work->first, end = CELLS * work->last < size ? CELLS * work->last : size;
+        for (int64_t row = 0; row < rows && begin < end; row++)
+            keep(run, run->made + row * cells + begin, begin, end - begin, INFINITY, run->hidden + row * size,
+                 places[row]);
+        return;
+    }
+    Rows made = KIND(factors)(run->made, cells, rows, cells, layer->projection.groups, work->made, work->made_scales);
+    for (int64_t panel = work->first_out; panel < work->last_out; panel++) {
+        KIND(product)(&layer->projection, panel, rows, made, (Start){NULL, 0}, work->projected, PANEL);
+        int64_t columns = size - PANEL * panel < PANEL ? size - PANEL * panel : PANEL;
+        for (int64_t row = 0; row < rows; row++)
+            keep(run, work->projected + PANEL * row, PANEL * panel, columns, layer->projection_clip,
+                 run->hidden + row * size, places[row]);
+    }
+}
+
+/* The whole layer; `Layer`, `Run` and `Sentences` say what is read and written. */
+static void KIND(run_layer)(const Layer *layer, const Run *run, const Sentences *sentences) {
+    int64_t done = 0, before = 0, size = layer->size, rows = run->steps ? run->alive[0] : 0;
+    Work work = elmo_divided(layer, run);
+    Rows inputs = {NULL, 0, NULL};
+    if (!sentences) /* each row is a sentence: its state lies where the run keeps it */
+        for (int64_t row = 0; row < rows; row++) move_cell(layer, &work, row, run->cell + row * layer->cell_size, 0);
+    for (int64_t step = 0; step < run->steps; step++) {
+        rows = run->alive[step];
+        if (sentences) begin_sentences(layer, run, sentences, &work, rows, sentences->begins + done);
+        elmo_meet(run); /* the whole state of the step before is there */
+        Rows hidden =
+            KIND(factors)(run->hidden, size, rows, size, layer->recurrent.groups, work.hidden, work.hidden_scales);
+        if (step % work.ahead == 0) {
+            inputs = KIND(begin_piece)(layer, run, &work, step, done);
+            before = 0;
+        }
+        KIND(cells)(layer, run, &work, inputs, hidden, rows, before);
+        KIND(project)(layer, run, &work, rows, run->places + done);
+        if (sentences) {
+            elmo_meet(run);
+            end_sentences(layer, run, sentences, &work, rows, sentences->ends + done);
+        }
+        done += rows, before += rows;
+    }
+    if (!sentences) {
+        rows = run->steps ? run->alive[0] : 0;
+        for (int64_t row = 0; row < rows; row++) move_cell(layer, &work, row, run->cell + row * layer->cell_size, 1);
+    }
+    elmo_meet(run);
+}
+
+/* Nothing but products, on registers: the yardstick of `elmo bench`. */
+static void KIND(peak)(int64_t rounds) {
+    static const uint32_t zeros_there[PANEL];
+    const uint32_t *at = zeros_there;
+    __asm__ volatile("" : "+r"(at)); /* the compiler must not know what stands there */
+    Sums sums[PEAK_SUMS];
+    Weights weights = WEIGHTS(at);
+    Factor factor = FACTOR(at);
+    UNROLL for (int k = 0; k < PEAK_SUMS; k++) sums[k] = NO_SUMS;
+    for (int64_t round = 0; round < rounds; round++) {
+        UNROLL for (int k = 0; k < PEAK_SUMS; k++) {
+            FRESH(weights);
+            sums[k] = DOT(sums[k], factor, weights);
+        }
+        UNROLL for (int k = 0; k < PEAK_SUMS; k++) touch(sums[k]);
+    }
+}
+
+static const Kernels KIND(kernels) = {KIND(multiply), KIND(run_layer), KIND(peak), read_memory, PEAK_SUMS *LANES};
+
+#undef KIND
+#undef TILE_ROWS
+#undef CHUNK
+#undef ROW_WORDS
+#undef Sums
+#undef NO_SUMS
+#undef Factor
+#undef FACTOR
+#undef Weights
+#undef WEIGHTS
+#undef DOT
+#undef ADD_SUMS
+#undef CONVERT
+#undef DIRECT
+#undef UPDATE
+#undef FRESH
+#undef TILE

@@ -1,0 +1,63 @@
+/* What the kernels read and write. The Python side builds the first three with the same fields in the same order. */
+#ifndef ELMO_LAYER_H
+#define ELMO_LAYER_H
+
+#include <stdint.h>
+
+typedef struct { /* a weight laid out in panels of 64 output columns, see kernel.h */
+    const uint32_t *weights;
+    const float *scales; /* int8: of each column */
+    const int32_t *sums; /* int8: 128 * the sum of each column's weights, for each chunk */
+    int64_t panels, groups;
+    int64_t chunk; /* groups added up before they join the sum */
+} Packed;
+
+typedef struct {
+    Packed input, recurrent, projection; /* projection.weights may be NULL */
+    const float *bias;                   /* in the order of the gate panels, forget bias included */
+    int64_t dim, size, cell_size;        /* of the inputs, the outputs and the cell */
+    float cell_clip, projection_clip;    /* INFINITY: none */
+} Layer;
+
+typedef struct {
+    const int64_t *alive; /* (steps) rows that still have a token: never more than at the step before */
+    const int64_t
+        *places;          /* (sum of alive): where the inputs and outputs lie, all rows of step 0, then of step 1 ... */
+    const float *inputs;  /* a row of `dim` every input_stride numbers */
+    float *outputs;       /* a row of `size` every output_stride numbers */
+    float *hidden, *cell; /* (rows, size), (rows, cell_size): the state, brought up to date */
+    float *made;          /* (rows, cell_size): room, shared by the team */
+    char *work;           /* elmo_fused_lstm_work_bytes of room, of this thread alone */
+    int32_t *arrivals;    /* (team, 16) zeros: where the threads wait for each other */
+    int64_t steps, input_stride, output_stride;
+    int64_t skips; /* 1: the inputs are added to the outputs, but not to the state (dim == size) */
+    int64_t rank, team;
+} Run;
+
+/* A row of the batch may read several sentences, one after the other: at the tokens where one begins or ends its state
+ * is fetched or handed back. */
+typedef struct {
+    const int32_t *begins, *ends; /* parallel to places: the sentence that begins or ends with this token, or -1 */
+    float *hidden, *cell; /* (sentences, size), (sentences, cell_size), rows `hidden_stride`, `cell_stride` apart */
+    int64_t hidden_stride, cell_stride;
+} Sentences;
+
+enum { KIND_FLOAT32 = 1, KIND_BFLOAT16 = 2, KIND_INT8 = 4 };
+
+/* Rows of a plain product that are multiplied with a panel while it is in the cache. */
+enum { ROWS_AT_ONCE = 60 };
+
+/* 32-bit words of room for one group of one row's factors, in every kind. */
+enum { MOST_ROW_WORDS = 2 };
+
+/* What one instruction set brings for one kind. `sentences` may be NULL: each row reads one sentence. */
+typedef struct {
+    void (*multiply)(const Packed *matrix, const float *bias, const float *rows, int64_t count, int64_t inner,
+                     int64_t first, int64_t last, char *work, float *out);
+    void (*run_layer)(const Layer *layer, const Run *run, const Sentences *sentences);
+    void (*peak)(int64_t rounds);
+    void (*read)(int64_t size, const char *from);
+    int64_t peak_words; /* 32-bit words of weights that a round of `peak` multiplies */
+} Kernels;
+
+#endif

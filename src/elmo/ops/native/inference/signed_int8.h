@@ -1,0 +1,16 @@
+/* int8 weights and rows, four in a group: KIND, FACTOR and DOT are given. */
+#define TILE_ROWS SIGNED_ROWS
+#define CHUNK(matrix) SHORTER((matrix)->chunk)
+#define ROW_WORDS 1
+#define Sums Words
+#define NO_SUMS zero_words()
+#define Factor Words
+#define Weights Words
+#define WEIGHTS(at) load_words(at)
+#define ADD_SUMS(out, found, matrix, chunk, column, scale)                                                             \
+    ((void)(chunk), ADD_SCALED(out, found, matrix, column, scale, zero_words()))
+#define CONVERT int8_row_signed
+#define DIRECT 0
+#define UPDATE update_single
+#define FRESH(weights) touch(weights)
+#include "kernel.h"

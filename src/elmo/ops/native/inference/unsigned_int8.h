@@ -1,0 +1,16 @@
+/* int8 weights and rows of 0 to 255 with 128 for 0, four in a group: KIND, CONVERT and DOT are given. */
+#define TILE_ROWS 6
+#define CHUNK(matrix) (matrix)->chunk
+#define ROW_WORDS 1
+#define Sums Words
+#define NO_SUMS zero_words()
+#define Factor Words
+#define FACTOR(at) all_words(*(at))
+#define Weights Words
+#define WEIGHTS(at) load_words(at)
+#define ADD_SUMS(out, found, matrix, chunk, column, scale)                                                             \
+    ADD_SCALED(out, found, matrix, column, scale, EXCESS(matrix, chunk, column))
+#define DIRECT 0
+#define UPDATE update_single
+#define FRESH(weights) touch(weights)
+#include "kernel.h"

@@ -1,0 +1,107 @@
+#include "work.h"
+#include "../processor/processor.h"
+
+#include <sched.h>
+#include <stddef.h>
+
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+/* With fewer rows than this the inputs of several steps share a product, or its weights would be read too often. */
+enum { ENOUGH_ROWS = 12 };
+
+static int64_t steps_ahead(int64_t rows) { return rows >= ENOUGH_ROWS ? 1 : 2 * ENOUGH_ROWS / (rows > 0 ? rows : 1); }
+
+Work elmo_divided(const Layer *layer, const Run *run) {
+    int64_t most = run->steps ? run->alive[0] : 0, panels = layer->recurrent.panels, out = layer->projection.panels;
+    Work work = {panels * run->rank / run->team,
+                 panels * (run->rank + 1) / run->team,
+                 out * run->rank / run->team,
+                 out * (run->rank + 1) / run->team,
+                 steps_ahead(most),
+                 most,
+                 NULL,
+                 NULL,
+                 NULL,
+                 NULL,
+                 NULL,
+                 NULL,
+                 NULL,
+                 NULL,
+                 NULL};
+    int64_t piece = most * work.ahead;
+    /* 64-byte lines first, so that none of these rows is split between two. */
+    work.gates = (float *)(((uintptr_t)run->work + 63) & ~(uintptr_t)63);
+    work.projected = work.gates + (work.ahead == 1 ? most * 64 : piece * 64 * panels);
+    work.cell = work.projected + most * 64;
+    work.inputs = (uint32_t *)(work.cell + most * 16 * panels);
+    work.hidden = work.inputs + piece * layer->input.groups * MOST_ROW_WORDS;
+    work.made = work.hidden + most * layer->recurrent.groups * MOST_ROW_WORDS;
+    work.input_scales = (float *)(work.made + most * layer->projection.groups * MOST_ROW_WORDS);
+    work.hidden_scales = work.input_scales + piece;
+    work.made_scales = work.hidden_scales + most;
+    return work;
+}
+
+/* Bytes of a run's `work`. */
+EXPORTED int64_t elmo_fused_lstm_work_bytes(const Layer *layer, const Run *run) {
+    Work work = elmo_divided(layer, run);
+    return (char *)(work.made_scales + work.rows) - run->work + 64;
+}
+
+/* Bytes of a plain product's `work`. */
+EXPORTED int64_t elmo_product_work_bytes(const Packed *matrix) {
+    return ROWS_AT_ONCE * 4 * (1 + MOST_ROW_WORDS * matrix->groups);
+}
+
+/* A thread that has the processor to itself meets the others within microseconds. If they don't come they have no
+ * processor, perhaps because this thread sits on it: it sleeps until the last one arrives. */
+enum { SPINS = 2000 };
+
+static inline void pause_briefly(void) {
+#if ON_X86
+    __builtin_ia32_pause();
+#elif ON_ARM
+    __asm__ volatile("yield");
+#endif
+}
+
+static void sleep_while(int32_t *place, int32_t value) {
+#if defined(__linux__)
+    syscall(SYS_futex, place, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+#else
+    (void)place, (void)value;
+    sched_yield();
+#endif
+}
+
+static void wake_all(int32_t *place) {
+#if defined(__linux__)
+    syscall(SYS_futex, place, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+#else
+    (void)place;
+#endif
+}
+
+/* arrivals[16 * rank]: how often that thread has arrived; arrivals[16 * rank + 1]: whether somebody may sleep on it. */
+void elmo_meet(const Run *run) {
+    if (run->team == 1) return;
+    int32_t *mine = &run->arrivals[16 * run->rank], now = mine[0] + 1;
+    __atomic_store_n(mine, now, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(mine + 1, __ATOMIC_SEQ_CST)) wake_all(mine);
+    for (int64_t other = 0; other < run->team; other++) {
+        int32_t *place = &run->arrivals[16 * other], seen;
+        for (int64_t waits = 0; (seen = __atomic_load_n(place, __ATOMIC_ACQUIRE)) < now; waits++) {
+            if (waits < SPINS) {
+                pause_briefly();
+                continue;
+            }
+            __atomic_fetch_add(place + 1, 1, __ATOMIC_SEQ_CST);
+            if (__atomic_load_n(place, __ATOMIC_SEQ_CST) == seen) sleep_while(place, seen);
+            __atomic_fetch_sub(place + 1, 1, __ATOMIC_SEQ_CST);
+        }
+    }
+}

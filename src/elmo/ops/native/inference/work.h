@@ -1,0 +1,20 @@
+/* A thread's part of a run, and the room it works in. */
+#ifndef ELMO_WORK_H
+#define ELMO_WORK_H
+
+#include "layer.h"
+
+typedef struct {
+    int64_t first, last, first_out, last_out; /* this thread's panels of the gates and of the projection */
+    int64_t ahead;                            /* steps whose inputs go through their product together */
+    int64_t rows;                             /* at the first step, the most there are */
+    uint32_t *inputs, *hidden, *made;
+    float *input_scales, *hidden_scales, *made_scales, *gates, *projected, *cell;
+} Work;
+
+Work elmo_divided(const Layer *layer, const Run *run);
+
+/* Waits until the whole team is here. */
+void elmo_meet(const Run *run);
+
+#endif
