@@ -65,12 +65,13 @@ def main(argv: list[str]) -> int:
     _require_libraries()
     # Here, so that --help does not wait for torch.
     from elmo.serve.app import create_app
-    from elmo.serve.listening.address import bound, url
+    from elmo.serve.listening.address import bound, require_key, url
     from elmo.serve.listening.server import run
     from elmo.serve.models import ServedModel
 
     settings = _settings(arguments)
     with bound(arguments.host, arguments.port) as listening:
+        require_key(listening, settings)  # before models are loaded, which takes seconds
         models = [
             ServedModel.load(model, device=arguments.device, dtype=arguments.dtype, state=arguments.state)
             for model in arguments.models or (None,)

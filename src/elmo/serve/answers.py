@@ -9,11 +9,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from elmo.errors import ElmoError, OutOfMemory
+from elmo.errors import ElmoError
+from elmo.process.memory import is_out_of_memory
 from elmo.serve.refusals import Refusal
 
 _JSON = "application/json"
 _LINGER_SECONDS = 1.0
+_NO_MEMORY = (
+    "the server has not enough memory for this request now. Send it again later, or send less at a time; who runs the "
+    "server can lower --max-batch-tokens and --max-queued-tokens."
+)
 
 
 def json_answer(value: object, status: int = 200) -> Response:
@@ -56,8 +61,8 @@ def as_refusal(request: Request, error: Exception) -> Refusal:
         return error
     if isinstance(error, HTTPException):
         return _of_routing(request, error)
-    if isinstance(error, OutOfMemory):
-        return Refusal(503, str(error), "out_of_memory", headers={"Retry-After": "5"})
+    if is_out_of_memory(error):
+        return Refusal(503, _NO_MEMORY, "out_of_memory", headers={"Retry-After": "5"})
     if isinstance(error, ElmoError):
         return Refusal(400, str(error), "invalid_value")
     return Refusal(

@@ -102,7 +102,7 @@ class Batcher:
 
         def compute(parts: list[_Part]) -> list[object]:
             arrays = iter(embedder.embed([sentence for part in parts for sentence in part.sentences], layers))
-            return [[next(arrays) for _ in part.sentences] for part in parts]
+            return [_finite([next(arrays) for _ in part.sentences], layers) for part in parts]
 
         groups = _groups(sentences, self.max_batch_tokens)
         return self._admit([_Part(kind, _weight(group), deadline, compute, group) for group in groups])
@@ -188,6 +188,17 @@ def _computed(batch: list[_Part]) -> list[object]:
         if len(batch) == 1:
             return [error]
     return [result for part in batch for result in _computed([part])]
+
+
+def _finite(arrays: list[np.ndarray], layers: Layers) -> list[np.ndarray] | Refusal:
+    """The arrays, unless one has NaN or inf: JSON has no such numbers, and nothing can be done with them."""
+    if all(np.isfinite(array).all() for array in arrays):
+        return arrays
+    if isinstance(layers, str | int):
+        message = "the vectors are not finite (NaN or inf): the model's weights are damaged. Load another model."
+        return Refusal(500, message, "not_finite")
+    message = f"layers is {layers}: with such weights the sum exceeds float32. Use smaller ones."
+    return Refusal(400, message, "not_finite", param="layers")
 
 
 def _settle(parts: list[_Part], results: list[object]) -> None:

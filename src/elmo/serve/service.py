@@ -46,6 +46,8 @@ class Service:
         """In seconds since 1970."""
         self.is_warm = False
         """Whether every model has computed something."""
+        self.failure: str | None = None
+        """Why a model could not be warmed up."""
         self.is_stopping = False
 
     @asynccontextmanager
@@ -61,9 +63,12 @@ class Service:
             await asyncio.to_thread(self.batcher.close)
 
     async def _warm_up(self) -> None:
-        for model in self.models.values():
-            await self.batcher.run(partial(_compute_something, model), 1, deadline=float("inf"))
-        self.is_warm = True
+        try:
+            for model in self.models.values():
+                await self.batcher.run(partial(_compute_something, model), 1, deadline=float("inf"))
+            self.is_warm = True
+        except Exception as error:
+            self.failure = f"{type(error).__name__}: {error}"
 
     def model(self, name: str | None) -> ServedModel:
         """The model that a request names; the first one if it names none."""

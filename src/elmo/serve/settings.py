@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from elmo.errors import ConfigError
+from elmo.text.tokenizer import tokenizer as named_tokenizer
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 ANY_HOST = "*"
@@ -38,6 +39,7 @@ class ServeSettings:
     """From the end of a request's headers to the end of its body."""
 
     def __post_init__(self) -> None:
+        named_tokenizer(self.tokenizer)
         for name in ("max_body_bytes", "max_inputs", "max_tokens", "max_queued_tokens", "max_batch_tokens"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}, but a limit must be 1 or more. Raise it.")

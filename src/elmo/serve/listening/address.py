@@ -4,6 +4,7 @@ import socket
 from ipaddress import ip_address
 
 from elmo.errors import ConfigError
+from elmo.serve.settings import ServeSettings
 
 _BACKLOG = 512
 
@@ -36,6 +37,15 @@ def url(listening: socket.socket) -> str:
 def is_loopback(listening: socket.socket) -> bool:
     """Whether only this machine can reach it."""
     return ip_address(listening.getsockname()[0].partition("%")[0]).is_loopback
+
+
+def require_key(listening: socket.socket, settings: ServeSettings) -> None:
+    """Raises ConfigError if other machines can reach the server, and need no key for it."""
+    if not settings.api_keys and not is_loopback(listening):
+        raise ConfigError(
+            f"other machines can reach {listening.getsockname()[0]}, but no API key is set, so anybody could use this "
+            "server. Pass --api-key-file, or listen on --host 127.0.0.1."
+        )
 
 
 def _not_bound(host: str, port: int, error: Exception) -> str:

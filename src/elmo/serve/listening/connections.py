@@ -34,7 +34,7 @@ class ImpatientProtocol(H11Protocol):
         super().connection_made(transport)
         self._wait_for_headers()
         if len(self.connections) > self.max_connections:
-            next(iter(self.waiting)).transport.close()
+            next(iter(self.waiting))._give_up()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -68,7 +68,11 @@ class ImpatientProtocol(H11Protocol):
 
     def _wait_for_headers(self) -> None:
         self._stop_waiting()
-        self.waiting[self] = self.loop.call_later(self.header_seconds, self.transport.close)
+        self.waiting[self] = self.loop.call_later(self.header_seconds, self._give_up)
+
+    def _give_up(self) -> None:
+        self._stop_waiting()
+        self.transport.close()
 
     def _stop_waiting(self) -> None:
         if (timer := self.waiting.pop(self, None)) is not None:

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.applications import Starlette
 
-from elmo.errors import ConfigError
-from elmo.serve.listening.address import is_loopback
+from elmo.serve.listening.address import require_key
 from elmo.serve.listening.connections import ImpatientProtocol, impatient_protocol
 
 GRACE_SECONDS = 20
@@ -35,11 +34,7 @@ def server(
     protocol: type[ImpatientProtocol] | None = None,
 ) -> "Server":
     """The server that `run` runs; in a thread of a test it ends when its `should_exit` is set."""
-    if not app.state.service.settings.api_keys and not is_loopback(listening):
-        raise ConfigError(
-            f"other machines can reach {listening.getsockname()[0]}, but no API key is set, so anybody could use this "
-            "server. Pass --api-key-file, or listen on --host 127.0.0.1."
-        )
+    require_key(listening, app.state.service.settings)
     config = uvicorn.Config(
         app,
         http=protocol or impatient_protocol(),

@@ -77,6 +77,9 @@ async def ready(request: Request) -> Response:
     service = service_of(request)
     if service.is_stopping:
         raise Refusal(503, "the server is stopping. Send requests to another one.", "stopping")
+    if service.failure is not None:
+        message = f"a model could not compute its first vectors ({service.failure}). Check it with 'elmo inspect'."
+        raise Refusal(503, message, "failed")
     if not service.is_warm:
         raise Refusal(503, "the models are being warmed up. Ask again in a second.", "warming_up")
     return json_answer(Status("ready"))

@@ -1,0 +1,129 @@
+"""A small model behind the app, in the test's own process or behind a real socket."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from elmo.embed.embedder import Embedder
+from elmo.lm.substitutes import substitutes
+from elmo.model.lm_head import LMHead
+from elmo.serve.app import create_app
+from elmo.serve.listening.address import bound, url
+from elmo.serve.listening.connections import ImpatientProtocol
+from elmo.serve.listening.server import server
+from elmo.serve.models import ServedModel
+from elmo.serve.settings import ServeSettings
+
+WORDS = ["<S>", "</S>", "<UNK>", "the", "cat", "sat", "on", "mat", "."]
+
+
+@pytest.fixture
+def embedder(tiny_bilm) -> Embedder:
+    return Embedder(tiny_bilm)
+
+
+@pytest.fixture
+def head(tiny_config) -> LMHead:
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(2)
+        return LMHead(WORDS, tiny_config.projection_size).eval()
+
+
+@pytest.fixture
+def models(embedder, tiny_bilm, head) -> list[ServedModel]:
+    """The first knows substitutes, the second doesn't."""
+
+    def predict(sentence, place, count):
+        return substitutes(tiny_bilm, head, sentence, place, count)
+
+    return [ServedModel("tiny", embedder, predict), ServedModel("mute", Embedder(tiny_bilm))]
+
+
+MakeClient = Callable[..., TestClient]
+
+
+@pytest.fixture
+def new_client(models) -> Iterator[MakeClient]:
+    """A client of an app with other settings."""
+    opened = []
+
+    def make(**settings) -> TestClient:
+        app = create_app(models, ServeSettings(**{"hosts": ["testserver"]} | settings))
+        opened.append(TestClient(app, raise_server_exceptions=False))
+        return opened[-1].__enter__()
+
+    yield make
+    for client in opened:
+        client.__exit__(None, None, None)
+
+
+@pytest.fixture
+def client(new_client) -> TestClient:
+    return new_client()
+
+
+@dataclass
+class Live:
+    """A running server."""
+
+    app: Starlette
+    address: tuple[str, int]
+    url: str
+
+    def connected(self) -> socket.socket:
+        """A socket to it, which gives up after 20 seconds."""
+        return socket.create_connection(self.address, timeout=20)
+
+    def sent(self, request: bytes) -> bytes:
+        """The answer to some bytes, until the server closes the connection."""
+        with self.connected() as connection:
+            connection.sendall(request)
+            return self.received(connection)
+
+    @staticmethod
+    def received(connection: socket.socket) -> bytes:
+        """All until the server closes the connection; a broken one ends it too."""
+        chunks = []
+        with suppress(ConnectionError):
+            while chunk := connection.recv(65_536):
+                chunks.append(chunk)
+        return b"".join(chunks)
+
+
+@contextmanager
+def _running(
+    models: list[ServedModel], settings: ServeSettings | None = None, protocol: type[ImpatientProtocol] | None = None
+) -> Iterator[Live]:
+    app, started = create_app(models, settings), threading.Event()
+    with bound("127.0.0.1", 0) as listening:
+        made = server(app, listening, started=started.set, protocol=protocol)
+        thread = threading.Thread(target=made.run, kwargs={"sockets": [listening]})
+        live = Live(app, listening.getsockname(), url(listening))
+        thread.start()
+        try:
+            assert started.wait(20)
+            yield live
+        finally:
+            made.should_exit = True
+            thread.join(30)
+            assert not thread.is_alive()
+
+
+@pytest.fixture
+def running() -> Callable[..., AbstractContextManager[Live]]:
+    """`with running(models, settings, protocol) as live`: a server in a thread; when it is left, it has ended."""
+    return _running
+
+
+@pytest.fixture
+def live(models) -> Iterator[Live]:
+    with _running(models) as live:
+        yield live

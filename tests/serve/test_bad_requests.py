@@ -1,0 +1,204 @@
+"""Whatever is sent, the answer is an error in OpenAI's shape that says what, why and what to do; never 5xx."""
+
+import json
+
+import pytest
+
+from elmo.serve.app import create_app
+from elmo.serve.models import ServedModel
+from elmo.serve.settings import ServeSettings
+
+JSON = {"Content-Type": "application/json"}
+
+
+def refused(answer, status: int) -> dict:
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/json"
+    error = answer.json()["error"]
+    assert set(error) == {"message", "type", "param", "code"}
+    assert error["message"].count(". ") >= 1  # what and why, and the next step
+    return error
+
+
+def post(client, body: object, path: str = "/v1/embeddings", **headers: str):
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return client.post(path, content=content, headers=JSON | headers)
+
+
+@pytest.mark.parametrize(
+    ("fields", "param", "words"),
+    [
+        ({"input": [1, 2, 3]}, "input", "check_embedding_ctx_length=False"),
+        ({"input": [[1, 2], [3]]}, "input", "check_embedding_ctx_length=False"),
+        ({"input": []}, "input", "empty list"),
+        ({"input": ""}, "input", "input[0] has no tokens"),
+        ({"input": ["a", " \n"]}, "input", "input[1] has no tokens"),
+        ({"input": [[]]}, "input", "input[0] has no tokens"),
+        ({"input": None}, "input", "input: Expected"),
+        ({"input": {"text": "a"}}, "input", "got `object`"),
+        ({"input": ["a", None]}, "input", "input[1]: Expected"),
+        ({"input": [["a", None]]}, "input", "input[0][1]: Expected"),
+        ({"input": [[["a"]]]}, "input", "input[0][0]: Expected"),
+        ({"input": True}, "input", "got `bool`"),
+        ({}, None, "missing required field `input`"),
+        ({"input": "a", "layer": 1}, None, "unknown field `layer`. The fields of this request are: input, model"),
+        ({"input": "a", "encoding_format": "int8"}, "encoding_format", "encoding_format: Invalid enum value"),
+        ({"input": "a", "layers": "all"}, "layers", "/v1/token_embeddings, which give all layers"),
+        ({"input": "a", "layers": "both"}, None, "layers is 'both'"),
+        ({"input": "a", "layers": 3}, None, "layers is 3, but the model has 3 layers"),
+        ({"input": "a", "layers": 10**30}, None, "but the model has 3 layers"),
+        ({"input": "a", "layers": [1, 2]}, None, "layers has 2 weights"),
+        ({"input": "a", "layers": True}, "layers", "got `bool`"),
+        ({"input": "a", "layers": None}, "layers", "got `null`"),
+        ({"input": "a", "layers": [1e300, 0, 0]}, "layers", "the sum exceeds float32"),
+        ({"input": "a", "pool": "sum"}, "pool", "pool: Invalid enum value"),
+        ({"input": "a", "tokenizer": "os:system"}, "tokenizer", "tokenizer is 'os:system'"),
+        ({"input": "a", "dimensions": 8}, "dimensions", "dimensions is 8, but"),
+        ({"input": "a", "model": 5}, "model", "model: Expected"),
+        ({"input": ["a"] * 257}, "input", "257 texts, but at most 256"),
+        ({"input": "a " * 8193}, "input", "more than 8,192 tokens"),
+        ({"input": [["a"] * 8192, "a"]}, "input", "as of input[1]"),
+        ({"input": "." * 3 + "!" * 8192}, "input", "more than 8,192 tokens"),
+        ([], None, "Expected `object`, got `array`"),
+        ("a", None, "Expected `object`, got `str`"),
+        (5, None, "Expected `object`, got `int`"),
+    ],
+)
+def test_a_request_that_makes_no_sense_is_told_why(client, fields, param, words):
+    error = refused(post(client, fields), 400)
+    assert words in error["message"]
+    assert (error["param"], error["type"]) == (param, "invalid_request_error")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b'{"input": "a"} x',
+        b'{"input": NaN}',
+        b'{"input": "a", "layers": [Infinity, 1, 1]}',
+        b"\xff\xfe",
+        b'{"input": "\xe9"}',
+        b'{"input": ' + b"[" * 10_000 + b"]" * 10_000 + b"}",
+        b'{"x": ' + b"[" * 10_000 + b"]" * 10_000 + b', "input": "a"}',
+        b'{"input": "a", "layers": [1e400, 1, 1]}',
+        b'{"input": "\\ud83d"}',
+        b'{"input": [["\\udead"]]}',
+        b"input=a",
+    ],
+    ids=range(13),
+)
+def test_a_body_that_is_no_proper_json_is_refused(client, body):
+    refused(post(client, body), 400)
+
+
+@pytest.mark.parametrize("media_type", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
+def test_only_json_is_read(client, media_type):
+    error = refused(post(client, {"input": "a"}, **{"Content-Type": media_type}), 415)
+    assert "Content-Type: application/json" in error["message"]
+
+
+def test_the_type_may_name_a_character_set_in_any_case(client):
+    assert post(client, {"input": "a"}, **{"Content-Type": "Application/JSON; charset=UTF-8"}).status_code == 200
+
+
+def test_packed_bodies_are_refused(client):
+    assert "not unpacked" in refused(post(client, b"x", **{"Content-Encoding": "gzip"}), 415)["message"]
+
+
+def test_an_unknown_model_is_not_found_and_the_known_are_named(client):
+    error = refused(post(client, {"input": "a", "model": "text-embedding-3-small"}), 404)
+    assert (error["code"], error["param"]) == ("model_not_found", "model")
+    assert "This server has: tiny, mute." in error["message"]
+
+
+@pytest.mark.parametrize("path", ["/", "/v1", "/v1/embeddings/", "/v1/completions", "/docs", "/%00", "/v1/models/x"])
+def test_other_paths_are_not_found(client, path):
+    assert refused(client.get(path), 404)["code"] == "not_found"
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH", "OPTIONS"])
+def test_other_methods_are_not_allowed(client, method):
+    answer = client.request(method, "/v1/embeddings")
+    assert answer.headers["allow"] == "POST"
+    assert "Use POST" in refused(answer, 405)["message"]
+
+
+def test_a_body_beyond_the_limit_is_too_large(new_client):
+    client = new_client(max_body_bytes=100)
+    assert "more than 100 bytes" in refused(post(client, {"input": "a" * 100}), 413)["message"]
+    assert post(client, {"input": "a" * 80}).status_code == 200
+
+
+def test_an_answer_with_millions_of_numbers_is_refused_unless_it_is_binary(new_client, monkeypatch):
+    monkeypatch.setattr("elmo.serve.vectors._MOST_JSON_NUMBERS", 100)
+    client = new_client()
+    error = refused(post(client, {"input": "a " * 10}, "/v1/token_embeddings"), 400)
+    assert "would have 480 numbers, but at most 100" in error["message"]
+    asked = {"input": "a " * 10, "encoding_format": "base64"}
+    assert post(client, asked, "/v1/token_embeddings").status_code == 200
+
+
+def test_text_that_fills_the_limit_of_tokens_is_taken(new_client):
+    client = new_client(max_tokens=4)
+    assert post(client, {"input": ["a b", "c d"]}).status_code == 200
+    refused(post(client, {"input": ["a b", "c d e"]}), 400)
+
+
+def test_an_error_of_the_server_itself_is_told_without_its_details(client, embedder, monkeypatch):
+    def broken(*_):
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(embedder, "embed", broken)
+    error = refused(post(client, {"input": "a"}), 500)
+    assert (error["type"], error["code"]) == ("server_error", "internal_error")
+    assert "secret" not in error["message"]
+
+
+def test_memory_that_runs_out_is_no_fault_of_the_request(client, embedder, monkeypatch):
+    def exhausted(*_):
+        raise MemoryError("no more")
+
+    monkeypatch.setattr(embedder, "embed", exhausted)
+    answer = post(client, {"input": "a"})
+    assert refused(answer, 503)["code"] == "out_of_memory"
+    assert answer.headers["retry-after"]
+
+
+def test_values_that_are_not_finite_never_leave_the_server(client, embedder, monkeypatch):
+    whole = embedder.embed
+
+    def overflowing(sentences, layers):
+        return [array * float("inf") for array in whole(sentences, layers)]
+
+    monkeypatch.setattr(embedder, "embed", overflowing)
+    error = refused(post(client, {"input": "a"}), 500)
+    assert "not finite" in error["message"]
+
+
+def test_models_must_have_names_of_their_own_and_no_memory(embedder, tiny_bilm):
+    from elmo.embed.embedder import Embedder
+
+    model = ServedModel("tiny", embedder)
+    with pytest.raises(ValueError, match="two models are called alike"):
+        create_app([model, model])
+    with pytest.raises(ValueError, match="no model to serve"):
+        create_app([])
+    with pytest.raises(ValueError, match="state 'carry'"):
+        ServedModel("carrying", Embedder(tiny_bilm, state="carry"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"max_tokens": 0}, "max_tokens is 0"),
+        ({"deadline_seconds": 0}, "deadline_seconds is 0"),
+        ({"deadline_seconds": float("nan")}, "deadline_seconds is nan"),
+        ({"api_keys": ["short"]}, "shorter than 16 characters"),
+        ({"api_keys": ["é" * 20]}, "printable ASCII"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, words):
+    with pytest.raises(ValueError, match=words):
+        ServeSettings(**settings)

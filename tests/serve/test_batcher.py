@@ -1,0 +1,244 @@
+"""The batcher: what waits is computed together, within the limit, and nobody's failure is another's."""
+
+import asyncio
+import random
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elmo.serve.batcher import Batcher, _groups
+from elmo.serve.intake.presence import in_time
+from elmo.serve.refusals import Refusal
+
+FAR = float("inf")
+
+
+class Held:
+    """Stands for an embedder: notes the batches it is asked for, and computes the first when it is let go."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+        self.layers: list[object] = []
+        self.began, self.go_on = threading.Event(), threading.Event()
+
+    def embed(self, sentences, layers="all"):
+        self.batches.append([" ".join(sentence) for sentence in sentences])
+        self.layers.append(layers)
+        self.began.set()
+        assert self.go_on.wait(20)
+        if any("bad" in sentence for sentence in sentences):
+            raise ValueError("bad")
+        return [np.full((len(sentence), 1), len(sentence), np.float32) for sentence in sentences]
+
+
+@pytest.fixture
+def held():
+    return Held()
+
+
+def run(held, scenario, max_batch_tokens=8, max_queued_tokens=100):
+    """Runs `scenario(batcher)` while the thread is busy with a first part, which is let go after it, and gives the
+    outcomes of the futures it returns."""
+
+    async def main():
+        batcher = Batcher(max_batch_tokens, max_queued_tokens)
+        batcher.start()
+        first = batcher.embed(held, [["first"]], "all", FAR)
+        await asyncio.to_thread(held.began.wait, 20)
+        futures = scenario(batcher)
+        held.go_on.set()
+        outcomes = await asyncio.gather(*futures, return_exceptions=True)
+        await asyncio.gather(*first)
+        await asyncio.to_thread(batcher.close)
+        assert batcher.queued_tokens == 0
+        return outcomes, batcher
+
+    return asyncio.run(main())
+
+
+def sentence(text):
+    return text.split()
+
+
+def test_what_came_meanwhile_is_one_batch(held):
+    def scenario(batcher):
+        return [
+            future for text in ("a b", "c", "d e f") for future in batcher.embed(held, [sentence(text)], "all", FAR)
+        ]
+
+    outcomes, batcher = run(held, scenario)
+    assert held.batches == [["first"], ["a b", "c", "d e f"]]
+    assert [array[0].shape[0] for array in outcomes] == [2, 1, 3]
+    assert (batcher.counts.batches, batcher.counts.tokens) == (2, 7)
+
+
+def test_a_batch_has_at_most_its_tokens_and_others_go_ahead_of_what_does_not_fit(held):
+    def scenario(batcher):
+        texts = ("a a a a a", "b b b b b", "c c", "d")
+        return [future for text in texts for future in batcher.embed(held, [sentence(text)], "all", FAR)]
+
+    run(held, scenario)
+    assert held.batches[1:] == [["a a a a a", "c c", "d"], ["b b b b b"]]
+
+
+def test_a_text_longer_than_a_batch_is_alone(held):
+    def scenario(batcher):
+        texts = [sentence("x " * 20), sentence("y"), sentence("z " * 9)]
+        return batcher.embed(held, texts, "all", FAR)
+
+    run(held, scenario)
+    assert [len(batch) for batch in held.batches[1:]] == [1, 1, 1]
+
+
+def test_only_the_same_layers_share_a_batch(held):
+    def scenario(batcher):
+        layers = ("all", "top", "all", [1.0, 0.0], [1.0, 0.0], 1)
+        return [future for choice in layers for future in batcher.embed(held, [["a"]], choice, FAR)]
+
+    run(held, scenario)
+    assert held.layers == ["all", "all", "top", [1.0, 0.0], 1]
+    assert [len(batch) for batch in held.batches] == [1, 2, 1, 2, 1]
+
+
+def test_a_request_that_fails_does_not_make_its_neighbors_fail(held):
+    def scenario(batcher):
+        return [future for text in ("good", "bad", "fine") for future in batcher.embed(held, [[text]], "all", FAR)]
+
+    outcomes, _ = run(held, scenario)
+    assert isinstance(outcomes[1], ValueError)
+    assert [array[0].tolist() for array in (outcomes[0], outcomes[2])] == [[[1.0]], [[1.0]]]
+
+
+def test_what_is_cancelled_or_late_is_not_computed(held):
+    def scenario(batcher):
+        (cancelled,) = batcher.embed(held, [["cancelled"]], "all", FAR)
+        (late,) = batcher.embed(held, [["late"]], "all", time.monotonic() - 1)
+        (kept,) = batcher.embed(held, [["kept"]], "all", FAR)
+        cancelled.cancel()
+        return [cancelled, late, kept]
+
+    (cancelled, late, kept), batcher = run(held, scenario)
+    assert held.batches == [["first"], ["kept"]]
+    assert isinstance(cancelled, asyncio.CancelledError)
+    assert isinstance(late, Refusal) and late.status == 503
+    assert kept[0].shape == (1, 1)
+    assert batcher.counts.dropped == 2
+
+
+def test_more_than_may_wait_is_refused_whether_it_is_one_text_or_many(held):
+    def scenario(batcher):
+        futures = batcher.embed(held, [sentence("a " * 5)] * 19, "all", FAR)
+        for texts in ([sentence("b " * 5)], [["b"]] * 5, [[]] * 5):
+            with pytest.raises(Refusal, match="96 tokens wait to be computed and this request has 5") as refused:
+                batcher.embed(held, texts, "all", FAR)
+            assert (refused.value.status, refused.value.headers["Retry-After"]) == (429, "1")
+        return [*futures, *batcher.embed(held, [sentence("c c c c")], "all", FAR)]
+
+    outcomes, _ = run(held, scenario)
+    assert len(outcomes) == 20
+    assert not any(isinstance(outcome, BaseException) for outcome in outcomes)
+
+
+def test_other_work_waits_its_turn_and_is_alone(held):
+    def scenario(batcher):
+        before = batcher.embed(held, [["before"]], "all", FAR)
+        done = batcher.run(lambda: list(held.batches), 1, FAR)
+        failed = batcher.run(lambda: 1 // 0, 1, FAR)
+        return [*before, *batcher.embed(held, [["after"]], "all", FAR), done, failed]
+
+    outcomes, _ = run(held, scenario)
+    assert outcomes[2] == [["first"], ["before", "after"]]
+    assert isinstance(outcomes[3], ZeroDivisionError)
+
+
+def test_a_closed_batcher_finishes_and_takes_no_more(held):
+    async def main():
+        batcher = Batcher(8, 100)
+        batcher.start()
+        futures = batcher.embed(held, [["a"], sentence("b " * 9)], "all", FAR)
+        closing = asyncio.create_task(asyncio.to_thread(batcher.close))
+        await asyncio.to_thread(held.began.wait, 20)
+        while not batcher._is_closing:
+            await asyncio.sleep(0.001)
+        with pytest.raises(Refusal, match="the server is stopping"):
+            batcher.embed(held, [["c"]], "all", FAR)
+        held.go_on.set()
+        await closing
+        assert len(await asyncio.gather(*futures)) == 2
+
+    asyncio.run(main())
+
+
+def test_a_deadline_that_passes_while_it_is_computed_is_told(held):
+    async def main():
+        batcher = Batcher(8, 100)
+        batcher.start()
+        deadline = time.monotonic() + 0.05
+        (future,) = batcher.embed(held, [["a"]], "all", deadline)
+        with pytest.raises(Refusal) as refused:
+            await in_time(future, deadline)
+        assert refused.value.status == 503
+        held.go_on.set()
+        await asyncio.to_thread(batcher.close)
+
+    asyncio.run(main())
+
+
+def test_a_task_that_is_cancelled_while_it_waits_ends(held):
+    """As all are when the time for a graceful end is over."""
+
+    async def main():
+        future = asyncio.get_running_loop().create_future()
+        task = asyncio.create_task(in_time(future, FAR))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert future.cancelled()
+
+    asyncio.run(main())
+
+
+@given(st.lists(st.integers(0, 12), max_size=30), st.integers(1, 10))
+@settings(max_examples=200, deadline=None)
+def test_groups_keep_the_order_and_the_limit(lengths, most):
+    sentences = [["t"] * length for length in lengths]
+    groups = _groups(sentences, most)
+    assert [sentence for group in groups for sentence in group] == sentences
+    assert all(len(group) == 1 or sum(max(1, len(sentence)) for sentence in group) <= most for group in groups)
+    assert all(groups)
+
+
+def test_requests_of_many_clients_get_the_vectors_of_one(embedder):
+    """Whatever shares a batch with them."""
+    chance = random.Random(1)
+    words = ["the", "cat", "sat", "on", "mat", "a", "longer", "word", "밥을"]
+    requests = [[chance.choices(words, k=chance.randrange(12)) for _ in range(1 + n % 3)] for n in range(120)]
+    expected = [embedder.embed(sentences, "average") for sentences in requests]
+
+    async def main():
+        batcher = Batcher(40, 100_000)
+        batcher.start()
+
+        async def one(sentences):
+            await asyncio.sleep(chance.random() * 0.2)
+            parts = [await future for future in batcher.embed(embedder, sentences, "average", FAR)]
+            return [array for part in parts for array in part]
+
+        found = await asyncio.gather(*map(one, requests))
+        await asyncio.to_thread(batcher.close)
+        return found, batcher.counts
+
+    # Others call the same embedder directly at the same time.
+    with ThreadPoolExecutor(2) as pool:
+        others = [pool.submit(embedder.embed, sentences, "average") for sentences in requests]
+        found, counts = asyncio.run(main())
+    assert counts.batches < 120
+    for arrays in (found, [other.result() for other in others]):
+        for own, right in zip(arrays, expected, strict=True):
+            assert all(np.array_equal(a, b) for a, b in zip(own, right, strict=True))

@@ -1,0 +1,91 @@
+"""/v1/embeddings: the library's vectors, in OpenAI's shape."""
+
+import base64
+
+import numpy as np
+import pytest
+
+SENTENCES = [["the", "cat", "sat"], ["on", "the", "mat", "."], ["no"]]
+TEXTS = ["the cat sat", ["on", "the", "mat", "."], "no"]
+
+
+def vectors(answer) -> list[np.ndarray]:
+    assert answer.status_code == 200, answer.text
+    return [np.frombuffer(base64.b64decode(row["embedding"]), "<f4") for row in answer.json()["data"]]
+
+
+def asked(client, **fields):
+    return client.post("/v1/embeddings", json={"encoding_format": "base64"} | fields)
+
+
+@pytest.mark.parametrize("layers", ["average", "top", 0, -1, [0.25, 0.25, 0.5]])
+@pytest.mark.parametrize("pool", ["mean", "first_last"])
+def test_vectors_are_the_librarys(client, embedder, layers, pool):
+    found = vectors(asked(client, input=TEXTS, layers=layers, pool=pool))
+    assert np.array_equal(found, embedder.embed(SENTENCES, layers, pool=pool))
+
+
+def test_without_fields_it_is_the_mean_of_the_average_layer(client, embedder):
+    found = vectors(asked(client, input="the cat sat"))
+    assert np.array_equal(found, embedder.embed(SENTENCES[:1], "average", pool="mean"))
+
+
+def test_normalized_vectors_are_the_librarys(client, embedder):
+    found = vectors(asked(client, input=TEXTS, normalize=True))
+    assert np.array_equal(found, embedder.embed(SENTENCES, "average", pool="mean", normalize=True))
+
+
+def test_numbers_are_those_of_base64(client):
+    as_numbers = client.post("/v1/embeddings", json={"input": TEXTS}).json()["data"]
+    found = [np.array(row["embedding"], np.float32) for row in as_numbers]
+    assert np.array_equal(found, vectors(asked(client, input=TEXTS)))
+
+
+def test_the_answer_has_openais_shape(client):
+    answer = client.post("/v1/embeddings", json={"input": TEXTS, "model": "tiny", "user": "me"}).json()
+    assert {key: answer[key] for key in ("object", "model", "usage")} == {
+        "object": "list",
+        "model": "tiny",
+        "usage": {"prompt_tokens": 8, "total_tokens": 8},
+    }
+    assert [(row["object"], row["index"]) for row in answer["data"]] == [
+        ("embedding", 0),
+        ("embedding", 1),
+        ("embedding", 2),
+    ]
+    assert all(set(row) == {"object", "index", "embedding"} for row in answer["data"])
+
+
+@pytest.mark.parametrize("layers", ["all", "top"])
+def test_without_pooling_every_token_has_its_vector(client, embedder, layers):
+    rows = asked(client, input=TEXTS, layers=layers, pool="none").json()["data"]
+    for row, array in zip(rows, embedder.embed(SENTENCES, layers), strict=True):
+        found = np.frombuffer(base64.b64decode(row["embedding"]), "<f4").reshape(row["shape"])
+        assert np.array_equal(found, array)
+
+
+def test_text_is_cut_by_rules_unless_whitespace_is_asked_for(client, embedder):
+    text = "The cat's mat."
+    cut = [["The", "cat", "'s", "mat", "."]], [["The", "cat's", "mat."]]
+    for tokenizer, sentences in zip((None, "whitespace"), cut, strict=True):
+        found = vectors(asked(client, input=text, tokenizer=tokenizer))
+        assert np.array_equal(found, embedder.embed(sentences, "average", pool="mean"))
+
+
+def test_the_server_can_have_another_tokenizer(new_client, embedder):
+    found = vectors(asked(new_client(tokenizer="whitespace"), input="mat."))
+    assert np.array_equal(found, embedder.embed([["mat."]], "average", pool="mean"))
+
+
+def test_dimensions_may_be_those_of_the_model(client, embedder):
+    assert asked(client, input="a", dimensions=embedder.layer_dim).status_code == 200
+
+
+def test_a_text_longer_than_a_batch_is_computed(new_client, embedder):
+    words = ["cat", "mat", "the"] * 40
+    found = vectors(asked(new_client(max_batch_tokens=16), input=[words, "the cat", words]))
+    assert np.array_equal(found, embedder.embed([words, ["the", "cat"], words], "average", pool="mean"))
+
+
+def test_words_of_one_model_and_another_name_are_kept_apart(client):
+    assert asked(client, input="the", model="mute").json()["model"] == "mute"

@@ -1,0 +1,214 @@
+"""The process: its address, its keys, its signals and its end."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+import elmo
+from elmo.errors import ConfigError
+from elmo.serve.app import create_app
+from elmo.serve.listening.address import bound, is_loopback, url
+from elmo.serve.listening.keys import read_keys
+from elmo.serve.listening.server import server
+from elmo.serve.settings import ServeSettings
+
+SOURCE = Path(elmo.__file__).parents[1]
+
+
+def test_an_address_that_is_taken_or_none_is_refused():
+    with bound("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        assert url(taken) == f"http://127.0.0.1:{port}"
+        with pytest.raises(ConfigError, match=f"can't listen on 127.0.0.1 port {port}: Address already in use"):
+            bound("127.0.0.1", port)
+    for host, number in (
+        ("256.0.0.1", 0),
+        ("no such host", 0),
+        ("a" * 300, 0),
+        ("127.0.0.1", 65_536),
+        ("127.0.0.1", -1),
+    ):
+        with pytest.raises(ConfigError):
+            bound(host, number)
+
+
+def test_an_address_of_version_6_is_written_in_brackets():
+    try:
+        listening = bound("::1", 0)
+    except ConfigError:
+        pytest.skip("this machine has no IPv6")
+    with listening:
+        assert url(listening).startswith("http://[::1]:")
+        assert is_loopback(listening)
+
+
+def test_only_with_a_key_can_other_machines_reach_it(models):
+    key = ["a-key-of-this-server"]
+    with bound("0.0.0.0", 0) as listening:
+        with pytest.raises(ConfigError, match="can reach 0.0.0.0, but no API key is set"):
+            server(create_app(models), listening)
+        server(create_app(models, ServeSettings(api_keys=key)), listening)
+
+
+def test_a_file_of_keys_has_one_in_each_line(tmp_path):
+    path = tmp_path / "keys"
+    path.write_text("# ours\n  a-key-of-this-server \n\nanother-key-of-this-server\r\n")
+    assert read_keys(path) == ("a-key-of-this-server", "another-key-of-this-server")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "has no keys"),
+        (b"# none\n", "has no keys"),
+        (b"\xff", "not plain ASCII"),
+        (b"a" * 1_100_000, "1,048,576 bytes"),
+    ],
+)
+def test_a_file_without_keys_is_refused(tmp_path, content, words):
+    path = tmp_path / "keys"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match=words):
+        read_keys(path)
+
+
+def test_what_is_being_answered_is_finished_before_the_server_ends(models, embedder, monkeypatch):
+    whole, began, go_on, started = embedder.embed, threading.Event(), threading.Event(), threading.Event()
+
+    def held(sentences, layers="all"):
+        if sentences == [["the", "cat"]]:
+            began.set()
+            assert go_on.wait(20)
+        return whole(sentences, layers)
+
+    monkeypatch.setattr(embedder, "embed", held)
+    answers = []
+    with bound("127.0.0.1", 0) as listening:
+        made = server(create_app(models), listening, started=started.set)
+        address, place = listening.getsockname(), url(listening)
+        thread = threading.Thread(target=made.run, kwargs={"sockets": [listening]})
+        thread.start()
+        assert started.wait(20)
+        # One is being computed, and one waits behind it.
+        clients = [
+            threading.Thread(target=lambda text=text: answers.append(asked(place, text))) for text in ("the cat", "sat")
+        ]
+        clients[0].start()
+        assert began.wait(20)
+        clients[1].start()
+        service = made.config.app.state.service
+        while service.batcher.queued_tokens < 3:
+            time.sleep(0.005)
+        made.should_exit = True
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:  # until it accepts no more
+            with socket.socket() as late:
+                if late.connect_ex(address):
+                    break
+            time.sleep(0.01)
+        assert service.is_stopping
+        go_on.set()
+        for part in (*clients, thread):
+            part.join(30)
+            assert not part.is_alive()
+    assert [answer.status_code for answer in answers] == [200, 200]
+
+
+def asked(place: str, text: str) -> httpx.Response:
+    return httpx.post(f"{place}/v1/embeddings", json={"input": text}, timeout=30, trust_env=False)
+
+
+class Process:
+    """`elmo serve` as a process of its own."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        code = "import sys; from elmo.cli.main import main; sys.exit(main())"
+        self.process = subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", code, "serve", "--port", "0", *arguments],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stderr is not None
+        self.first_line = self.process.stderr.readline()
+        self.url = self.first_line.split()[-1]
+
+    def ended(self, timeout: float = 30) -> tuple[int, str]:
+        """The exit code, and the rest of what it said."""
+        _, rest = self.process.communicate(timeout=timeout)
+        return self.process.returncode, rest
+
+
+@pytest.fixture
+def process(tmp_path):
+    started = []
+
+    def start(*arguments: str) -> Process:
+        started.append(Process(tmp_path, *arguments))
+        return started[-1]
+
+    yield start
+    for one in started:
+        if one.process.poll() is None:
+            one.process.kill()
+            one.process.communicate()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_lets_requests_finish_and_ends_with_0(process, number):
+    running = process("small-en")
+    assert running.first_line.startswith("serving small-en on http://127.0.0.1:")
+    answers = []
+    body = {"input": [["word"] * 1000] * 8, "encoding_format": "base64"}
+
+    def ask() -> None:
+        answers.append(httpx.post(f"{running.url}/v1/embeddings", json=body, timeout=60, trust_env=False))
+
+    clients = [threading.Thread(target=ask) for _ in range(4)]
+    for client in clients:
+        client.start()
+    while httpx.get(f"{running.url}/metrics", trust_env=False).text.count("\nelmo_queued_tokens 0.0"):
+        time.sleep(0.005)
+    time.sleep(0.2)  # until all four have been read
+    running.process.send_signal(number)
+    for client in clients:
+        client.join(60)
+    assert running.ended() == (0, "")
+    assert [answer.status_code for answer in answers] == [200] * 4
+
+
+@pytest.mark.slow
+def test_a_killed_server_leaves_its_port_free(process):
+    running = process("small-en")
+    port = running.url.rpartition(":")[2]
+    with socket.create_connection(("127.0.0.1", int(port))):
+        running.process.kill()
+        running.ended()
+    again = process("small-en", "--port", port)
+    assert again.url == running.url
+    assert httpx.get(f"{again.url}/health", trust_env=False).json() == {"status": "ok"}
+
+
+@pytest.mark.slow
+def test_flags_reach_the_server(process, tmp_path):
+    (tmp_path / "keys").write_text("a-key-of-this-server\n")
+    flags = ["--host", "0.0.0.0", "--api-key-file", "keys", "--allowed-hosts", "example.org", "--max-inputs", "2"]
+    running = process(*flags, "--tokenizer", "whitespace", "--dtype", "auto")
+    place = running.url.replace("0.0.0.0", "127.0.0.1")
+    key = {"Authorization": "Bearer a-key-of-this-server"}
+    assert httpx.get(f"{place}/info", trust_env=False).status_code == 401
+    info = httpx.get(f"{place}/info", headers=key | {"Host": "example.org"}, trust_env=False).json()
+    assert (info["tokenizer"], info["limits"]["max_inputs"]) == ("whitespace", 2)
+    assert json.loads(json.dumps(info))["models"]["small-en"]["dtype"] in ("bfloat16", "float32")
+    assert httpx.get(f"{place}/health", headers={"Host": "example.com"}, trust_env=False).status_code == 400

@@ -1,0 +1,58 @@
+"""OpenAI's own Python package against a real server."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import openai
+import pytest
+
+from elmo.serve.settings import ServeSettings
+
+TEXTS = ["The cat sat .", "on the mat", "밥을 먹었다"]
+
+
+@pytest.fixture
+def client(live) -> Iterator[openai.OpenAI]:
+    with openai.OpenAI(base_url=f"{live.url}/v1", api_key="none", max_retries=0) as client:
+        yield client
+
+
+def test_vectors_are_the_librarys_bit_for_bit(client, embedder):
+    """The package asks for base64 unless it is told otherwise, and gives numbers."""
+    expected = embedder.embed([text.split() for text in TEXTS], "average", pool="mean")
+    answer = client.embeddings.create(model="tiny", input=TEXTS)
+    assert np.array_equal(np.array([row.embedding for row in answer.data], np.float32), expected)
+    assert (answer.model, answer.usage.prompt_tokens) == ("tiny", 9)
+    (row,) = client.embeddings.create(model="tiny", input=TEXTS[0], encoding_format="float").data
+    assert np.array_equal(np.array(row.embedding, np.float32), expected[0])
+
+
+def test_our_own_fields_are_passed_as_extra_ones(client, embedder):
+    (row,) = client.embeddings.create(model="tiny", input="The cat", extra_body={"layers": "top", "pool": "max"}).data
+    assert np.array_equal(np.array(row.embedding, np.float32), embedder.embed(["The cat"], "top", pool="max")[0])
+
+
+def test_models_are_listed(client):
+    assert [model.id for model in client.models.list()] == ["tiny", "mute"]
+    assert client.models.list().data[0].owned_by == "elmo"
+
+
+def test_integers_as_langchain_sends_them_are_refused_with_the_way_out(client):
+    with pytest.raises(openai.BadRequestError, match="check_embedding_ctx_length=False") as refused:
+        client.embeddings.create(model="tiny", input=[[1820, 8415], [264]])
+    assert (refused.value.code, refused.value.param) == ("token_ids", "input")
+
+
+def test_an_unknown_model_is_its_not_found_error(client):
+    with pytest.raises(openai.NotFoundError, match="no model 'text-embedding-3-small'"):
+        client.embeddings.create(model="text-embedding-3-small", input="a")
+
+
+def test_keys_are_those_of_its_header(running, models):
+    with running(models, ServeSettings(api_keys=["a-key-of-this-server"])) as live:
+        right = openai.OpenAI(base_url=f"{live.url}/v1", api_key="a-key-of-this-server", max_retries=0)
+        wrong = openai.OpenAI(base_url=f"{live.url}/v1", api_key="a-key-of-another", max_retries=0)
+        with right, wrong:
+            assert len(right.embeddings.create(model="tiny", input="a").data) == 1
+            with pytest.raises(openai.AuthenticationError, match="Authorization: Bearer KEY"):
+                wrong.embeddings.create(model="tiny", input="a")

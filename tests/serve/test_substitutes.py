@@ -1,0 +1,45 @@
+"""/v1/substitutes: what the library predicts for a place."""
+
+import pytest
+
+from elmo.lm.substitutes import substitutes
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"input": "the [cat] sat"},
+        {"input": "the cat sat", "place": 1},
+        {"input": ["the", "cat", "sat"], "place": 1, "count": 3},
+    ],
+)
+def test_predictions_are_the_librarys(client, tiny_bilm, head, asked):
+    answer = client.post("/v1/substitutes", json=asked).json()
+    assert (answer["tokens"], answer["place"], answer["model"]) == (["the", "cat", "sat"], 1, "tiny")
+    expected = substitutes(tiny_bilm, head, ["the", "cat", "sat"], 1, asked.get("count", 10))
+    assert list(answer["predictions"]) == ["forward", "backward", "both"]
+    for name, prediction in expected.items():
+        found = answer["predictions"][name]
+        assert [(row["word"], row["probability"]) for row in found["best"]] == prediction.best
+        assert (found["probability"], found["rank"]) == (prediction.probability, prediction.rank)
+
+
+@pytest.mark.parametrize(
+    ("asked", "param", "words"),
+    [
+        ({"input": ["the", "cat"]}, "place", "place is missing"),
+        ({"input": "the cat"}, None, "0 tokens in brackets"),
+        ({"input": "[the] [cat]"}, None, "2 tokens in brackets"),
+        ({"input": "the cat", "place": 2}, None, "place is 2"),
+        ({"input": "the cat", "place": -1}, None, "place is -1"),
+        ({"input": "", "place": 0}, None, "place is 0"),
+        ({"input": "a [b]", "count": 0}, "count", "count is 0"),
+        ({"input": "a [b]", "count": 1001}, "count", "count is 1001"),
+        ({"input": "a [b]", "model": "mute"}, "model", "has no softmax"),
+        ({"input": "b " * 9000 + "[b]"}, "input", "more than 8,192 tokens"),
+    ],
+)
+def test_what_means_no_place_is_refused(client, asked, param, words):
+    answer = client.post("/v1/substitutes", json=asked)
+    assert (answer.status_code, answer.json()["error"]["param"]) == (400, param)
+    assert words in answer.json()["error"]["message"]
