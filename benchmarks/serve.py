@@ -1,13 +1,13 @@
-"""What HTTP costs: CPU time of `elmo serve` per request, beside the bare batch; equality under load; growth of memory.
+"""What HTTP costs: CPU time of `elmo serve` per request, beside the bare batch; equality under load; memory.
 
-    python benchmarks/serve.py                        CPU per request at 1, 4, 16, 64 clients, and 10,000 compared requests
-    python benchmarks/serve.py --minutes 60           and an hour at half of the load that 64 clients bring about
+    python benchmarks/serve.py                  CPU per request at 1, 4, 16, 64 clients; 10,000 compared requests
+    python benchmarks/serve.py --minutes 60     and an hour at half of the load that 64 clients bring about
 
 The server is a process of its own with one compute thread of one core; clients are tasks of this process, which send
 the next request when they have the answer to the one before, and take vectors as base64. Figures are the server's CPU
 time (user and system, of all its threads), which other work on the machine changes little; the bare batch is
-`Embedder.embed` in this process with as many sentences in a call as there are clients. Both have seen every word before.
-Both are measured in turn in every round; figures are medians over the rounds.
+`Embedder.embed` in this process with as many sentences in a call as there are clients. Both have seen every word
+before. Both are measured in turn in every round; figures are medians over the rounds.
 """
 
 import asyncio
@@ -61,9 +61,8 @@ def main() -> int:
         costs = _costs(server, embedder, sentences, given.clients, given.requests, given.rounds)
         different = _different(server, sentences, expected, given.compared)
         soak = _soak(server, sentences, costs[-1].per_second / 2, given.minutes * 60) if given.minutes else None
-    Record(
-        "serve", "CPU time of a request", _tables(costs, soak), _sentence(costs, given.compared, different, soak)
-    ).write(given.results)
+    sentence = _sentence(costs, given.compared, different, soak)
+    Record("serve", "CPU time of a request", _tables(costs, soak), sentence).write(given.results)
     return 0
 
 
@@ -129,16 +128,15 @@ def _served(model: str, dtype: str) -> Iterator[Server]:
 
 def _sentences(path: Path, count: int) -> list[list[str]]:
     """As many different stretches of text, all of the same length, so that batches differ in size alone."""
-    opened = lzma.open(path, "rt", encoding="utf-8") if path.suffix == ".xz" else path.open(encoding="utf-8")
-    with opened as file:
+    with lzma.open(path, "rt", encoding="utf-8") if path.suffix == ".xz" else path.open(encoding="utf-8") as file:
         words = list(itertools.islice((word for line in file for word in line.split()), count * _TOKENS))
     return [words[start : start + _TOKENS] for start in range(0, len(words), _TOKENS)]
 
 
 def _request(sentence: Sequence[str]) -> bytes:
     body = json.dumps({"input": [sentence], "encoding_format": "base64"}).encode()
-    head = f"POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-    return head.encode() + b"\r\n\r\n" + body
+    head = "POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
 async def _answer(reader: asyncio.StreamReader) -> bytes:
@@ -284,9 +282,9 @@ def _tables(costs: Sequence[Cost], soak: Soak | None) -> list[Table]:
 def _sentence(costs: Sequence[Cost], compared: int, different: int, soak: Soak | None) -> str:
     most = costs[-1]
     parts = [
-        f"At {most.clients} clients a request costs {most.served / most.bare:.2f} times the CPU time of a sentence in a "
-        f"bare batch of that size (target: at most 1.5). Of {compared:,} requests by 8 threads, {different} got other "
-        "bits than one thread's single call."
+        f"At {most.clients} clients a request costs {most.served / most.bare:.2f} times the CPU time of a sentence in "
+        f"a bare batch of that size (target: at most 1.5). Of {compared:,} requests by 8 threads, {different} got "
+        "other bits than one thread's single call."
     ]
     if soak is not None:
         growth = soak.resident[-1] / soak.resident[0] - 1
