@@ -104,7 +104,7 @@ def test_a_type_that_cannot_be_had_is_refused(header, client):
 
 
 def test_without_pyarrow_arrow_cannot_be_had(monkeypatch):
-    monkeypatch.setattr("elmo.serve.encodings.media_types.find_spec", lambda name: None)
+    monkeypatch.setattr("elmo.serve.encodings.media_types.has_pyarrow", lambda: False)
     assert accepted(f"{ARROW}, {SAFETENSORS};q=0.1") == SAFETENSORS
     with pytest.raises(Refusal):
         accepted(ARROW)

@@ -1,5 +1,6 @@
 """Which of our media types a client's Accept header prefers (RFC 9110, section 12.5.1)."""
 
+from functools import cache
 from importlib.util import find_spec
 
 from elmo.serve.refusals import Refusal
@@ -23,7 +24,7 @@ def accepted(header: str, offered: tuple[str, ...] = VECTORS) -> str:
     """
     ranges = _ranges(header[:_LONGEST_HEADER])
     weights = {media_type: _weight(media_type, ranges) for media_type in offered}
-    if ARROW in weights and find_spec("pyarrow") is None:
+    if weights.get(ARROW) and not has_pyarrow():
         del weights[ARROW]
     best = max(weights, key=lambda media_type: weights[media_type])  # the first of equal ones
     if weights[best] > 0:
@@ -34,6 +35,12 @@ def accepted(header: str, offered: tuple[str, ...] = VECTORS) -> str:
         "header out for JSON.",
         "not_acceptable",
     )
+
+
+@cache
+def has_pyarrow() -> bool:
+    """Whether Arrow streams can be written here."""
+    return find_spec("pyarrow") is not None
 
 
 def _ranges(header: str) -> dict[str, float]:
