@@ -16,7 +16,7 @@ from elmo.corpus.shards import TrainingData
 from elmo.ops.char_cnn import trimmed
 from elmo.pretrain.ranks import gradients as gradients_module
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.pretrain.step import softmax_loss
+from elmo.pretrain.step import direction, softmax_loss
 from elmo.pretrain.step import trainer as trainer_module
 from elmo.pretrain.step.schedule import make_optimizer
 from elmo.pretrain.step.trainer import Trainer
@@ -37,7 +37,7 @@ class Elsewhere:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.mode = FakeTensorMode()
-        for module in (gradients_module, softmax_loss, trainer_module):
+        for module in (gradients_module, direction, softmax_loss, trainer_module):
             monkeypatch.setattr(module, "on_device", lambda host, _: self(host))
 
     def __call__(self, tensor: Tensor) -> Tensor:

@@ -16,8 +16,8 @@ from torch.nn import functional
 
 from elmo.model.lm_head import LMHead
 from elmo.model.projected_lstm import ProjectedLSTM
-from elmo.ops.sampled_softmax import LogUniformSampler
-from elmo.pretrain.ranks.gradients import Gradient
+from elmo.ops.sampled_softmax import LogUniformSampler, NegativeSample
+from elmo.pretrain.ranks.gradients import Gradient, on_device
 from elmo.pretrain.step.dropout import RowDropout
 from elmo.pretrain.step.softmax_loss import Negatives, exact_loss, sampled_loss
 
@@ -29,9 +29,9 @@ class DirectionWindow:
     places: Int[Tensor, "tokens batch"]
     """Place of each input among the step's distinct tokens."""
     target_ids: Int[Tensor, "tokens batch"]
-    """Vocabulary ids."""
-    negatives: Negatives | None
-    """Of the sampled softmax; None: the loss is exact."""
+    """Vocabulary ids, on the CPU."""
+    negatives: NegativeSample | None
+    """Of the sampled softmax, on the CPU; None: the loss is exact."""
     keep: Float[Tensor, "tokens batch"] | None
     """0 where the state is forgotten before a token."""
     hidden: Float[Tensor, "layers batch projection"]
@@ -66,9 +66,12 @@ def learn(
     vectors = vectors.detach().requires_grad_()
     inputs = functional.embedding(window.places, vectors)
     top, hidden, cell = lstm.read_window(inputs, window.hidden, window.cell, window.drop, window.keep, product_dtype)
-    outputs, targets = top.flatten(0, 1), window.target_ids.flatten()
+    outputs = top.flatten(0, 1)
+    targets = on_device(window.target_ids.flatten(), outputs.device)
     if sampler is not None and window.negatives is not None:
-        loss, leaves = sampled_loss(head, sampler, outputs, targets, window.negatives, product_dtype)
+        # Sorted here, not when the step is planned: on a CPU each direction then does so on its own core.
+        negatives = Negatives.of(window.negatives, window.target_ids, outputs.device)
+        loss, leaves = sampled_loss(head, sampler, outputs, targets, negatives, product_dtype)
     else:
         loss, leaves = exact_loss(head, outputs, targets, product_dtype)
     (loss * scale).backward()

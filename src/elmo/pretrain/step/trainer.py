@@ -39,7 +39,6 @@ from elmo.pretrain.step.direction import DirectionResult, DirectionWindow, forge
 from elmo.pretrain.step.dropout import RowDropout
 from elmo.pretrain.step.new_model import new_model
 from elmo.pretrain.step.schedule import OPTIMIZER_STATE, learning_rate, make_optimizer
-from elmo.pretrain.step.softmax_loss import Negatives
 from elmo.pretrain.step.stream import BEGIN_TYPE, END_TYPE, SentenceReader, Stream, StreamPosition, Window
 from elmo.pretrain.step.type_ids import TypeIds
 from elmo.process.device import chosen_device
@@ -247,21 +246,17 @@ class Trainer:
         tasks = []
         for (direction, window), own_places in zip(windows.items(), places, strict=True):
             begins = window.inputs == (BEGIN_TYPE if direction == "forward" else END_TYPE)
-            target_ids = self.type_words[torch.from_numpy(window.targets)]
             tasks.append(
                 DirectionWindow(
                     on_device(own_places, self.device),
-                    on_device(target_ids, self.device),
-                    self._draw(generator, target_ids),
+                    self.type_words[torch.from_numpy(window.targets)],
+                    None if self.sampler is None else self.sampler.draw(generator),
                     self._placed(forgetting(begins, self.config.state_reset, generator, rows, total)),
                     *self.states[direction],
                     RowDropout(self.config.dropout, int(generator.integers(2**62)), rows, total, self.device),
                 )
             )
         return tasks
-
-    def _draw(self, generator: np.random.Generator, target_ids: Tensor) -> Negatives | None:
-        return None if self.sampler is None else Negatives.of(self.sampler.draw(generator), target_ids, self.device)
 
     def _placed(self, tensor: Tensor | None) -> Tensor | None:
         return None if tensor is None else on_device(tensor, self.device)
