@@ -150,15 +150,15 @@ def _outcome(resume: Callable[[], None], output: Path, whole: Path) -> str:
     try:
         resume()
     except ElmoError:
-        if not output.exists():
-            return OUTCOMES[1]
-        # The file was complete, and only what is left beside it could not be removed: somebody else's file is in it.
-        return OUTCOMES[0] if output.read_bytes() == whole.read_bytes() else OUTCOMES[3]
+        return OUTCOMES[3] if output.exists() else OUTCOMES[1]
     except Exception as error:
         print(f"{type(error).__name__}: {error}")
         return OUTCOMES[2]
     is_right = not output.is_symlink() and output.read_bytes() == whole.read_bytes()
-    return OUTCOMES[0] if is_right and not output.with_name(output.name + ".partial").exists() else OUTCOMES[3]
+    left = output.with_name(output.name + ".partial")
+    # Somebody else's file is not removed, so its folder stays.
+    is_tidy = not left.exists() or [entry.name for entry in left.iterdir()] == [FOREIGN]
+    return OUTCOMES[0] if is_right and is_tidy else OUTCOMES[3]
 
 
 def _changes(folder: Path, chance: random.Random) -> Iterator[tuple[str, Change]]:

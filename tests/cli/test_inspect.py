@@ -70,4 +70,4 @@ def test_without_a_model_the_default_is_shown(model_folder, monkeypatch, capsys)
     assert main(["--json"]) == 0
     assert json.loads(capsys.readouterr().out)["files"] == [str(model_folder)]
     with pytest.raises(ConfigError, match="--options was given without MODEL"):
-        main(["--options", "options.json"])
+        main(["--options", str(model_folder / "config.json")])

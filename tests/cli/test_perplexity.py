@@ -102,7 +102,7 @@ def test_a_manifest_is_never_replaced_by_the_tokens(tmp_path, model_folder, text
     manifest = tmp_path / "manifest.tsv"
     manifest.write_text("group\tfirst_line\tlines\ntalks\t1\t4\n", encoding="utf-8")
     before = manifest.read_bytes()
-    with pytest.raises(ConfigError, match="is the manifest itself"):
+    with pytest.raises(ConfigError, match="is the input itself"):
         main([str(model_folder), str(text), "--manifest", str(manifest), "--per-token", str(manifest), "--force"])
     assert manifest.read_bytes() == before
 

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from elmo.cli.prepare import main
+from elmo.corpus import prepare as prepare_module
 from elmo.corpus.shards import TrainingData
 from elmo.errors import TextError
 from elmo.weights.catalogue import bundled_folders
@@ -91,6 +92,18 @@ def test_skipped_lines_are_listed_and_end_with_1(tmp_path, text, capsys):
         main([str(text), "-o", str(tmp_path / "data"), "--quiet"])
     assert main([str(text), "-o", str(tmp_path / "data"), "--quiet", "--errors", "skip"]) == 1
     assert "text.txt:1: not valid UTF-8" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("lines_before", [0, 20_000])
+def test_after_a_line_that_is_too_long_nothing_is_left(tmp_path, monkeypatch, lines_before):
+    """Also where parts of the text were finished by then: with that line no run could go on."""
+    monkeypatch.setenv("ELMO_MAX_LINE_BYTES", "1000")
+    monkeypatch.setattr(prepare_module, "BLOCK_BYTES", 10_000)
+    long = tmp_path / "long.txt"
+    long.write_text("some words\n" * lines_before + "x" * 20_001 + "\n")
+    with pytest.raises(TextError, match=rf"long.txt:{lines_before + 1}: the line has more than 1,000 bytes"):
+        main([str(long), "-o", str(tmp_path / "data"), "--quiet"])
+    assert [path.name for path in tmp_path.iterdir()] == ["long.txt"]
 
 
 def test_existing_data_needs_force_and_a_vocabulary_file_is_used(tmp_path, text):

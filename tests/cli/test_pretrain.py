@@ -13,7 +13,7 @@ from elmo.cli.main import main as elmo_command
 from elmo.cli.pretrain import main
 from elmo.corpus.prepare import prepare
 from elmo.corpus.shards import TrainingData
-from elmo.errors import ConfigError, OutputError
+from elmo.errors import ConfigError, ElmoError, OutputError
 from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.weights.native.read import read as read_checkpoint
@@ -113,7 +113,7 @@ def test_an_existing_run_is_not_overwritten_and_a_missing_one_not_resumed(tmp_pa
 def test_a_bad_file_of_settings_is_named(tmp_path, arguments, toml, message):
     if toml is not None:
         (tmp_path / "bad.toml").write_text(toml)
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ElmoError, match=message):
         main([str(tmp_path / "bad.toml"), *arguments[1:], "--quiet"])
     assert not (tmp_path / "run").exists()
 

@@ -6,8 +6,9 @@ import pytest
 
 from elmo.errors import ConfigError, TextError
 from elmo.lm.figures import Sums
+from elmo.lm.manifest import ELSEWHERE, Sources, part_of, read_manifest
 from elmo.lm.perplexity import evaluate, scores
-from elmo.lm.sources import ELSEWHERE, BySource, Sources, part_of, read_manifest
+from elmo.lm.sources import BySource
 
 HEADER = "set\tsplit\tdoc\tgroup\tsource\tfirst_line\tlines\n"
 ROWS = (

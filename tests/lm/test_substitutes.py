@@ -5,9 +5,10 @@ import torch
 
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError
-from elmo.lm.substitutes import marked, substitutes
+from elmo.lm.substitutes import substitutes
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
+from elmo.text.marked import marked
 
 WORDS = ["<S>", "</S>", "<UNK>", "the", "bank", "was", "steep", "."]
 SENTENCE = ["the", "bank", "was", "steep"]

@@ -10,6 +10,7 @@ from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.record import Record
 from elmo.cli.analysis_output import RecordFlags, produce
 from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As
 from elmo.process.device import Device
 
 if TYPE_CHECKING:
@@ -23,11 +24,11 @@ class Arguments:
     """Find the nearest tokens to a marked word, for each layer: other words, and occurrences of the same word (the
     paper's table 4). The index is made by 'elmo index'."""
 
-    index: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="INDEX")]
+    index: Annotated[Path, As("input folder"), tyro.conf.Positional, tyro.conf.arg(metavar="INDEX")]
     """Folder of a context index."""
     sentences: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="SENTENCE [SENTENCE ...]")]
     """Tokens separated by spaces, one of them in brackets."""
-    model: Annotated[str | None, tyro.conf.arg(aliases=["-m"], metavar="MODEL")] = None
+    model: Annotated[str | None, As("named model"), tyro.conf.arg(aliases=["-m"], metavar="MODEL")] = None
     """The model that the index was built with (default: the one it names)."""
     static: Annotated[Path | None, tyro.conf.arg(metavar="VECTORS")] = None
     """Static vectors: also show the word's nearest words in them, which no sentence changes."""
@@ -55,8 +56,8 @@ def record_of(arguments: Arguments) -> Record:
     from elmo.analysis.neighbors.query import neighbors, require_model, static_neighbors
     from elmo.analysis.record import begun
     from elmo.embed.embedder import Embedder
-    from elmo.lm.substitutes import marked
     from elmo.static.vectors import read_static_vectors
+    from elmo.text.marked import marked
 
     queries = [marked(sentence) for sentence in arguments.sentences]
     index = ContextIndex(arguments.index)

@@ -15,6 +15,7 @@ from tyro.constructors import (
     StructTypeInfo,
 )
 
+from elmo.cli.early_checks import check
 from elmo.cli.examples import examples_of
 
 A = TypeVar("A")
@@ -45,13 +46,16 @@ def parsed(
     *,
     flag_pairs: bool = False,
     default: A | None = None,
+    is_final: bool = True,
 ) -> A:
     """`argv` as the dataclass `arguments`, as `elmo VERB` takes it; `default` holds the values that no flag gives.
 
     flag_pairs: whether what is on or off has two flags, --x and --no-x, unless its annotation says otherwise.
-    Exits: SystemExit(2) after a message for arguments that don't fit, SystemExit(0) after --help.
+    is_final: whether these are the arguments that the verb will run with, so that their paths and models are checked
+    (see `early_checks`). Exits: SystemExit(2) after a message for arguments that don't fit, SystemExit(0) after --help.
+    Raises an ElmoError for inputs, outputs and models that can't be right.
     """
-    return tyro.cli(  # pyright: ignore[reportReturnType] - `default=None` says that there is none
+    found = tyro.cli(
         arguments,
         args=argv,
         prog=f"elmo {verb}",
@@ -60,6 +64,9 @@ def parsed(
         default=default,
         registry=_registry(),
     )
+    if is_final:
+        check(found)
+    return found  # pyright: ignore[reportReturnType] - `default=None` says that there is none
 
 
 def _description(arguments: type[object], verb: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As
 from elmo.errors import ConfigError
 from elmo.text.sentences import read_sentences
 
@@ -26,7 +27,7 @@ class Arguments:
 
     text: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[TEXT]")] = None
     """Sentences to embed, one per line (default: some made of random words, in natural lengths)."""
-    model: Annotated[str | None, tyro.conf.arg(aliases=["-m"])] = None
+    model: Annotated[str | None, As("named model"), tyro.conf.arg(aliases=["-m"])] = None
     """A name, a folder or file, or a hub id (default: random weights of --size: speed doesn't depend on them)."""
     size: Literal["small", "medium", "original"] = "small"
     """Published size of the random weights."""

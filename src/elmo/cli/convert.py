@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As
 from elmo.errors import ConfigError
 
 
@@ -20,7 +21,7 @@ class Arguments:
 
     model: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="MODEL")]
     """A name ('elmo models' lists them), a folder or file, or an id of the Hugging Face hub (org/name)."""
-    output: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="OUT")]
+    output: Annotated[Path, As("output folder"), tyro.conf.Positional, tyro.conf.arg(metavar="OUT")]
     """The folder to write."""
     to: Literal["native", "allennlp"] = "native"
     """native: config.json + model.safetensors; allennlp: options.json + weights.hdf5."""

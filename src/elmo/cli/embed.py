@@ -14,6 +14,7 @@ import tyro
 
 from elmo.cli.arguments import parsed
 from elmo.cli.display_width import padded, shortened, width
+from elmo.cli.early_checks import As
 from elmo.cli.text_input import ReadingFlags, say, text_input, vocabulary_of
 from elmo.errors import ConfigError, TextError
 from elmo.process.device import Device
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
     from elmo.embed.embedder import Embedder
+    from elmo.embed.layer_names import Layers
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,10 @@ class Arguments:
     places in the text. Without it, a text in quotation marks is shown as a table, and - prints one JSON object per
     sentence of standard input."""
 
-    inputs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
+    inputs: Annotated[tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
     """With -o: files or patterns like 'data/*.txt' (.gz, .xz, .bz2 and .zst are unpacked), a pipe, or - for standard
     input. Without -o: a text, or -."""
-    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
+    output: Annotated[Path | None, As("unchecked"), tyro.conf.arg(aliases=["-o"])] = None
     """File to make: .h5 or .hdf5 (as AllenNLP's), .parquet or .npy."""
     model: Annotated[str | None, tyro.conf.arg(aliases=["-m"])] = None
     """A name, a folder or file, or a hub id (default: $ELMO_MODEL, or the bundled model)."""
@@ -145,6 +147,7 @@ def _file_to_file(arguments: Arguments, output: Path) -> int:
     model = arguments.model
     if model is not None and is_file(output) and is_file(model) and output.samefile(model):
         raise ConfigError(f"{output}: is the model's own file and would be replaced. Choose another output.")
+    _check_layers(layers, model)
     vocabulary = vocabulary_of(model)
     said: set[str] = set()
     if not is_stream(names[0]):
@@ -180,6 +183,8 @@ def _file_to_file(arguments: Arguments, output: Path) -> int:
         )
     if "begun_anew" in report:
         print(f"begun anew, because of --force: {report['begun_anew']}", file=sys.stderr)
+    for path in report.get("left_behind", ()):
+        print(f"note: {path} stays: no run of elmo made it, so it and its folder were not removed", file=sys.stderr)
     for message in report["bad_lines"]:
         print(f"skipped: {message}", file=sys.stderr)
     if arguments.json:
@@ -187,6 +192,15 @@ def _file_to_file(arguments: Arguments, output: Path) -> int:
     elif not arguments.quiet:
         print(_summary(report))
     return 1 if report["bad_lines"] else 0
+
+
+def _check_layers(layers: "Layers", model: str | None) -> None:
+    """Raises if there is no such model, or its config shows that it hasn't these layers."""
+    from elmo.embed.layer_names import layer_weights
+    from elmo.weights.describe import outline
+
+    if (num_layers := outline(model).num_layers) is not None:
+        layer_weights(layers, num_layers)
 
 
 def _embedder(arguments: Arguments) -> "Embedder":
@@ -219,6 +233,7 @@ def _print_text(arguments: Arguments) -> int:
 
     layers = parse_layers(arguments.layers)
     text = _text_to_show(arguments)
+    _check_layers(layers, arguments.model)
     vocabulary = vocabulary_of(arguments.model)
     look = look_at([text], arguments.reading)
     say(look, vocabulary, quiet=arguments.quiet)
@@ -259,6 +274,7 @@ def _print_lines(arguments: Arguments) -> int:
     from elmo.embed.layer_names import parse_layers
 
     layers = parse_layers(arguments.layers)
+    _check_layers(layers, arguments.model)
     text = text_input([STDIN], arguments.reading, vocabulary_of(arguments.model), quiet=arguments.quiet)
     embedder = _embedder(arguments)
     waiting: deque[PlacedSentence] = deque()

@@ -11,6 +11,7 @@ import tyro
 from tqdm import tqdm
 
 from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As
 from elmo.process.device import Device
 from elmo.text.sentences import read_sentences
 from elmo.text.tokenizer import tokenizer as named_tokenizer
@@ -23,7 +24,7 @@ class Arguments:
 
     text: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
     """One tokenized sentence per line; .gz, .xz and .bz2 are unpacked; - is standard input."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
+    output: Annotated[Path, As("output folder"), tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
     """Folder to make."""
     model: Annotated[str | None, tyro.conf.arg(aliases=["-m"], metavar="MODEL")] = None
     """A name, a folder or file, or a hub id (default: $ELMO_MODEL, or the bundled model)."""

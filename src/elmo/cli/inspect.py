@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As
 from elmo.errors import ConfigError, WeightFileError
 
 
@@ -16,7 +17,7 @@ from elmo.errors import ConfigError, WeightFileError
 class Arguments:
     """Show what a model's files hold: format, sizes, tensors, hashes and facts. Reads every published format."""
 
-    model: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL]")] = None
+    model: Annotated[str | None, As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL]")] = None
     """A name ('elmo models' lists them), a folder or file, or an id of the Hugging Face hub (org/name). Without it:
     $ELMO_MODEL or the bundled default."""
     options: Path | None = None

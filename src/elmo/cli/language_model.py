@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from elmo.cli.early_checks import As
 from elmo.errors import ConfigError
 from elmo.process.device import Device
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from elmo.model.lm_head import LMHead
 
 
-ModelFlag = Annotated[str | None, tyro.conf.arg(aliases=["-m"], metavar="MODEL")]
+ModelFlag = Annotated[str | None, As("unchecked"), tyro.conf.arg(aliases=["-m"], metavar="MODEL")]
 
 
 def model_and_input(inputs: Sequence[str], model: str | None, verb: str, what: str = "TEXT") -> tuple[str | None, str]:

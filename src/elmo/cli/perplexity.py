@@ -13,11 +13,13 @@ import tyro
 from tqdm import tqdm
 
 from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As, check_language_model
 from elmo.cli.language_model import ModelFlag, load, model_and_input
 from elmo.errors import ConfigError
+from elmo.lm.manifest import Sources, part_of, read_manifest
 from elmo.process.device import Device
 from elmo.text.sentences import read_sentences
-from elmo.text.text_file import is_stream, require_other_file, text_name
+from elmo.text.text_file import check_is_text_file, is_stream, require_other_file, text_name
 
 if TYPE_CHECKING:
     from elmo.lm.perplexity import SentenceScore
@@ -32,7 +34,7 @@ class Arguments:
     dropped. Also what the perplexity is made of: listed words alone, and the share and cost of <UNK>. The sampled loss
     of a training run is no perplexity."""
 
-    inputs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] TEXT")]
+    inputs: Annotated[tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] TEXT")]
     """A text of one tokenized sentence per line; .gz, .xz and .bz2 are unpacked; - is standard input. The model may be
     named before it."""
     model: ModelFlag = None
@@ -80,9 +82,9 @@ def main(argv: list[str]) -> int:
     _require_sense(arguments)
     if arguments.per_token is not None:
         require_other_file(arguments.text, arguments.per_token)
-        if arguments.manifest is not None:
-            require_other_file(arguments.manifest, arguments.per_token, kind="manifest")
-    by_source = _by_source(arguments)
+    check_is_text_file(arguments.text)
+    documents = _documents(arguments)
+    check_language_model(model)
     # Before the model is read, so that a bad line shows at once; the number of sentences gives an ETA.
     total = None if is_stream(arguments.text) else sum(1 for _ in _numbered(arguments, []))
     bilm, head = load(model, arguments.device)
@@ -93,7 +95,7 @@ def main(argv: list[str]) -> int:
         if arguments.protocol == "bilm-tf":
             facts |= _like_bilm_tf(bilm, head, arguments, bad_lines)
         else:
-            facts |= _exact(bilm, head, arguments, bad_lines, bar, by_source)
+            facts |= _exact(bilm, head, arguments, bad_lines, bar, _by_source(documents))
     for message in bad_lines:
         print(f"skipped: {message}", file=sys.stderr)
     print(json.dumps(facts, indent=2) if arguments.json else _table(facts))
@@ -121,14 +123,19 @@ def _require_sense(arguments: Arguments) -> None:
         )
 
 
-def _by_source(arguments: Arguments) -> "BySource | None":
-    """Read before the model, so that a wrong manifest shows at once."""
+def _documents(arguments: Arguments) -> Sources | None:
     if arguments.manifest is None:
         return None
-    # Imported here so that --help doesn't load torch.
-    from elmo.lm.sources import BySource, part_of, read_manifest
+    return read_manifest(arguments.manifest, arguments.manifest_part or part_of(arguments.text))
 
-    return BySource(read_manifest(arguments.manifest, arguments.manifest_part or part_of(arguments.text)))
+
+def _by_source(documents: Sources | None) -> "BySource | None":
+    if documents is None:
+        return None
+    # Imported here so that --help doesn't load torch.
+    from elmo.lm.sources import BySource
+
+    return BySource(documents)
 
 
 def _numbered(arguments: Arguments, bad_lines: list[str]) -> Iterator[tuple[int, list[str]]]:

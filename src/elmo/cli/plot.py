@@ -7,13 +7,14 @@ from typing import Annotated
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As
 
 
 @dataclass(frozen=True)
 class Arguments:
     """Draw the curves of training runs: sampled loss of training and validation perplexity, over tokens read."""
 
-    runs: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN [RUN ...]")]
+    runs: Annotated[tuple[Path, ...], As("input folder"), tyro.conf.Positional, tyro.conf.arg(metavar="RUN [RUN ...]")]
     """Run folders of 'elmo pretrain' or 'elmo finetune', finished or not; each gets a color."""
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
     """File to write: .png, .svg or .pdf."""

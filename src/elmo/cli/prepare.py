@@ -10,6 +10,7 @@ import tyro
 from tqdm import tqdm
 
 from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As
 from elmo.corpus.prepare import OnProgress, prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.errors import TextError
@@ -26,7 +27,7 @@ class Arguments:
 
     texts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
     """Training text: files of any size, .gz, .xz, .bz2 and .zst are unpacked; - is standard input."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="DATA")]
+    output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="DATA")]
     """Folder to make."""
     valid: tuple[Path, ...] = ()
     """Held-out text for the perplexity during training."""

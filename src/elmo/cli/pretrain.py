@@ -1,7 +1,6 @@
 """`elmo pretrain`: prepared data -> a trained biLM."""
 
 import json
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -9,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As
 from elmo.cli.ranks import joined
+from elmo.disk.json_file import read_json, read_toml
 from elmo.errors import ConfigError
+from elmo.pretrain.run.unused import require_unused
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.process.device import Device
 from elmo.process.stop_flag import stop_flag
@@ -26,9 +28,9 @@ class Arguments:
     the TOML file says. Ctrl-C and SIGTERM save everything; --resume continues from there. For several processes on one
     machine or many: torchrun --nproc-per-node=2 -m elmo pretrain ..."""
 
-    data: Path
+    data: Annotated[Path, As("prepared data")]
     """Folder that 'elmo prepare' made."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="RUN")]
+    output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
     """Folder of the run: metrics, checkpoints, the finished model."""
     config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
     """TOML file of settings; flags beside it win."""
@@ -83,7 +85,7 @@ def _run(argv: list[str], arguments: Arguments, ranks: "Ranks") -> int:
 
 
 def _report(model: Path, arguments: Arguments) -> None:
-    metadata = json.loads((model / "config.json").read_text(encoding="utf-8"))["metadata"]
+    metadata = read_json(model / "config.json")["metadata"]
     if arguments.json:
         print(json.dumps({"model": str(model), **metadata}, indent=2, ensure_ascii=False))
     elif not arguments.quiet:
@@ -96,6 +98,9 @@ def _require_sense(arguments: Arguments) -> None:
             "--resume was given together with --resume-if-begun, which starts a run where there is none. Give one of "
             "them."
         )
+    if not arguments.resume and not arguments.resume_if_begun:
+        _defaults(arguments, None)
+        require_unused(arguments.output)
 
 
 def _parsed(argv: list[str], recipe: PretrainConfig) -> Arguments:
@@ -118,14 +123,5 @@ def _defaults(arguments: Arguments, resumed: "RunFolder | None") -> PretrainConf
         settings = resumed.config().to_dict()
     if arguments.config is not None:
         source = str(arguments.config)
-        settings |= _table(arguments.config)
+        settings |= read_toml(arguments.config)
     return PretrainConfig.from_dict(settings, source)
-
-
-def _table(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: there is no such file. Paths count from {Path.cwd()}. Check it.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: is not a TOML file: {error}. Each line is: setting = value") from None

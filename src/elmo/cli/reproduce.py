@@ -10,6 +10,7 @@ from typing import Annotated, Any, Generic, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As
 from elmo.cli.examples import examples_of
 from elmo.cli.task_settings import settings_beneath
 from elmo.reproduce.layer_tables import LAYER_TABLES
@@ -26,7 +27,7 @@ class Arguments(Generic[S]):
 
     train: Path
     """Labelled training data; .gz, .xz and .bz2 are unpacked."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
+    output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
     """Folder of the results and trainings. Several experiments may use the same one, one after the other; they then
     share the biLM's layers and all equal trainings."""
     settings: Annotated[S, tyro.conf.arg(name="")]
@@ -106,7 +107,7 @@ def _help() -> str:
 
 def _reproduce(experiment: str, argv: list[str]) -> int:
     task = find(argv[0])
-    arguments = _parsed(experiment, argv, task, task.settings())
+    arguments = _parsed(experiment, argv, task, task.settings(), is_final=False)
     begun = arguments.output / f"{experiment}.run.json" if arguments.resume else None
     # The files whose settings are the defaults of the flags are themselves named by flags: so twice.
     arguments = _parsed(experiment, argv, task, settings_beneath(task, arguments.config, begun))
@@ -134,7 +135,7 @@ def _reproduce(experiment: str, argv: list[str]) -> int:
     return 0
 
 
-def _parsed(experiment: str, argv: list[str], task: AnyTask, settings: Any) -> Arguments[Any]:
+def _parsed(experiment: str, argv: list[str], task: AnyTask, settings: Any, *, is_final: bool = True) -> Arguments[Any]:
     """The arguments, with `settings` where no flag says otherwise."""
     return parsed(
         Arguments[task.settings],
@@ -142,4 +143,5 @@ def _parsed(experiment: str, argv: list[str], task: AnyTask, settings: Any) -> A
         f"reproduce {experiment} {argv[0]}",
         flag_pairs=True,
         default=Arguments(train=tyro.MISSING, output=tyro.MISSING, settings=settings),
+        is_final=is_final,
     )

@@ -11,6 +11,7 @@ import tyro
 from tqdm import tqdm
 
 from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As, check_language_model
 from elmo.cli.language_model import ModelFlag, load, model_and_input
 from elmo.process.device import Device
 from elmo.text.sentences import read_sentences
@@ -22,7 +23,7 @@ class Arguments:
     """Print how probable each language model of a biLM finds every sentence of a text, in nats, with its line number.
     Blank lines are left out."""
 
-    inputs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] TEXT")]
+    inputs: Annotated[tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] TEXT")]
     """A text of one tokenized sentence per line; .gz, .xz and .bz2 are unpacked; - is standard input. The model may be
     named before it."""
     model: ModelFlag = None
@@ -43,7 +44,8 @@ def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Arguments, argv, "scores")
     model, text = model_and_input(arguments.inputs, arguments.model, "scores")
-    check_is_text_file(text)  # before the model is read
+    check_is_text_file(text)
+    check_language_model(model)
     bilm, head = load(model, arguments.device)
     # Here, so that --help does not wait for torch.
     from elmo.lm.sentence_scores import sentence_scores

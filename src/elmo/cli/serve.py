@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As
 from elmo.errors import MissingExtraError
 from elmo.process.device import Device
 
@@ -23,7 +24,9 @@ class Arguments:
     """Serve vectors over HTTP, in the shape of OpenAI's API, until Ctrl-C or SIGTERM. Without --api-key-file it listens
     on loopback addresses only. docs/serving.md describes every path."""
 
-    models: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL ...]")] = ()
+    models: Annotated[
+        tuple[str, ...], As("named model"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL ...]")
+    ] = ()
     """Names, folders or files, or hub ids (default: $ELMO_MODEL, or the bundled model). Requests that name no model get
     the first."""
     host: str = "127.0.0.1"

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As, check_language_model
 from elmo.cli.language_model import ModelFlag, load, model_and_input
+from elmo.errors import ConfigError
 from elmo.process.device import Device
+from elmo.text.marked import marked
 
 if TYPE_CHECKING:
     from elmo.lm.substitutes import Prediction
@@ -19,7 +22,7 @@ class Arguments:
     """Show which words each direction of a model, and the product of both, would put in the marked place of a
     sentence."""
 
-    inputs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] SENTENCE")]
+    inputs: Annotated[tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] SENTENCE")]
     """Tokens separated by spaces, one of them in brackets: "The [bank] was steep ."; [] is a gap. The model may be
     named before it."""
     model: ModelFlag = None
@@ -35,11 +38,14 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     arguments = parsed(Arguments, argv, "substitutes")
-    # Here, so that --help does not wait for torch.
-    from elmo.lm.substitutes import marked, substitutes
-
     model, text = model_and_input(arguments.inputs, arguments.model, "substitutes", '"SENTENCE"')
     sentence, place = marked(text)
+    if arguments.top < 1:
+        raise ConfigError(f"--top is {arguments.top}, but at least one word can be shown. Choose 1 or more.")
+    check_language_model(model)
+    # Here, so that --help does not wait for torch.
+    from elmo.lm.substitutes import substitutes
+
     bilm, head = load(model, arguments.device)
     found = substitutes(bilm, head, sentence, place, arguments.top)
     if arguments.json:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Generic, Literal, TextIO
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As
 from elmo.cli.examples import examples_of
 from elmo.cli.task_scores import table_of_scores, table_of_summary
 from elmo.cli.task_settings import settings_beneath
@@ -31,7 +32,7 @@ class Train(Generic[S]):
 
     train: Path
     """Labelled training data; .gz, .xz and .bz2 are unpacked."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="RUN")]
+    output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
     """Folder of the run."""
     settings: Annotated[S, tyro.conf.arg(name="")]
     config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
@@ -60,7 +61,7 @@ class Train(Generic[S]):
 class _Loading:
     """How a saved model is loaded."""
 
-    model: str | None = None
+    model: Annotated[str | None, As("named model")] = None
     """Where the biLM is, if it isn't where it was in training."""
     task: str | None = None
     """package.module:TASK of the model, if its task isn't installed."""
@@ -80,7 +81,7 @@ class _Loading:
 class Evaluate(_Loading):
     """Score a trained model on a labelled file."""
 
-    folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")] = tyro.MISSING
+    folder: Annotated[Path, As("task model"), tyro.conf.Positional, tyro.conf.arg(metavar="RUN")] = tyro.MISSING
     """Folder of a finished run, or of a task model."""
     data: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")] = tyro.MISSING
     """Labelled file."""
@@ -92,7 +93,7 @@ class Evaluate(_Loading):
 class Predict(_Loading):
     """Use a trained model on unlabelled input, for most tasks one sentence per line."""
 
-    folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")] = tyro.MISSING
+    folder: Annotated[Path, As("task model"), tyro.conf.Positional, tyro.conf.arg(metavar="RUN")] = tyro.MISSING
     """Folder of a finished run, or of a task model."""
     text: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[FILE]")] = "-"
     """Unlabelled file; - is standard input."""
@@ -160,13 +161,12 @@ def _help() -> str:
 
 def _train(argv: list[str]) -> int:
     task = find(argv[0])
-    arguments = _parsed(argv, task, task.settings())
+    arguments = _parsed(argv, task, task.settings(), is_final=False)
     # The files whose settings are the defaults of the flags are themselves named by flags: so twice.
     begun = arguments.output / "run.json" if arguments.resume else None
     arguments = _parsed(argv, task, settings_beneath(task, arguments.config, begun))
-    # Here and below, so that --help does not wait for torch.
+    # Here and below, so that --help does not wait for numpy and torch.
     from elmo.tasks.train.job import Files, Job, RunOptions
-    from elmo.tasks.train.train import train
 
     options = RunOptions(
         seeds=arguments.seeds,
@@ -177,7 +177,12 @@ def _train(argv: list[str]) -> int:
         quiet=arguments.quiet,
     )
     files = Files(arguments.train, arguments.dev, arguments.test)
-    summary = train(Job(task, arguments.settings, files, arguments.output, options))
+    job = Job(task, arguments.settings, files, arguments.output, options)
+    task.check_settings(job.settings)
+    job.require_free()
+    from elmo.tasks.train.train import train
+
+    summary = train(job)
     if arguments.json:
         print(json.dumps(summary, indent=2, ensure_ascii=False))
     elif not arguments.quiet:
@@ -190,7 +195,7 @@ def _train(argv: list[str]) -> int:
     return 0
 
 
-def _parsed(argv: list[str], task: AnyTask, settings: Any) -> Train[Any]:
+def _parsed(argv: list[str], task: AnyTask, settings: Any, *, is_final: bool = True) -> Train[Any]:
     """The arguments, with `settings` where no flag says otherwise."""
     return parsed(
         Train[task.settings],
@@ -198,6 +203,7 @@ def _parsed(argv: list[str], task: AnyTask, settings: Any) -> Train[Any]:
         f"task train {argv[0]}",
         flag_pairs=True,
         default=Train(train=tyro.MISSING, output=tyro.MISSING, settings=settings),
+        is_final=is_final,
     )
 
 
@@ -216,12 +222,11 @@ def _evaluate(argv: list[str]) -> int:
 
 def _predict(argv: list[str]) -> int:
     arguments = parsed(Predict, _without_task(argv), "task predict")
-    from elmo.tasks.train.apply import predict
-    from elmo.text.text_file import check_is_text_file
     from elmo.text.tokenizer import tokenizer
 
-    check_is_text_file(arguments.text)
     tokenize = tokenizer(arguments.tokenizer)
+    from elmo.tasks.train.apply import predict
+
     saved = _loaded(arguments)
     skipped: list[int] = []
 

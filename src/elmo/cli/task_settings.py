@@ -1,10 +1,8 @@
 """Settings of a task where no flag gives them: the task's own, those of a resumed run, those of a TOML file."""
 
-import json
-import tomllib
 from pathlib import Path
-from typing import Any
 
+from elmo.disk.json_file import read_record, read_toml
 from elmo.errors import ConfigError
 from elmo.tasks.settings import S, with_table
 from elmo.tasks.task import E, P, Task
@@ -19,19 +17,10 @@ def settings_beneath(task: Task[S, E, P], config: Path | None, begun: Path | Non
     if begun is not None:
         if not begun.is_file():
             raise ConfigError(f"{begun}: is missing, so there is no run to resume. Start it without --resume.")
-        noted = json.loads(begun.read_text(encoding="utf-8"))
+        noted = read_record(begun)
         if noted["task"] != task.name:
             raise ConfigError(f"{begun}: is of the task {noted['task']!r}, not {task.name!r}. Name that task.")
         settings = with_table(settings, noted["settings"], str(begun))
     if config is not None:
-        settings = with_table(settings, _table(config), str(config))
+        settings = with_table(settings, read_toml(config), str(config))
     return settings
-
-
-def _table(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: there is no such file. Paths are relative to {Path.cwd()}. Check it.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: is not a TOML file: {error}. Each line is: setting = value") from None

@@ -15,6 +15,10 @@ import numpy as np
 from elmo.corpus.block_reader import BlockReader, Recipe
 from elmo.corpus.blocks import Block
 from elmo.corpus.documents import DocumentPieces
+from elmo.disk.bounded import read_bytes
+
+# A block has a few megabytes, if no line is longer.
+_MAX_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class Part:
     def load(cls, path: Path) -> "Part":
         """Reads a part; everything is checked, by checksums. ValueError and the like if it is damaged."""
         # In one piece: small reads of a zip file are slow.
-        with np.load(io.BytesIO(path.read_bytes())) as arrays:
+        with np.load(io.BytesIO(read_bytes(path, limit=_MAX_BYTES))) as arrays:
             facts = json.loads(arrays["facts"].tobytes())
             words = arrays["words"].tobytes().decode().split("\n") if facts["words"] else []
             starts, hashes = arrays["document_starts"], arrays["document_hashes"]

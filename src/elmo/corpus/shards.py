@@ -13,7 +13,6 @@
 With a limit of 50 characters this is 4 bytes per token, where bilm-tf held 200, twice, in memory.
 """
 
-import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError, TextError
 from elmo.text.vocabulary import Vocabulary
 
@@ -33,6 +33,9 @@ TYPE_WORDS_FILE = "type_words.npy"
 TYPE_COUNTS_FILE = "type_counts.npy"
 BEGIN_SENTENCE_TYPE = 0
 END_SENTENCE_TYPE = 1
+
+# All distinct words of a text: some ten million.
+_MAX_TYPES_BYTES = 1 << 31
 
 
 def tokens_path(folder: Path, split: str, index: int) -> Path:
@@ -98,7 +101,7 @@ class TrainingData:
     def open(cls, folder: Path | str) -> "TrainingData":
         """Opens a folder made by `elmo prepare`; TextError if it is anything else, damaged, or of another version."""
         folder = Path(folder)
-        report = _read_report(folder)
+        report = read_report(folder)
         num_types = report["types"]
         limit = report["settings"]["max_characters_per_token"]
         data = cls(
@@ -150,7 +153,7 @@ class TrainingData:
 
     def types(self) -> list[str]:
         """All distinct words, in the order of their type ids."""
-        return json.loads((self.folder / TYPES_FILE).read_text(encoding="utf-8"))
+        return read_record(self.folder / TYPES_FILE, limit=_MAX_TYPES_BYTES)
 
     def _split(self, split: str) -> dict[str, Any]:
         if split not in self.report["splits"]:
@@ -161,16 +164,17 @@ class TrainingData:
         return self.report["splits"][split]
 
 
-def _read_report(folder: Path) -> dict[str, Any]:
+def read_report(folder: Path) -> dict[str, Any]:
+    """data.json of a folder made by `elmo prepare`. Raises TextError if the folder is anything else, or damaged."""
     path = folder / REPORT_FILE
     if not path.is_file():
         raise TextError(
             f"{folder} is not prepared data: it has no {REPORT_FILE}. Make it first: elmo prepare TEXT -o {folder}"
         )
     try:
-        report = json.loads(path.read_text(encoding="utf-8"))
+        report = read_record(path)
         version = report["format_version"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ConfigError, KeyError, TypeError) as error:
         raise _damaged(path, f"it isn't the report of 'elmo prepare' ({error!r})") from None
     if version != FORMAT_VERSION:
         raise TextError(

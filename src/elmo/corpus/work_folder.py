@@ -19,6 +19,7 @@ from typing import Any
 from elmo.corpus.blocks import Block
 from elmo.corpus.parts import Part
 from elmo.disk.folder_lock import locked
+from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError, OutputError, TextError
 
 _PLAN_FILE = "plan.json"
@@ -139,7 +140,7 @@ class WorkFolder:
         plan = json.loads(json.dumps(plan))
         path = self.path / _PLAN_FILE
         if path.is_file():
-            begun = json.loads(path.read_text(encoding="utf-8"))
+            begun = read_record(path)
             for name in sorted({*begun, *plan}):
                 if begun.get(name) != plan.get(name):
                     raise ConfigError(

@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from elmo.disk.exchange import exchange
+from elmo.disk.output import exists_already
 from elmo.errors import ElmoError, OutputError
 
 try:
@@ -68,7 +69,7 @@ def new_file(path: Path, *, size: int, force: bool) -> Iterator[Path]:
     """A hidden name to write; the file becomes `path` when the block ends without error."""
     path = Path(os.path.abspath(path))  # noqa: PTH100 - as above
     if path.is_dir() or (path.exists() and not force):
-        raise OutputError(f"{path}: exists already. Choose another name, or use --force (force=True) to replace it.")
+        raise exists_already(path)
     with _cleaned(path, size) as temporary:
         yield temporary
         sync(temporary)
@@ -129,7 +130,7 @@ def _refuse_existing(folder: Path, force: bool, replaceable: frozenset[str]) -> 
     if not folder.exists() and not folder.is_symlink():
         return
     if not force:
-        raise OutputError(f"{folder}: exists already. Choose another name, or use --force (force=True) to replace it.")
+        raise exists_already(folder)
     others = (
         sorted(entry.name for entry in folder.iterdir() if entry.name not in replaceable) if folder.is_dir() else []
     )

@@ -3,9 +3,14 @@
 A model folder may come from anywhere. What stands in it under a file's name can be a device that never ends, a FIFO
 that nobody writes to, or a file of many gigabytes. Every file that is read whole is read here: it must be a regular
 file, and no more than a limit is taken from it, whatever size the file system states.
+
+`own=True` is for files that only this program should have written, in a folder that a killed run has left. It may have
+been changed since: by a copy, a damaged disk, or somebody who put a link to another file in the place of ours. Such
+files are never opened through a link, and must have no second name.
 """
 
 import errno
+import hashlib
 import os
 import stat
 from pathlib import Path
@@ -23,13 +28,17 @@ _KINDS = {
 }
 
 
-def read_bytes(path: Path, *, limit: int) -> bytes:
+_BLOCK = 1 << 20
+
+
+def read_bytes(path: Path, *, limit: int, own: bool = False) -> bytes:
     """The content of a regular file of at most `limit` bytes, or of as many as $ELMO_MAX_FILE_BYTES allows.
 
-    Raises OSError, whose `strerror` says what is wrong: also for what is no regular file, and for more bytes.
+    `own`: see above. Raises OSError, whose `strerror` says what is wrong: also for what is no regular file, and for
+    more bytes.
     """
     limit = raised_limit(limit)
-    with open_regular(path) as file:
+    with open_regular(path, own=own) as file:
         content = file.read(limit + 1)
     if len(content) > limit:
         reason = (
@@ -39,19 +48,35 @@ def read_bytes(path: Path, *, limit: int) -> bytes:
     return content
 
 
-def open_regular(path: Path) -> BinaryIO:
-    """The file, open for reading, if it is a regular one; links are followed. Never waits. Raises OSError."""
+def open_regular(path: Path, *, own: bool = False, change: bool = False) -> BinaryIO:
+    """The file, open for reading, if it is a regular one. Never waits. Raises OSError.
+
+    `own`: it must be no link and have no second name; otherwise links are followed. `change`: open for changes in place
+    too.
+    """
     # Without O_NONBLOCK, opening a FIFO waits for somebody to write to it. It means nothing for regular files.
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    flags = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | (getattr(os, "O_NOFOLLOW", 0) if own else 0)
+    descriptor = os.open(path, (os.O_RDWR if change else os.O_RDONLY) | flags)
     try:
-        mode = os.fstat(descriptor).st_mode
-        if not stat.S_ISREG(mode):
-            kind = _KINDS.get(stat.S_IFMT(mode), "no regular file")
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            kind = _KINDS.get(stat.S_IFMT(status.st_mode), "no regular file")
             raise OSError(errno.EINVAL, f"it is {kind}, not a file", str(path))
-        return os.fdopen(descriptor, "rb")
+        if own and status.st_nlink > 1:
+            raise OSError(errno.EMLINK, "it has a second name (a hard link)", str(path))
+        return os.fdopen(descriptor, "r+b" if change else "rb")
     except BaseException:
         os.close(descriptor)
         raise
+
+
+def own_file_hash(path: Path) -> str:
+    """SHA-256 (hexadecimal) over the content of a file of our own, however long it is. Raises OSError."""
+    result = hashlib.sha256()
+    with open_regular(path, own=True) as file:
+        while block := file.read(_BLOCK):
+            result.update(block)
+    return result.hexdigest()
 
 
 def is_file(path: Path) -> bool:

@@ -1,13 +1,20 @@
-"""JSON files of a model: read with bounds, because a damaged or hostile one must end in a clear error."""
+"""JSON and TOML files: read with bounds, because a damaged or hostile one must end in a clear error.
+
+`read_json` reads what comes from somebody else, a model's config; `read_record` what this program has written, about a
+run; `read_records` a log with an object in each line; `read_toml` what a user has written.
+"""
 
 import json
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from elmo.disk.bounded import read_bytes
-from elmo.errors import WeightFileError
+from elmo.errors import ConfigError, WeightFileError
 
 _CONFIG_BYTES = 1 << 20
+_RECORD_BYTES = 1 << 28
 
 
 def read_json(path: Path, *, limit: int = _CONFIG_BYTES) -> dict[str, Any]:
@@ -24,6 +31,47 @@ def read_json(path: Path, *, limit: int = _CONFIG_BYTES) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise WeightFileError(f"{path}: holds a JSON {type(values).__name__}, not an object. Get the file again.")
     return values
+
+
+def read_record(path: Path, *, limit: int = _RECORD_BYTES) -> Any:
+    """What a JSON file of at most `limit` bytes holds, that a run of elmo wrote. Raises ConfigError."""
+    try:
+        return json.loads(_text(path, limit))
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(
+            f"{path}: is not valid JSON ({error}), so it was damaged since a run of elmo wrote it. Restore it from a "
+            "copy, or start again in a new folder."
+        ) from None
+
+
+def read_records(path: Path, *, limit: int = _RECORD_BYTES) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each line of a log of JSON objects, as text and as what it says; none if there is no log.
+
+    A line that a killed process did not finish is left out. Raises ConfigError for a log that can't be read.
+    """
+    for line in _text(path, limit).splitlines() if path.is_file() else ():
+        try:
+            yield line, json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+
+
+def read_toml(path: Path, *, limit: int = _CONFIG_BYTES) -> dict[str, Any]:
+    """The settings in a TOML file. Raises ConfigError."""
+    try:
+        return tomllib.loads(_text(path, limit))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigError(f"{path}: is not a TOML file: {error}. Each line is: setting = value") from None
+
+
+def _text(path: Path, limit: int) -> str:
+    try:
+        return read_bytes(path, limit=limit).decode("utf-8")
+    except FileNotFoundError:
+        here = Path.cwd()
+        raise ConfigError(f"{path}: there is no such file. Paths count from {here}; check the spelling.") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: can't be read: {error.strerror or error}. Check the file.") from None
 
 
 def write_json(path: Path, values: dict[str, Any], *, indent: int | None = 2) -> None:

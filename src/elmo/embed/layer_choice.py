@@ -7,13 +7,10 @@ an index            that layer; 0 is the token layer, -1 the top one
 a list of weights   the weighted sum, by exactly these numbers: no softmax, no gamma
 """
 
-import math
-import operator
 from dataclasses import dataclass
 from typing import Any
 
-from elmo.embed.layer_names import NAMES, Layers
-from elmo.errors import ConfigError
+from elmo.embed.layer_names import Layers, layer_weights
 
 
 @dataclass(frozen=True)
@@ -28,21 +25,7 @@ class LayerChoice:
     @classmethod
     def of(cls, layers: Layers, num_layers: int) -> "LayerChoice":
         """The choice `layers` of a model's `num_layers` layers; ConfigError if it makes no sense."""
-        if isinstance(layers, str):
-            return cls(layers, _named(layers, num_layers))
-        if isinstance(layers, bool | bytes | bytearray) or layers is None:
-            raise _not_a_choice(layers, num_layers)
-        try:
-            index = operator.index(layers)  # type: ignore[arg-type] - whatever is no index is a TypeError
-        except TypeError:
-            weights = _checked_weights(layers, num_layers)
-            return cls(",".join(f"{weight:.12g}" for weight in weights), weights)
-        if not -num_layers <= index < num_layers:
-            raise ConfigError(
-                f"layers is {index}, but the model has {num_layers} layers. Choose an index from {-num_layers} to "
-                f"{num_layers - 1}: 0 is the token layer, -1 the top one."
-            )
-        return cls(str(index % num_layers), _one(index % num_layers, num_layers))
+        return cls(*layer_weights(layers, num_layers))
 
     @property
     def keeps_all(self) -> bool:
@@ -62,37 +45,3 @@ class LayerChoice:
         for weight, layer in used[1:]:
             total = total + layer * weight
         return total
-
-
-def _named(name: str, num_layers: int) -> tuple[float, ...] | None:
-    if name not in NAMES:
-        raise _not_a_choice(name, num_layers)
-    if name == "all":
-        return None
-    return _one(num_layers - 1, num_layers) if name == "top" else (1 / num_layers,) * num_layers
-
-
-def _one(index: int, num_layers: int) -> tuple[float, ...]:
-    return tuple(float(place == index) for place in range(num_layers))
-
-
-def _checked_weights(layers: Any, num_layers: int) -> tuple[float, ...]:
-    try:
-        weights = tuple(float(weight) for weight in layers)
-    except (TypeError, ValueError):
-        raise _not_a_choice(layers, num_layers) from None
-    if len(weights) != num_layers:
-        raise ConfigError(
-            f"layers has {len(weights)} weights, but the model has {num_layers} layers. Give one weight for each, the "
-            "token layer's first."
-        )
-    if not all(math.isfinite(weight) for weight in weights):
-        raise ConfigError(f"layers is {list(weights)}, but a sum needs finite weights. Check how they were computed.")
-    return weights
-
-
-def _not_a_choice(layers: object, num_layers: int) -> ConfigError:
-    return ConfigError(
-        f"layers is {layers!r}, which chooses no layers. Use 'all', 'average', 'top', an index up to {num_layers - 1}, "
-        f"or a list of {num_layers} weights."
-    )

@@ -1,6 +1,12 @@
-"""What may be asked for as `layers`, known before a model is: its names, and what is written on the command line."""
+"""What may be asked for as `layers`: its names, what is written on the command line, and the weights that it means.
 
+Nothing here loads torch: a choice that makes no sense is refused before a model is loaded.
+"""
+
+import math
+import operator
 from collections.abc import Sequence
+from typing import Any
 
 from elmo.errors import ConfigError
 
@@ -20,4 +26,60 @@ def parse_layers(text: str) -> Layers:
     raise ConfigError(
         f"layers is {text!r}, which chooses no layers. Use {', '.join(NAMES)}, an index such as 0 or -1, or one weight "
         "for each layer, such as 0.2,0.3,0.5."
+    )
+
+
+def layer_weights(layers: Layers, num_layers: int) -> tuple[str, tuple[float, ...] | None]:
+    """The choice's name, as it is written into metadata, and the weight of each layer; None: all layers are kept.
+
+    `num_layers`: of the model, the token layer included. Raises ConfigError for a choice that this model can't give.
+    """
+    if isinstance(layers, str):
+        return layers, _named(layers, num_layers)
+    if isinstance(layers, bool | bytes | bytearray) or layers is None:
+        raise _not_a_choice(layers, num_layers)
+    try:
+        index = operator.index(layers)  # type: ignore[arg-type] - whatever is no index is a TypeError
+    except TypeError:
+        weights = _checked_weights(layers, num_layers)
+        return ",".join(f"{weight:.12g}" for weight in weights), weights
+    if not -num_layers <= index < num_layers:
+        raise ConfigError(
+            f"layers is {index}, but the model has {num_layers} layers. Choose an index from {-num_layers} to "
+            f"{num_layers - 1}: 0 is the token layer, -1 the top one."
+        )
+    return str(index % num_layers), _one(index % num_layers, num_layers)
+
+
+def _named(name: str, num_layers: int) -> tuple[float, ...] | None:
+    if name not in NAMES:
+        raise _not_a_choice(name, num_layers)
+    if name == "all":
+        return None
+    return _one(num_layers - 1, num_layers) if name == "top" else (1 / num_layers,) * num_layers
+
+
+def _one(index: int, num_layers: int) -> tuple[float, ...]:
+    return tuple(float(place == index) for place in range(num_layers))
+
+
+def _checked_weights(layers: Any, num_layers: int) -> tuple[float, ...]:
+    try:
+        weights = tuple(float(weight) for weight in layers)
+    except (TypeError, ValueError):
+        raise _not_a_choice(layers, num_layers) from None
+    if len(weights) != num_layers:
+        raise ConfigError(
+            f"layers has {len(weights)} weights, but the model has {num_layers} layers. Give one weight for each, the "
+            "token layer's first."
+        )
+    if not all(math.isfinite(weight) for weight in weights):
+        raise ConfigError(f"layers is {list(weights)}, but a sum needs finite weights. Check how they were computed.")
+    return weights
+
+
+def _not_a_choice(layers: object, num_layers: int) -> ConfigError:
+    return ConfigError(
+        f"layers is {layers!r}, which chooses no layers. Use 'all', 'average', 'top', an index up to {num_layers - 1}, "
+        f"or a list of {num_layers} weights."
     )

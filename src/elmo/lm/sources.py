@@ -1,50 +1,10 @@
-"""Sources: which lines of a text come from where, so that perplexity can be given for each source.
+"""Perplexity for each source of a text; a manifest says which lines come from where."""
 
-A manifest says so: a table of tab-separated columns under a header line, a document per row. `first_line` (from 1) and
-`lines` are the document's place in its file; `set` and `split`, where there are such columns, say which file that is.
-Its source is what the column `group` says, or `source`, or else the first part of `doc` ("nsmc" of "nsmc/10072").
-"""
-
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from operator import attrgetter
-from pathlib import Path
 
-from elmo.errors import ConfigError, TextError
 from elmo.lm.figures import Perplexity, Sums
+from elmo.lm.manifest import Sources
 from elmo.lm.perplexity import SentenceScore
-from elmo.text.text_file import check_is_text_file, opened
-
-ELSEWHERE = "(not in the manifest)"
-
-_MOST_BYTES_OF_A_ROW = 1 << 20
-
-
-@dataclass(frozen=True)
-class Document:
-    """A row of a manifest."""
-
-    first_line: int
-    """From 1."""
-    end: int
-    """One past its last line."""
-    source: str
-
-
-class Sources:
-    """Line number -> source."""
-
-    def __init__(self, documents: Iterable[Document]) -> None:
-        self._documents = sorted(documents, key=attrgetter("first_line"))
-        self._starts = [document.first_line for document in self._documents]
-
-    def of(self, line: int) -> str:
-        """The source of a line, from 1; ELSEWHERE for a line of no document."""
-        place = bisect_right(self._starts, line) - 1
-        if place < 0 or line >= self._documents[place].end:
-            return ELSEWHERE
-        return self._documents[place].source
 
 
 @dataclass
@@ -65,90 +25,3 @@ class BySource:
         """Of each source, the one with the most tokens first."""
         found = {source: sums.perplexity() for source, sums in self._sums.items()}
         return dict(sorted(found.items(), key=lambda item: -item[1].num_predictions))
-
-
-def read_manifest(path: Path | str, part: str) -> Sources:
-    """The documents of one file. `part`: "SET/SPLIT", as the manifest's columns `set` and `split` call that file; a
-    column that the manifest lacks isn't compared.
-
-    Raises TextError for a file that is no manifest, with file and line; ConfigError if it has no such part.
-    """
-    wanted_set, _, wanted_split = part.rpartition("/")
-    documents, parts = [], set()
-    for row in _rows(path):
-        found = (row.get("set", wanted_set), row.get("split", wanted_split))
-        parts.add("/".join(found))
-        if found == (wanted_set, wanted_split):
-            documents.append(_document(row))
-    if not documents:
-        raise ConfigError(
-            f"{path} has no documents of {part!r}, so no line would have a source. Its parts are: "
-            f"{', '.join(sorted(parts)[:20])}. Name one of them with --manifest-part."
-        )
-    return Sources(documents)
-
-
-def part_of(text: Path | str) -> str:
-    """What a manifest probably calls a text: "lm-en/test" of ".../lm-en/test.txt.xz"."""
-    path = Path(text)
-    return f"{path.parent.name}/{path.name.split('.')[0]}"
-
-
-class _Row(dict[str, str]):
-    """Column -> content, and where the row stands, for messages."""
-
-    where: str
-
-
-def _rows(path: Path | str) -> Iterator[_Row]:
-    header: list[str] | None = None
-    for number, fields in _fields(path):
-        if header is None:
-            header = fields
-            _require_columns(path, header)
-            continue
-        if len(fields) != len(header):
-            raise TextError(
-                f"{path}:{number}: {len(fields)} columns, but the header has {len(header)}. Separate columns by "
-                "one tab each."
-            )
-        row = _Row(zip(header, fields, strict=True))
-        row.where = f"{path}:{number}"
-        yield row
-
-
-def _fields(path: Path | str) -> Iterator[tuple[int, list[str]]]:
-    check_is_text_file(path)
-    with opened(path) as (_, content):
-        number = 0
-        while line := content.readline(_MOST_BYTES_OF_A_ROW):
-            number += 1
-            try:
-                yield number, line.decode("utf-8").rstrip("\r\n").split("\t")
-            except UnicodeDecodeError:
-                raise TextError(f"{path}:{number}: not valid UTF-8. Convert the manifest with iconv.") from None
-
-
-def _require_columns(path: Path | str, header: list[str]) -> None:
-    missing = [name for name in ("first_line", "lines") if name not in header]
-    if missing or not {"group", "source", "doc"} & set(header):
-        needed = ", ".join(missing) or "group, source or doc"
-        raise TextError(
-            f"{path}:1: no column {needed}. A manifest begins with a header line that names its tab-separated "
-            f"columns; here they are: {', '.join(header)[:200]}."
-        )
-
-
-def _document(row: _Row) -> Document:
-    first, lines = (_number(row, name) for name in ("first_line", "lines"))
-    return Document(first, first + lines, _source(row))
-
-
-def _source(row: _Row) -> str:
-    return row.get("group") or row.get("source") or row["doc"].split("/")[0]
-
-
-def _number(row: _Row, name: str) -> int:
-    if not row[name].isascii() or not row[name].isdigit() or len(row[name]) > 12:
-        raise TextError(f"{row.where}: {name} is {row[name]!r}, but must be a number of lines. Correct the row.")
-    return int(row[name])

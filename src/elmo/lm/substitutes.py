@@ -4,7 +4,6 @@ The forward language model sees only what is left of the place, the backward one
 of their probabilities uses both sides.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,9 +14,6 @@ from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
 from elmo.text.targets.target_ids import SPECIAL_WORDS
-
-# Brackets around a token or around nothing.
-_MARK = re.compile(r"\[([^\[\]\s]*)\]")
 
 
 @dataclass(frozen=True)
@@ -31,23 +27,6 @@ class Prediction:
     """Of the word that stands there; None if the vocabulary lacks it."""
     rank: int | None
     """Words at least as probable as the one that stands there: 1 for the best."""
-
-
-def marked(text: str) -> tuple[list[str], int]:
-    """Tokens of "The [bank] was steep." and the place of the marked one, from 0; "[]" marks a gap.
-
-    Tokens are separated by spaces, and a bracket with something in it is a token of its own: what stands before or
-    after it without a space, like a full stop, becomes another token. Raises ConfigError unless exactly one place is
-    marked.
-    """
-    marks = list(_MARK.finditer(text))
-    if len(marks) != 1:
-        raise ConfigError(
-            f"{text!r} has {len(marks)} tokens in brackets, but exactly one place must be marked. Separate tokens by "
-            "spaces and mark one: 'The [bank] was steep .'"
-        )
-    before, after = text[: marks[0].start()].split(), text[marks[0].end() :].split()
-    return [*before, marks[0][1], *after], len(before)
 
 
 @torch.inference_mode()

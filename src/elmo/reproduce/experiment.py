@@ -7,7 +7,6 @@ FOLDER/table2.png .svg   the record as a picture
 FOLDER/runs/ cache/      the trainings and the biLM's layers (`grid`)
 """
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo.disk.atomic import new_file
+from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError, MissingExtraError, OutputError
 from elmo.process.stop_flag import stop_flag
 from elmo.reproduce.data_facts import DataFacts, data_facts
@@ -106,7 +106,7 @@ def _noted(experiment: str, folder: Path, resume: bool) -> dict[str, Any]:
     if resume and not path.is_file():
         raise ConfigError(f"{path}: is missing, so no {experiment} was begun there. Start it without --resume.")
     if resume:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return read_record(path)
     if path.is_file():
         raise OutputError(
             f"{path}: {experiment} was begun there before. Use --resume to go on with it, or name another folder."

@@ -6,7 +6,6 @@
 What is trained is not trained again; what is under way goes on bit for bit. Experiments in one folder share runs.
 """
 
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError, Interrupted
 from elmo.process.stop_flag import stop_flag
 from elmo.reproduce.runs import Trained
@@ -130,7 +130,7 @@ def _side_by_side(jobs: Sequence[AnyJob], workers: int, quiet: bool) -> list[dic
 
         train_side_by_side([job.with_options(quiet=True) for job in jobs], workers, look)
         bar.update(len(files) - bar.n)
-    return [json.loads((job.run / "scores.json").read_text(encoding="utf-8")) for job in jobs]
+    return [read_record(job.run / "scores.json") for job in jobs]
 
 
 def _weight(system: System) -> float:

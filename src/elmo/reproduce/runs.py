@@ -1,6 +1,5 @@
 """Finished runs -> outcomes: scores, learning curves, and resampled scores from the counts of single examples."""
 
-import json
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from elmo.disk.json_file import read_record, read_records
 from elmo.errors import ElmoError
 from elmo.reproduce.outcomes import DATA, Outcome
 from elmo.reproduce.systems import System
@@ -67,8 +67,7 @@ def outcome_of(trained: Trained, folder: Path, units: Units) -> Outcome:
 
 def _curve(trained: Trained, seed: int) -> list[float]:
     """The dev score after each epoch; empty if an epoch has none."""
-    lines = (trained.run / f"seed-{seed}" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    scores = [json.loads(line)["dev"] for line in lines]
+    scores = [values["dev"] for _, values in read_records(trained.run / f"seed-{seed}" / "metrics.jsonl")]
     return [score[trained.summary["metric"]] for score in scores] if all(scores) else []
 
 
@@ -98,4 +97,4 @@ def _examples(trained: Trained, seed: int, data: str) -> dict[str, Any]:
         return {}
     if path.stat().st_size > _LARGEST:
         raise CountsDontFit(f"{path}: has more than {_LARGEST:,} bytes, so it isn't a file of counts. Remove it.")
-    return json.loads(path.read_text(encoding="utf-8"))
+    return read_record(path, limit=_LARGEST)

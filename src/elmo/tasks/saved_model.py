@@ -21,6 +21,7 @@ from elmo.errors import ConfigError, WeightFileError
 from elmo.process.device import chosen_device
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.registry import AnyTask, find, is_known
+from elmo.tasks.saved_config import CONFIG_FILE, CONFIG_KEYS, FORMAT_VERSION, read_config, saved_folder
 from elmo.tasks.settings import TokenSettings, to_table, with_table
 from elmo.tasks.task import E, P, Plain, S, Task, Vocabulary
 from elmo.tasks.task_model import TaskModel
@@ -30,18 +31,13 @@ from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources, 
 from elmo.weights import hub
 from elmo.weights.native.tensor_file import read_tensors, write_tensors
 
-FORMAT_VERSION = 2
-
-_CONFIG, _WEIGHTS, _STATIC, _WORDS, _BILM = (
-    "config.json",
+_WEIGHTS, _STATIC, _WORDS, _BILM = (
     "model.safetensors",
     "static.safetensors",
     "static_words.json",
     "bilm",
 )
-_PARTS = frozenset({_CONFIG, _WEIGHTS, _STATIC, _WORDS, _BILM})
-_KEYS = ("format_version", "task", "settings", "vocabulary", "bilm", "num_trained_words", "metadata")
-_MAX_CONFIG_BYTES = 1 << 26
+_PARTS = frozenset({CONFIG_FILE, _WEIGHTS, _STATIC, _WORDS, _BILM})
 _MAX_WORDS_BYTES = 1 << 30
 _LIVE = "tokens.live."
 
@@ -77,7 +73,7 @@ def save(saved: SavedTaskModel[S, E, P], folder: Path, *, include_bilm: bool = F
     )
     size = sum(tensor.nbytes for tensor in tensors.values()) + sum(found.vectors.nbytes for found in static.values())
     with new_folder(folder, size=size, force=force, replaceable=_PARTS) as unfinished:
-        write_json(unfinished / _CONFIG, dict(zip(_KEYS, values, strict=True)))
+        write_json(unfinished / CONFIG_FILE, dict(zip(CONFIG_KEYS, values, strict=True)))
         write_tensors(unfinished / _WEIGHTS, tensors)
         if static:
             write_tensors(unfinished / _STATIC, {name: found.vectors for name, found in static.items()})
@@ -105,10 +101,10 @@ def load(
     rounded to, see `Embedder`. Raises WeightFileError for what is missing or damaged, or another biLM than the one the
     model was trained with.
     """
-    folder = _model_folder(Path(folder))
-    config = _read_config(folder / _CONFIG)
+    folder = saved_folder(folder)
+    config = read_config(folder / CONFIG_FILE)
     task = _task_of(config["task"], task, folder)
-    settings = with_table(task.settings(), config["settings"], str(folder / _CONFIG))
+    settings = with_table(task.settings(), config["settings"], str(folder / CONFIG_FILE))
     # A biLM that was trained with the task is now one like any other, that isn't trained any more.
     settings = replace(settings, tokens=replace(settings.tokens, train_bilm=False))
     frozen = _frozen(folder, settings.tokens, config["bilm"], encoder, model, device, dtype)
@@ -120,7 +116,7 @@ def load(
         settings, config["vocabulary"], TokenRepresentation(built, TokenSources(frozen, static, words))
     )
     own = {name: tuple(tensor.shape) for name, tensor in _own_state(network).items()}
-    tensors = read_tensors(folder / _WEIGHTS, lambda _: own.items(), asked_by=_CONFIG)
+    tensors = read_tensors(folder / _WEIGHTS, lambda _: own.items(), asked_by=CONFIG_FILE)
     load_learned_state(network, {name: torch.from_numpy(array) for name, array in tensors.items()})
     network.to(chosen_device(device)).eval()
     return SavedTaskModel(task, settings, config["vocabulary"], network, config["metadata"], (folder / _BILM).is_dir())
@@ -209,27 +205,3 @@ def _static_vectors(folder: Path) -> dict[str, StaticVectors]:
             f"{num_vectors}. The two belong to different models. Get the model again."
         )
     return {name: StaticVectors(tuple(own), vectors[name]) for name, own in words.items()}
-
-
-def _model_folder(folder: Path) -> Path:
-    """`folder` itself, or the model in a run folder."""
-    inner = folder / "model"
-    if (inner / _CONFIG).is_file():
-        return inner
-    if not (folder / _CONFIG).is_file():
-        what = "an unfinished run" if (folder / "run.json").is_file() else "no task model: config.json is missing"
-        raise WeightFileError(
-            f"{folder}: is {what}. Pass the folder of a run of 'elmo task train' that has ended, or a model in it."
-        )
-    return folder
-
-
-def _read_config(path: Path) -> dict[str, Any]:
-    config = read_json(path, limit=_MAX_CONFIG_BYTES)
-    if config.get("format_version") != FORMAT_VERSION or set(config) != set(_KEYS):
-        raise WeightFileError(
-            f"{path}: isn't the config of a task model of format {FORMAT_VERSION} (its keys are {', '.join(config)}): "
-            "another version of elmo wrote it, or it is something else. Train the model again, or install the version "
-            "that wrote it."
-        )
-    return config

@@ -41,7 +41,8 @@ def text_name(path: Path | str) -> str:
 
 
 def check_is_text_file(path: Path | str) -> None:
-    """Raises TextError unless `path` is "-", a file, or something that is read like one: a pipe or a terminal."""
+    """Raises TextError unless `path` is "-", a file, or something that is read like one (a pipe or a
+    terminal), and this user may read it."""
     if str(path) == STDIN:
         _require_open_stdin()
         return
@@ -50,6 +51,8 @@ def check_is_text_file(path: Path | str) -> None:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise TextError(_missing(path, error)) from None
     _require_text_kind(path, status)
+    if not os.access(path, os.R_OK):
+        raise TextError(f"{path}: this user may not read it. Change its permissions ('ls -l' shows them).")
 
 
 def is_file(path: Path | str) -> bool:

@@ -85,6 +85,11 @@ def read(
         return _read(model, given, with_softmax)
 
 
+def options_file(path: Path) -> Path:
+    """The options file of an AllenNLP model, given its folder or one of its files. Raises WeightFileError."""
+    return _allennlp_files(path).options
+
+
 def _read(model: Model, given: dict[str, Path], with_softmax: bool) -> Checkpoint:
     if isinstance(model, tuple | list):
         return _reader("allennlp").read(*_pair(model), **given)

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,8 +39,8 @@ class Left:
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(self.copy, self.folder)
 
-    def resume(self, **settings: bool) -> None:
-        embed_corpus(self.embedder, self.text, self.output, window=4, resume=True, **settings)
+    def resume(self, **settings: bool) -> dict[str, Any]:
+        return embed_corpus(self.embedder, self.text, self.output, window=4, resume=True, **settings)
 
     def is_right(self) -> bool:
         return self.output.read_bytes() == self.whole.read_bytes()
@@ -148,3 +149,23 @@ def test_another_kept_standard_input_is_another_text(tiny_bilm, text, tmp_path, 
     kept.unlink()
     with pytest.raises(OutputError, match=r"input\.txt, the copy of the text, is missing"):
         embed_corpus(Embedder(tiny_bilm), "-", output, window=4, resume=True)
+
+
+@pytest.mark.parametrize("moment", ["before", "complete", "without a manifest"])
+def test_somebody_elses_file_stays_and_the_run_ends_well(left, moment, tmp_path):
+    if moment != "before":
+        left.resume()
+        if moment == "complete":  # killed between the last two steps
+            shutil.copytree(left.copy, left.folder)
+        else:
+            left.folder.mkdir()
+    theirs = left.folder / "theirs.txt"
+    theirs.write_text("precious")
+    report = left.resume()
+    assert left.is_right()
+    assert report["left_behind"] == [str(theirs)]
+    assert [entry.name for entry in left.folder.iterdir()] == ["theirs.txt"]
+    assert theirs.read_text() == "precious"
+    theirs.unlink()
+    assert "left_behind" not in left.resume()
+    assert not left.folder.exists()

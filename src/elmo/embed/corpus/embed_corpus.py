@@ -96,7 +96,8 @@ def embed_corpus(
     "embedding" in tokens; `stop_asked()` is asked before each window whether to stop there; `warn(message)` is called,
     before anything is embedded, if a text looks untokenized or is not in the model's language (default: a Python
     warning, `TextWarning`).
-    The report has lines (rows), tokens, blank_lines, bad_lines (messages), bytes, seconds, tokens_per_second.
+    The report has lines (rows), tokens, blank_lines, bad_lines (messages), bytes, seconds, tokens_per_second;
+    `left_behind`: files in OUTPUT.partial that no run of elmo made and that therefore stay there with the folder.
     Raises TextError, ConfigError (also if text and output are one file), OutputError (it exists, another process is at
     work on it, what is to be resumed is damaged, the disk is or will be full), Interrupted (resumable).
     """
@@ -172,13 +173,15 @@ class _Run:
     progress: OnProgress | None
     stop_asked: StopAsked | None
     begun_anew: str | None = None
+    left_behind: list[str] = field(default_factory=list)
+    """What stays in the partial folder, because it isn't ours."""
     tokens_kept: int = 0
     started: float = field(default_factory=time.perf_counter)
 
     def make(self, settings: Mapping[str, Any], *, resume: bool) -> Progress:
         """Has the file in its place; gives how far an earlier run had come."""
         if resume and self._is_made():
-            self.partial.empty()
+            self.left_behind = self.partial.clear()
             return Progress(len(self.plan.lengths), self.plan.num_tokens)
         # The folder is emptied only after the writer has closed its files.
         with closing(self.writer):
@@ -187,7 +190,7 @@ class _Run:
             with self._explained():
                 self._embed_windows(before)
                 self.writer.finish(self.partial.output, force=self.force)
-        self.partial.empty()
+        self.left_behind = self.partial.clear()
         return before
 
     def _begun(self, settings: Mapping[str, Any]) -> Progress:
@@ -222,7 +225,11 @@ class _Run:
             "tokens_per_second": round((plan.num_tokens - before.tokens) / max(seconds, 1e-9), 1),
             "metadata": self.writer.metadata,
         }
-        return report if self.begun_anew is None else report | {"begun_anew": self.begun_anew}
+        if self.begun_anew is not None:
+            report["begun_anew"] = self.begun_anew
+        if self.left_behind:
+            report["left_behind"] = [str(self.partial.path / name) for name in self.left_behind]
+        return report
 
     def _num_bad_rows(self) -> int:
         """Rows without tokens because a line is bad: several bad lines may be one row, or none."""
@@ -469,4 +476,7 @@ def _make_room(
         require_free(files_of(partial.output, file_format))
         if any(partial.path.iterdir()):
             partial.require_absent()
-    partial.empty()
+    if resume:
+        partial.clear()  # what is not ours is not in the way
+    else:
+        partial.empty()

@@ -26,8 +26,9 @@ from typing import Any
 
 import numpy as np
 
+from elmo.disk.atomic import sync
+from elmo.disk.bounded import open_regular, read_bytes
 from elmo.disk.folder_lock import locked
-from elmo.disk.own_file import open_own, read_own, sync_folder
 from elmo.errors import ConfigError, OutputError
 from elmo.text.limits import limited_lines
 from elmo.text.text_file import opened, text_name
@@ -113,8 +114,7 @@ class PartialFolder:
                 try:
                     yield
                 finally:
-                    if not self.is_begun and (is_new or self._is_tidy()):
-                        self.empty()
+                    if not self.is_begun and (is_new or self._is_tidy()) and not self.clear():
                         self.path.rmdir()
                 return
 
@@ -154,13 +154,19 @@ class PartialFolder:
                 f"{self.path}: holds {foreign[0]!r}, which no run of elmo made, so it is not removed. Move it away, or "
                 "choose another output."
             )
+        self.clear(keep_input=keep_input)
+
+    def clear(self, *, keep_input: bool = False) -> list[str]:
+        """Removes what is ours, the manifest last of all; the names of what is not, which stays."""
+        foreign = self._foreign()
         for entry in sorted(self.path.iterdir(), key=lambda entry: entry.name == _MANIFEST_FILE):
-            if keep_input and entry == self.input:
+            if entry.name.removesuffix(_UNFINISHED) in foreign or (keep_input and entry == self.input):
                 continue
             if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry)
             else:
                 entry.unlink()
+        return foreign
 
     def spool(self, text: Path | str) -> None:
         """Keeps a text that can be read only once. Raises TextError for what is no text, OSError naming the copy."""
@@ -249,7 +255,7 @@ class PartialFolder:
             return {}
         path, last = self._state_file(windows[-1].lines), windows[-1]
         try:
-            content = read_own(path, last.state_bytes)
+            content = read_bytes(path, limit=last.state_bytes, own=True)
         except OSError as error:
             raise self.damaged(f"{path.name} can't be used: {error.strerror}") from None
         if hashlib.sha256(content).hexdigest() != last.state_sha256:
@@ -286,7 +292,7 @@ class PartialFolder:
 
     def _log(self, progress: Progress) -> bytes:
         try:
-            with open_own(self.path / _WINDOWS_FILE) as file:
+            with open_regular(self.path / _WINDOWS_FILE, own=True) as file:
                 log = file.read(progress.log_bytes) if progress.log_bytes <= os.fstat(file.fileno()).st_size else b""
         except OSError as error:
             raise self.damaged(f"{_WINDOWS_FILE} can't be used: {error.strerror}") from None
@@ -299,7 +305,7 @@ class PartialFolder:
         if at == 0:
             path.unlink(missing_ok=True)
             path.touch(exist_ok=False)
-        with open_own(path, change=True) as file:
+        with open_regular(path, own=True, change=True) as file:
             file.truncate(at)  # a line of a window that was not finished
             file.seek(at)
             file.write(line)
@@ -311,7 +317,7 @@ class PartialFolder:
 
     def _read(self, name: str) -> dict[str, Any]:
         try:
-            content = read_own(self.path / name, _SMALL_FILE)
+            content = read_bytes(self.path / name, limit=_SMALL_FILE, own=True)
         except OSError as error:
             raise self.damaged(f"{name} can't be used: {error.strerror}") from None
         return self._parsed(name, content)
@@ -336,7 +342,7 @@ class PartialFolder:
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(self.path / name)
-        sync_folder(self.path)
+        sync(self.path)
 
 
 class DamagedFolder(OutputError):

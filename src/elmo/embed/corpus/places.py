@@ -8,13 +8,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from elmo.disk.output import exists_already, require_possible
 from elmo.embed.corpus.partial_folder import PartialFolder
 from elmo.embed.storage.layout import FileFormat, files_of, format_of, require_libraries
 from elmo.errors import OutputError
 from elmo.text.text_file import check_is_text_file, require_other_file
-
-# What is put around the name of the output while it is written: OUT.partial, OUT.npy.metadata.json.
-_LONGEST_ENDING = ".metadata.json"
 
 
 def check_places(
@@ -43,7 +41,7 @@ def check_output(output: Path, format: str | None, *, force: bool) -> FileFormat
     """
     file_format = format_of(output, format)
     require_libraries(file_format)
-    _require_possible_name(output)
+    require_possible(output)
     if output.is_dir():
         raise OutputError(f"{output}: is a folder. Name a file in it, such as {output / 'vectors.h5'}.")
     if not force:
@@ -56,20 +54,4 @@ def require_free(targets: Sequence[Path]) -> None:
     """OutputError if one of these files is there, be it a link that leads nowhere."""
     for target in reversed(targets):  # the file that was named comes first
         if os.path.lexists(target):
-            raise OutputError(
-                f"{target}: exists already. Choose another name, or use --force (force=True) to replace it."
-            )
-
-
-def _require_possible_name(output: Path) -> None:
-    try:
-        output.with_name(output.name + _LONGEST_ENDING).lstat()
-    except FileNotFoundError:
-        return
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name, or no name at all
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        shown = str(output) if len(str(output)) <= 200 else f"{str(output)[:200]}..."
-        raise OutputError(
-            f"{shown!r}: can't be the name of an output: {why}. While it is written, files with longer names lie "
-            "beside it. Choose a shorter path in a folder that you may use."
-        ) from None
+            raise exists_already(target)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import h5py
 import numpy as np
 
+from elmo.disk.json_file import read_record
 from elmo.embed.results.output import by_token, objects, require_pandas
 from elmo.embed.storage.layout import (
     METADATA_SUFFIX,
@@ -190,7 +191,7 @@ class _NpyVectors(StoredVectors):
             raise TextError(f"{offsets}: is missing, without it the lines of {path} can't be told apart. Copy both.")
         self._offsets = np.load(offsets, allow_pickle=False)
         self._numbers = np.load(path, mmap_mode="r" if self._offsets[-1] else None, allow_pickle=False)
-        self.metadata = json.loads(metadata.read_text(encoding="utf-8")) if metadata.is_file() else {}
+        self.metadata = read_record(metadata) if metadata.is_file() else {}
         self._files = json.loads(self.metadata.get("files", "[]"))
         self._text_places: np.ndarray | None = None
 

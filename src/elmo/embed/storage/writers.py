@@ -29,7 +29,8 @@ from typing import Any, BinaryIO
 import h5py
 import numpy as np
 
-from elmo.disk.own_file import open_own, own_file_hash, read_own, sync_file, sync_folder
+from elmo.disk.atomic import sync
+from elmo.disk.bounded import open_regular, own_file_hash, read_bytes
 from elmo.embed.storage.layout import FIRST_ROW, SENTENCE_INDEX, FileFormat, VectorLayout, files_of
 from elmo.embed.storage.readers import StoredVectors, read_vectors
 from elmo.embed.storage.text_columns import TextColumns, TextRow, arrow_columns, json_lines, write_hdf5
@@ -113,7 +114,7 @@ class VectorWriter(ABC):
         for target, finished in files.items():
             finished.replace(target)
         for folder in {target.parent for target in files}:
-            sync_folder(folder)
+            sync(folder)
 
     def overhead_bytes(self, sentence_index: SentenceIndex) -> int:
         """Approximate bytes of the file beside the vectors."""
@@ -129,7 +130,7 @@ class VectorWriter(ABC):
     def file(self) -> BinaryIO:
         """The data file, open for changes."""
         if self._file is None:
-            self._file = open_own(self.data, change=True)
+            self._file = open_regular(self.data, own=True, change=True)
         return self._file
 
 
@@ -169,7 +170,8 @@ class PlacedWriter(VectorWriter):
     def what_changed(self, facts: Mapping[str, Any]) -> str | None:
         """See `VectorWriter`."""
         limit = 8 * len(self.layout.lengths) + _BLOCK  # beside the positions there is a header
-        if hashlib.sha256(read_own(self.folder / _POSITIONS_FILE, limit)).hexdigest() != facts.get("positions_sha256"):
+        positions = read_bytes(self.folder / _POSITIONS_FILE, limit=limit, own=True)
+        if hashlib.sha256(positions).hexdigest() != facts.get("positions_sha256"):
             return f"{_POSITIONS_FILE} was changed (its checksum is another)"
         if os.fstat(self.file.fileno()).st_size != facts.get("data_bytes"):
             return f"{_DATA_FILE} has another size"
@@ -185,7 +187,7 @@ class PlacedWriter(VectorWriter):
         """Saves the positions; what `create` gives."""
         np.save(self.folder / _POSITIONS_FILE, positions)
         for path in (self.data, self.folder / _POSITIONS_FILE):
-            sync_file(path)
+            sync(path)
         facts = {
             "positions_sha256": own_file_hash(self.folder / _POSITIONS_FILE),
             "data_bytes": self.data.stat().st_size,
@@ -197,7 +199,7 @@ class PlacedWriter(VectorWriter):
     @property
     def _positions(self) -> np.ndarray:
         if self._known_positions is None:
-            with open_own(self.folder / _POSITIONS_FILE) as file:
+            with open_regular(self.folder / _POSITIONS_FILE, own=True) as file:
                 self._known_positions = np.asarray(np.load(file, allow_pickle=False))
         return self._known_positions
 
@@ -284,7 +286,7 @@ class NpyWriter(PlacedWriter):
             file.truncate(start + layout.num_bytes)
         with (self.folder / _TEXT_FILE).open("w", encoding="utf-8") as text:
             text.writelines(json_lines(rows, layout.lengths, self.columns))
-        sync_file(self.folder / _TEXT_FILE)
+        sync(self.folder / _TEXT_FILE)
         facts = self._created(start + self._offsets()[:-1] * layout.bytes_per_token)
         return facts | {"text_sha256": own_file_hash(self.folder / _TEXT_FILE)}
 
@@ -313,7 +315,7 @@ class NpyWriter(PlacedWriter):
         np.save(offsets, self._offsets())
         metadata.write_text(json.dumps(self.metadata, indent=2) + "\n", encoding="utf-8")
         for path in (offsets, text, metadata):
-            sync_file(path)
+            sync(path)
         targets = files_of(output, self.format)
         self._put_in_place(dict(zip(targets, (offsets, text, metadata, self.data), strict=True)), force)
 
@@ -362,7 +364,7 @@ class ParquetWriter(VectorWriter):
         group.unlink(missing_ok=True)  # of a window that was not finished
         with self._arrow.OSFile(str(group), "wb") as sink, self._arrow.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
-        sync_file(group)
+        sync(group)
         checksum = own_file_hash(group)
         if first == self._lines:
             self._grow(table)
@@ -387,7 +389,7 @@ class ParquetWriter(VectorWriter):
                 self._grow(table)
                 del table  # it lies in the mapped file
         self._end_growing()
-        sync_file(self.data)
+        sync(self.data)
         super().finish(output, force=force)
 
     def close(self) -> None:

@@ -7,7 +7,6 @@ describes, the run folder has
     perplexities.json   before and after, on the validation text of the new domain ("valid") and on the old text ("old")
 """
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 from torch import Tensor
 
 from elmo.corpus.shards import TrainingData
+from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError
 from elmo.model.lm_head import LMHead
 from elmo.pretrain.ranks.distributed import Ranks
@@ -198,4 +198,4 @@ def _facts(run: RunFolder) -> dict[str, Any]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return read_record(path) if path.is_file() else {}

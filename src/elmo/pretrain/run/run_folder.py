@@ -34,10 +34,12 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from elmo.disk.atomic import new_file, new_folder
+from elmo.disk.bounded import read_bytes
 from elmo.disk.folder_lock import locked
-from elmo.disk.json_file import read_json
+from elmo.disk.json_file import read_json, read_records
 from elmo.errors import ConfigError, OutputError, WeightFileError
 from elmo.pretrain.ranks.distributed import Ranks
+from elmo.pretrain.run.unused import require_unused
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Position, Trainer
 from elmo.process.environment import environment
@@ -47,8 +49,8 @@ from elmo.weights.native.write import write as write_checkpoint
 
 _PARTS = frozenset({"model", "training.safetensors", "progress.json"})
 _CHECKPOINT = re.compile(r"step-(\d+)")
-_BEGUN = re.compile(r"env\.json|\.(env|config)\.json\.[0-9a-f]{12}\.unfinished")
 _REPLACED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.old")
+_POINTER_BYTES = 1 << 12
 _PROGRESS_BYTES = 1 << 28  # some 30 bytes per row and direction
 
 
@@ -70,17 +72,10 @@ class RunFolder:
 
     def require_free(self) -> None:
         """OutputError if a new run can't be written here."""
-        self.ranks.on_first(self._require_free)
-
-    def _require_free(self) -> None:
-        if self.path.exists() and not _only_begun(self.path):
-            raise OutputError(
-                f"{self.path}: exists already and is not empty. Use --resume to continue the run in it, or name "
-                "another folder."
-            )
+        self.ranks.on_first(lambda: require_unused(self.path))
 
     def _create(self, config: PretrainConfig, facts: dict[str, Any]) -> None:
-        self._require_free()
+        require_unused(self.path)
         self.path.mkdir(parents=True, exist_ok=True)
         self.write_json("env.json", {**environment(), "processes": self.ranks.size, **facts})
         self.write_json("config.json", config.to_dict())
@@ -262,14 +257,7 @@ class RunFolder:
             ) from error
 
     def _metric_lines(self) -> list[tuple[str, dict[str, Any]]]:
-        path = self.path / "metrics.jsonl"
-        found = []
-        for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
-            try:
-                found.append((line, json.loads(line)))
-            except ValueError:
-                continue
-        return found
+        return list(read_records(self.path / "metrics.jsonl"))
 
     def _forget_metrics_after(self, step: int) -> None:
         """Steps after the checkpoint will be taken and logged again."""
@@ -286,8 +274,10 @@ class RunFolder:
 
     def _pointed(self, name: str) -> Path | None:
         pointer = self.checkpoints / name
-        folder = pointer.with_name(pointer.read_text(encoding="utf-8").strip()) if pointer.is_file() else None
-        return folder if folder is not None and folder.is_dir() else None
+        if not pointer.is_file():
+            return None
+        folder = pointer.with_name(read_bytes(pointer, limit=_POINTER_BYTES).decode("utf-8").strip())
+        return folder if folder.is_dir() else None
 
     def _checkpoints(self) -> list[Path]:
         """All of them, oldest first: whatever has such a name is complete."""
@@ -318,11 +308,6 @@ class RunFolder:
                     shutil.rmtree(unfinished, ignore_errors=True)
                 else:
                     unfinished.unlink(missing_ok=True)
-
-
-def _only_begun(path: Path) -> bool:
-    """Whether the folder is empty, or a run was killed in it before it had written its recipe."""
-    return path.is_dir() and all(_BEGUN.fullmatch(entry.name) for entry in path.iterdir())
 
 
 def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig | None = None) -> None:

@@ -22,6 +22,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from elmo.disk.atomic import new_file, new_folder
+from elmo.disk.json_file import read_record, read_records
 from elmo.errors import WeightFileError
 from elmo.tasks.tokens.representation import load_learned_state
 from elmo.tasks.train.optimizers import optimizer_tensors, restore_optimizer
@@ -105,7 +106,7 @@ class FitFolder:
             restore_optimizer(optimizer, _read(self._checkpoint / "optimizer.safetensors"))
             if average.tensors():
                 average.restore(_read(self._checkpoint / "average.safetensors"))
-            progress = Progress(**json.loads((self._checkpoint / "progress.json").read_text(encoding="utf-8")))
+            progress = Progress(**read_record(self._checkpoint / "progress.json"))
         self._forget_metrics_after(progress.epoch)
         return progress
 
@@ -120,14 +121,7 @@ class FitFolder:
 
     def metrics(self) -> list[dict[str, Any]]:
         """The epochs recorded; a line that a killed process did not finish is left out."""
-        path = self.path / "metrics.jsonl"
-        found = []
-        for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
-            try:
-                found.append(json.loads(line))
-            except ValueError:
-                continue
-        return found
+        return [values for _, values in read_records(self.path / "metrics.jsonl")]
 
     def finish(self) -> None:
         """Remove what only a training under way needs."""

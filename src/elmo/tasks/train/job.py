@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeAlias
 
+from elmo.errors import ConfigError, OutputError
 from elmo.tasks.settings import to_table
 from elmo.tasks.task import E, P, S, Task
 from elmo.tasks.tokens.layer_store import StoredType
@@ -66,6 +67,17 @@ class Job(Generic[S, E, P]):
     def facts(self) -> dict[str, Any]:
         """What makes it this job, plain for JSON."""
         return {"task": self.task.name, "settings": to_table(self.settings), "data": self.files.hashes()}
+
+    def require_free(self) -> None:
+        """Raises OutputError if the folder of a new run isn't empty, ConfigError if there is no run to resume."""
+        begun = (self.run / "run.json").is_file()
+        if self.options.resume and not begun:
+            raise ConfigError(f"{self.run}: there is no run to resume, run.json is missing. Start it without --resume.")
+        if not self.options.resume and self.run.exists() and (not self.run.is_dir() or any(self.run.iterdir())):
+            raise OutputError(
+                f"{self.run}: exists already and is not empty. Use --resume to go on with the run in it, or name "
+                "another."
+            )
 
 
 AnyJob: TypeAlias = Job[Any, Any, Any]

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo.disk.atomic import new_file
+from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError
 from elmo.tasks.settings import TaskSettings, to_table, with_table
 
@@ -26,7 +27,7 @@ def require_same_run(path: Path, facts: dict[str, Any], defaults: TaskSettings) 
     """
     if not path.is_file():
         return
-    noted = json.loads(path.read_text(encoding="utf-8"))
+    noted = read_record(path)
     noted["settings"] = to_table(with_table(defaults, noted["settings"], str(path)))
     begun = _flat(json.loads(json.dumps(noted)))
     plain = json.loads(json.dumps(facts))

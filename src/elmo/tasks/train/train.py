@@ -19,7 +19,8 @@ import torch
 
 from elmo.disk.atomic import copied_folder, new_file
 from elmo.disk.folder_lock import locked
-from elmo.errors import ConfigError, Interrupted, OutputError
+from elmo.disk.json_file import read_record
+from elmo.errors import Interrupted
 from elmo.process.device import chosen_device
 from elmo.process.environment import environment
 from elmo.process.stop_flag import StopFlag, stop_flag
@@ -53,7 +54,7 @@ def train(job: AnyJob, *, on_seed: Callable[[int], None] | None = None) -> dict[
     job.task.check_settings(job.settings)
     with stop_flag() as flag:
         data = read_data(job.task, job.settings, job.files, quiet=options.quiet)
-        _require_free(job.run, options.resume)
+        job.require_free()
         tokens = job.settings.tokens
         sources = TokenSources(
             _frozen(tokens, job.settings.fit.device, options, job.run), *_static(tokens, job.task, data)
@@ -87,7 +88,7 @@ class _Training(Generic[S, E, P]):
             self.on_seed(seed)
         done = outcome_file(self.job.run, seed)
         if done.is_file():
-            return json.loads(done.read_text(encoding="utf-8"))
+            return read_record(done)
         job, folder = self.job, done.parent
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -152,16 +153,6 @@ def _scored(job: Job[S, E, P], model: TaskModel[E, P], examples: Sequence[E], pa
     if (counts := example_counts(job.task, examples, predictions, scores)) is not None:
         write_json_file(path.with_suffix(".examples.json"), counts, indent=None)
     return dict(scores)
-
-
-def _require_free(run: Path, resume: bool) -> None:
-    begun = (run / "run.json").is_file()
-    if resume and not begun:
-        raise ConfigError(f"{run}: there is no run to resume, run.json is missing. Start it without --resume.")
-    if not resume and run.exists() and (not run.is_dir() or any(run.iterdir())):
-        raise OutputError(
-            f"{run}: exists already and is not empty. Use --resume to go on with the run in it, or name another."
-        )
 
 
 def _frozen(tokens: TokenSettings, device: str, options: RunOptions, run: Path) -> FrozenLayers | None:

@@ -1,0 +1,171 @@
+"""What is checked of a verb's arguments before torch is imported or a model is loaded, which takes seconds.
+
+Every path and model among the arguments has a role, told by the name of its field in `_ROLES`, or by an `As` in its
+annotation where a verb means something else; a field of type Path without a role is an input. `parsed` calls `check`,
+so no verb has to.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from glob import has_magic
+from pathlib import Path
+from typing import Any, Literal, get_args, get_type_hints
+
+from elmo.disk.output import require_free, require_free_folder, require_possible
+from elmo.errors import ConfigError, WeightFileError
+from elmo.text.text_file import check_is_text_file, require_other_file
+
+Role = Literal[
+    "input",  # a file, a pipe, or - for standard input
+    "input folder",  # whose content is checked by those who read it
+    "prepared data",  # a folder of 'elmo prepare'
+    "task model",  # a folder of 'elmo task train'
+    "model",  # a biLM; None is the default one
+    "language model",  # a biLM with a softmax; None as above
+    "named model",  # a biLM; None: none is needed, or another argument says which
+    "output file",
+    "output folder",
+    "kept folder",  # an output that may be there: a run to resume, a cache
+    "unchecked",  # by the verb itself
+]
+
+
+@dataclass(frozen=True)
+class As:
+    """In an annotation, Annotated[Path, As("input folder")]: the role of a field."""
+
+    role: Role
+
+
+_ROLES: dict[str, Role] = {
+    "text": "input",
+    "model": "model",
+    "output": "output file",
+    "per_token": "output file",
+    "cache": "kept folder",
+}
+
+
+def check(arguments: object) -> None:
+    """Raises the error of the first argument that can't be right: no such input, an output in the way, no such model.
+
+    Files that are read come first. TextError, OutputError, ConfigError or WeightFileError, as it would be raised later.
+    """
+    found = list(roles(arguments))
+    inputs = [value for _, role, value in found if role == "input"]
+    for path in inputs:
+        if not has_magic(str(path)):  # a pattern of names is for those who read the text
+            check_is_text_file(path)
+    for _, role, value in found:
+        if role in _WITH_CONTENT:
+            _WITH_CONTENT[role](value, arguments)
+    for _, role, value in found:
+        if role in _OUTPUTS:
+            require_possible(value)
+            _OUTPUTS[role](value, bool(getattr(arguments, "force", False)))
+            for one in inputs if role != "kept folder" else ():
+                require_other_file(one, value, kind="input")
+
+
+def roles(arguments: object) -> Iterator[tuple[str, Role, Any]]:
+    """Field, role and value of each path and model among the arguments, groups of settings included."""
+    hints = get_type_hints(type(arguments), include_extras=True)
+    for field in fields(arguments):  # type: ignore[arg-type] - a dataclass, like all arguments
+        value, annotation = getattr(arguments, field.name), hints[field.name]
+        if is_dataclass(value):
+            yield from _roles_of_settings(value)
+            continue
+        role = _role(field.name, annotation)
+        if role is None or (value is None and role not in ("model", "language model")):
+            continue
+        for one in value if isinstance(value, tuple) else (value,):
+            yield field.name, role, one
+
+
+def _role(name: str, annotation: Any) -> Role | None:
+    """None: neither a path nor a model."""
+    parts = list(_parts(annotation))
+    named = next((part.role for part in parts if isinstance(part, As)), _ROLES.get(name))
+    return named or ("input" if Path in parts else None)
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    """A type's parts, and what stands beside them in an Annotated."""
+    yield annotation
+    for part in (*get_args(annotation), *getattr(annotation, "__metadata__", ())):
+        yield from _parts(part)
+
+
+def _roles_of_settings(settings: Any) -> Iterator[tuple[str, Role, Any]]:
+    """Of a task: which vectors its tokens have."""
+    tokens = getattr(settings, "tokens", None)
+    if tokens is None:
+        return
+    for file in tokens.static_files.values():
+        yield "static", "input", file
+    if tokens.encoder == "elmo":
+        yield "model", "model", tokens.model or None
+
+
+def _check_folder(path: Path, _: object) -> None:
+    if not path.is_dir():
+        what = "is not a folder" if path.exists() else "there is no such folder"
+        raise ConfigError(f"{path}: {what}. Paths count from {Path.cwd()}; check the spelling.")
+
+
+def _check_prepared(path: Path, _: object) -> None:
+    # Here, and in what follows, for the sake of verbs that don't need it.
+    from elmo.corpus.shards import read_report
+
+    read_report(path)
+
+
+def _check_task_model(path: Path, _: object) -> None:
+    from elmo.tasks.saved_config import CONFIG_FILE, read_config, saved_folder
+
+    read_config(saved_folder(path) / CONFIG_FILE)
+
+
+def _check_model(model: Any, arguments: object) -> None:
+    from elmo.weights.describe import outline
+
+    if getattr(arguments, "resume", False):  # it has its own
+        return
+    options = getattr(arguments, "options", None)
+    outline(model if options is None or model is None else (options, model))
+
+
+def _check_language_model(model: Any, arguments: object) -> None:
+    from elmo.weights.describe import outline
+
+    if not getattr(arguments, "resume", False) and outline(model).has_softmax is False:
+        raise WeightFileError(
+            f"{model or 'the default model'} has no softmax over a vocabulary, so it can't predict words. Published "
+            "weights often leave it out. Add softmax.safetensors and vocab.txt, or use a model pretrained with 'elmo "
+            "pretrain'."
+        )
+
+
+def check_language_model(model: str | None) -> None:
+    """Raises unless there is such a model, and it has a softmax as far as its config tells."""
+    _check_language_model(model, None)
+
+
+def _check_kept_folder(folder: Path, _: bool) -> None:
+    if folder.exists():
+        _check_folder(folder, None)
+
+
+_WITH_CONTENT: dict[Role, Callable[[Any, object], None]] = {
+    "input folder": _check_folder,
+    "prepared data": _check_prepared,
+    "task model": _check_task_model,
+    "model": _check_model,
+    "language model": _check_language_model,
+    "named model": _check_model,
+}
+_OUTPUTS: dict[Role, Callable[[Path, bool], None]] = {
+    "output file": lambda path, force: require_free(path, force=force),
+    "output folder": lambda path, force: require_free_folder(path, force=force),
+    "kept folder": _check_kept_folder,
+}

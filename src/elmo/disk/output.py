@@ -1,0 +1,65 @@
+"""Whether an output can be made: asked before the work begins, not after it."""
+
+import os
+from pathlib import Path
+
+from elmo.errors import OutputError
+
+# Files with longer names lie beside an output while it is written: .OUT.0123456789ab.unfinished, OUT.metadata.json.
+_LONGEST_ADDITION = len(".") + len(".0123456789ab.unfinished")
+_LONGEST_SHOWN = 200
+
+
+def require_possible(output: Path) -> None:
+    """OutputError unless a file or folder of that name could be made: a legal name in a folder that can be used."""
+    longest = "x" * _LONGEST_ADDITION
+    try:
+        output.with_name(output.name + longest).lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # a folder on the way there is looked at below
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name, or no name at all
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise OutputError(
+            f"{_shown(output)!r}: can't be the name of an output: {why}. While it is written, files with longer names "
+            "lie beside it. Choose a shorter path in a folder that you may use."
+        ) from None
+    parent = _nearest_existing(output.absolute().parent)
+    if not parent.is_dir():
+        raise OutputError(f"{output}: can't be made, because {parent} is not a folder. Choose another path.")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise OutputError(
+            f"{output}: can't be made, because this user may not write to the folder {parent}. Change its permissions "
+            "('ls -ld' shows them), or choose another path."
+        )
+
+
+def require_free(output: Path, *, force: bool) -> None:
+    """OutputError if something bears the name of an output file and may not be replaced; a folder never may."""
+    if output.is_dir():
+        raise OutputError(f"{output}: is a folder, but a file would be written. Name a file in it.")
+    if not force and os.path.lexists(output):
+        raise exists_already(output)
+
+
+def require_free_folder(folder: Path, *, force: bool) -> None:
+    """OutputError if something bears the name of an output folder and may not be replaced; a file never may."""
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise OutputError(f"{folder}: is a file, but a folder would be written. Choose another name.")
+    if not force and os.path.lexists(folder):
+        raise exists_already(folder)
+
+
+def exists_already(output: Path) -> OutputError:
+    """What to raise for an output that may only be replaced by force."""
+    return OutputError(f"{output}: exists already. Choose another name, or use --force (force=True) to replace it.")
+
+
+def _nearest_existing(folder: Path) -> Path:
+    while not os.path.lexists(folder) and folder != folder.parent:
+        folder = folder.parent
+    return folder
+
+
+def _shown(output: Path) -> str:
+    text = str(output)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."

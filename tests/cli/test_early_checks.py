@@ -1,0 +1,268 @@
+"""What can't work ends before torch is imported: every case runs in one process in which torch can't be imported."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, fields, is_dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import pytest
+
+import elmo
+from elmo.cli import analyze_neighbors, analyze_pos, analyze_wsd
+from elmo.cli.early_checks import As, check, roles
+from elmo.cli.main import VERBS
+from elmo.errors import ElmoError, OutputError, TextError
+from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.describe import outline
+from elmo.weights.native.write import write
+
+RUNNER = """
+import contextlib, io, json, sys
+
+class NoTorch:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "torch":
+            raise ImportError("torch was imported")
+
+sys.meta_path.insert(0, NoTorch)
+from elmo.cli.main import main
+found = []
+for argv in json.load(sys.stdin):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main(argv)
+        except SystemExit as end:
+            code = end.code
+    found.append([code, err.getvalue()])
+json.dump(found, sys.stdout)
+"""
+
+LABELLED = "the O\nbank B-X\n\n"
+# name: (arguments, what the message says); {} stands for the folder of the files below
+CASES = {
+    "perplexity: no text": ("perplexity {}/none.txt", "there is no such file"),
+    "perplexity: no model": ("perplexity {}/no-model {}/text.txt", "no model of that name"),
+    "perplexity: no softmax": ("perplexity {}/deaf {}/text.txt", "has no softmax"),
+    "perplexity: over the text": ("perplexity {}/text.txt --per-token {}/text.txt --force", "is the text itself"),
+    "perplexity: tokens in the way": ("perplexity {}/text.txt --per-token {}/taken", "exists already"),
+    "perplexity: no folder": ("perplexity {}/text.txt --per-token {}/text.txt/x", "is not a folder"),
+    "perplexity: no manifest": ("perplexity {}/text.txt --manifest {}/none", "there is no such file"),
+    "perplexity: another manifest": ("perplexity {}/text.txt --manifest {}/text.txt", "no column"),
+    "scores: no text": ("scores {}/none.txt", "there is no such file"),
+    "scores: a folder": ("scores {}", "is a folder, but a text file"),
+    "scores: no model": ("scores {}/text.txt -m {}/no-model", "no model of that name"),
+    "scores: no softmax": ("scores {}/deaf {}/text.txt", "has no softmax"),
+    "substitutes: no mark": ("substitutes 'no mark'", "exactly one place must be marked"),
+    "substitutes: no word": ("substitutes '[a] b' --top 0", "--top is 0"),
+    "substitutes: no softmax": ("substitutes {}/deaf '[a] b'", "has no softmax"),
+    "embed: no layer": ("embed {}/text.txt -o {}/new.h5 --layers 7", "the model has 3 layers"),
+    "embed: no such layers": ("embed {}/text.txt -o {}/new.h5 --layers upper", "chooses no layers"),
+    "embed: weights": ("embed {}/text.txt -o {}/new.h5 --layers 1,2", "has 2 weights, but the model has 3"),
+    "embed: no layer of a text": ("embed 'The bank .' --layers -4", "the model has 3 layers"),
+    "embed: no layer of AllenNLP's": ("embed {}/text.txt -o {}/new.h5 -m {}/allennlp --layers 2", "the model has 2"),
+    "embed: no model": ("embed {}/text.txt -o {}/new.h5 -m {}/no-model", "no model of that name"),
+    "embed: damaged config": ("embed {}/text.txt -o {}/new.h5 -m {}/damaged", "is not valid JSON"),
+    "embed: no output": ("embed {}/text.txt -o {}/text.txt/new.h5", "is not a folder"),
+    "index: no text": ("index {}/none.txt -o {}/new", "there is no such file"),
+    "index: in the way": ("index {}/text.txt -o {}/deaf", "exists already"),
+    "index: holds the text": ("index {}/text.txt -o {} --force", "is the input itself, or holds it"),
+    "index: no model": ("index {}/text.txt -o {}/new -m {}/no-model", "no model of that name"),
+    "neighbors: no index": ("analyze neighbors {}/none '[a] b'", "there is no such folder"),
+    "neighbors: no vectors": ("analyze neighbors {}/deaf '[a] b' --static {}/none", "there is no such file"),
+    "wsd: no training": (
+        "analyze wsd --train {}/none --test {}/text.txt --inventory {}/text.txt", "there is no such file",
+    ),
+    "wsd: no test": ("analyze wsd --train {}/text.txt --test {}/none --inventory {}/text.txt", "{}/none: there is no"),
+    "wsd: output": (
+        "analyze wsd --train {}/text.txt --test {}/text.txt --inventory {}/text.txt -o {}/taken", "exists already",
+    ),
+    "pos: no dev": ("analyze pos --train {}/text.txt --dev {}/none --test {}/text.txt", "{}/none: there is no"),
+    "pos: over its input": (
+        "analyze pos --train {}/text.txt --dev {}/text.txt --test {}/text.txt -o {}/text.txt --force",
+        "is the input itself",
+    ),
+    "pos: no model": (
+        "analyze pos --train {}/text.txt --dev {}/text.txt --test {}/text.txt -m {}/no-model", "no model of that name",
+    ),
+    "train: no data": ("task train ner --train {}/none -o {}/run", "there is no such file"),
+    "train: no dev": ("task train ner --train {}/labelled --dev {}/none -o {}/run", "{}/none: there is no"),
+    "train: no static": ("task train ner --train {}/labelled -o {}/run --static g={}/none", "{}/none: there is no"),
+    "train: no model": ("task train ner --train {}/labelled -o {}/run --model {}/no-model", "no model of that name"),
+    "train: in the way": ("task train ner --train {}/labelled -o {}/deaf", "is not empty"),
+    "train: a file": ("task train ner --train {}/labelled -o {}/taken", "is not a folder"),
+    "train: nothing to resume": ("task train ner --train {}/labelled -o {}/run --resume", "no run to resume"),
+    "train: no config": ("task train ner {}/none.toml --train {}/labelled -o {}/run", "there is no such file"),
+    "evaluate: no model": ("task evaluate {}/none {}/labelled", "no task model"),
+    "evaluate: another model": ("task evaluate {}/deaf {}/labelled", "isn't the config of a task model"),
+    "evaluate: no data": ("task evaluate {}/tagger {}/none", "{}/none: there is no"),
+    "evaluate: output": ("task evaluate {}/tagger {}/labelled -o {}/taken", "exists already"),
+    "evaluate: over its input": ("task evaluate {}/tagger {}/labelled -o {}/labelled --force", "is the input itself"),
+    "predict: no text": ("task predict {}/tagger {}/none", "{}/none: there is no"),
+    "predict: output": ("task predict {}/tagger {}/text.txt -o {}/deaf", "is a folder"),
+    "predict: no biLM": ("task predict {}/tagger {}/text.txt --model {}/no-model", "no model of that name"),
+    "predict: no tokenizer": ("task predict {}/tagger {}/text.txt --tokenizer none:at", "none"),
+    "pretrain: no data": ("pretrain --data {}/none -o {}/run", "is not prepared data"),
+    "pretrain: in the way": ("pretrain --data {}/prepared -o {}/deaf", "is not empty"),
+    "pretrain: a file": ("pretrain --data {}/prepared -o {}/taken", "is not a folder"),
+    "pretrain: no config": ("pretrain {}/none.toml --data {}/prepared -o {}/run", "there is no such file"),
+    "pretrain: another config": ("pretrain {}/text.txt --data {}/prepared -o {}/run", "is not a TOML file"),
+    "finetune: no data": ("finetune --data {}/none -o {}/run", "is not prepared data"),
+    "finetune: no old text": ("finetune --data {}/prepared --old {}/none -o {}/run", "{}/none: there is no"),
+    "finetune: no softmax": ("finetune -m {}/deaf --data {}/prepared -o {}/run", "has no softmax"),
+    "finetune: in the way": ("finetune --data {}/prepared -o {}/deaf", "is not empty"),
+    "convert: no model": ("convert {}/no-model {}/new", "no model of that name"),
+    "convert: no options": ("convert {}/text.txt {}/new --options {}/none", "{}/none: there is no"),
+    "convert: in the way": ("convert {}/deaf {}/tagger", "exists already"),
+    "convert: a file": ("convert {}/deaf {}/taken --force", "is a file, but a folder"),
+    "reproduce: no data": ("reproduce table2 ner --train {}/none -o {}/run", "there is no such file"),
+    "bench: no text": ("bench {}/none", "there is no such file"),
+    "bench: no model": ("bench -m {}/no-model", "no model of that name"),
+    "plot: no run": ("plot {}/none -o {}/new.png", "there is no such folder"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files that are what they seem as far as is looked at early; no model in it could be loaded."""
+    path = tmp_path_factory.mktemp("early")
+    (path / "text.txt").write_text("the bank was steep .\n")
+    (path / "labelled").write_text(LABELLED)
+    (path / "taken").write_text("somebody's\n")
+    bundled = Path(elmo.__file__).parent / "bundled" / "small-en"
+    for name in ("deaf", "damaged", "allennlp", "tagger", "prepared"):
+        (path / name).mkdir()
+    (path / "deaf" / "config.json").write_bytes((bundled / "config.json").read_bytes())
+    (path / "deaf" / "model.safetensors").write_bytes(b"")
+    (path / "damaged" / "config.json").write_text("{")
+    (path / "damaged" / "model.safetensors").write_bytes(b"")
+    (path / "allennlp" / "options.json").write_text(json.dumps({"lstm": {"n_layers": 1}}))
+    (path / "allennlp" / "weights.hdf5").write_bytes(b"")
+    config = {"format_version": 2, "task": "ner", "settings": {}, "vocabulary": {}, "bilm": None}
+    config |= {"num_trained_words": 0, "metadata": {}}
+    (path / "tagger" / "config.json").write_text(json.dumps(config))
+    (path / "prepared" / "data.json").write_text(json.dumps({"format_version": 1}))
+    return path
+
+
+@pytest.fixture(scope="module")
+def outcomes(folder: Path) -> dict[str, tuple[int, str]]:
+    """Exit code and message of every case."""
+    before = sorted(path.name for path in folder.rglob("*"))
+    calls = [_arguments(line, folder) for line, _ in CASES.values()]
+    environment = {name: value for name, value in os.environ.items() if name != "ELMO_MODEL"}
+    environment |= {"PYTHONPATH": str(Path(elmo.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", RUNNER], input=json.dumps(calls), capture_output=True, text=True, env=environment,
+        cwd=folder, check=True,
+    )  # fmt: skip
+    assert sorted(path.name for path in folder.rglob("*")) == before, "something was written"
+    return dict(zip(CASES, json.loads(done.stdout), strict=True))
+
+
+def _arguments(line: str, folder: Path) -> list[str]:
+    quoted = line.split("'")
+    parts = [part.split() if place % 2 == 0 else [part] for place, part in enumerate(quoted)]
+    return [part.replace("{}", str(folder)) for some in parts for part in some]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_is_refused_before_torch_is_imported(case: str, outcomes: dict, folder: Path) -> None:
+    code, message = outcomes[case]
+    assert CASES[case][1].replace("{}", str(folder)) in message
+    assert code == 2
+    assert "Traceback" not in message and "ImportError" not in message
+
+
+def test_every_verb_that_loads_a_model_has_cases() -> None:
+    tried = {line.split()[0] for line, _ in CASES.values()}
+    without_torch = {"models", "inspect", "download", "prepare", "static", "doctor", "explore"}
+    assert set(VERBS) - without_torch - tried <= {"serve"}  # whose only argument of this kind is bench's
+
+
+def test_every_path_among_the_arguments_has_a_role() -> None:
+    """A field of a path or model that nobody thought of would be checked late, or taken for an input."""
+    found = {}
+    for name in VERBS:
+        module = import_module(f"elmo.cli.{name}")
+        for arguments in vars(module).values():
+            if is_dataclass(arguments) and isinstance(arguments, type) and arguments.__module__ == module.__name__:
+                found |= {(name, field): role for field, role in _declared(arguments)}
+    for arguments in (analyze_neighbors.Arguments, analyze_pos.Arguments, analyze_wsd.Arguments):
+        found |= {(arguments.__module__.rpartition(".")[2], field): role for field, role in _declared(arguments)}
+    outputs = {place: role for place, role in found.items() if place[1] in ("output", "cache", "per_token")}
+    assert set(outputs.values()) <= {"output file", "output folder", "kept folder", "unchecked"}
+    assert {place for place, role in found.items() if role == "unchecked"} == {
+        ("embed", "input"), ("embed", "output"), ("inspect", "model"), ("perplexity", "inputs"),
+        ("perplexity", "model"), ("scores", "inputs"), ("scores", "model"), ("substitutes", "inputs"),
+        ("substitutes", "model"),
+    }  # fmt: skip
+    assert {role for place, role in found.items() if place[1] == "model"} <= {
+        "model", "named model", "language model", "unchecked",
+    }  # fmt: skip
+
+
+def _declared(arguments: type) -> list[tuple[str, str]]:
+    from elmo.cli.early_checks import _role
+
+    hints = __import__("typing").get_type_hints(arguments, include_extras=True)
+    named = ((field.name, _role(field.name, hints[field.name])) for field in fields(arguments))
+    return [(name, role) for name, role in named if role is not None]
+
+
+@dataclass(frozen=True)
+class Anything:
+    """Arguments of no verb."""
+
+    train: Path
+    output: Annotated[Path | None, As("output file")] = None
+    force: bool = False
+
+
+def test_a_path_without_a_role_is_an_input(tmp_path: Path) -> None:
+    assert [role for _, role, _ in roles(Anything(tmp_path))] == ["input"]
+    with pytest.raises(TextError, match="there is no such file"):
+        check(Anything(tmp_path / "none"))
+
+
+def test_an_output_is_refused_where_nothing_may_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = tmp_path / "text"
+    text.write_text("a\n")
+    check(Anything(text, tmp_path / "new" / "folders" / "out"))
+    monkeypatch.setattr(os, "access", lambda path, mode: mode == os.R_OK)
+    with pytest.raises(OutputError, match="may not write to the folder"):
+        check(Anything(text, tmp_path / "out"))
+
+
+def test_an_input_is_refused_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = tmp_path / "text"
+    text.write_text("a\n")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(TextError, match="may not read it"):
+        check(Anything(text))
+
+
+def test_an_outline_agrees_with_the_model(model_folder: Path, language_model: Checkpoint, tmp_path: Path) -> None:
+    found = outline(str(model_folder))
+    assert (found.num_layers, found.has_softmax) == (language_model.config.num_layers + 1, True)
+    (model_folder / "softmax.safetensors").unlink()
+    assert outline(str(model_folder)).has_softmax is False
+    assert outline("somebody/not-downloaded").num_layers is None
+    with pytest.raises(ElmoError):
+        outline(str(tmp_path / "none"))
+
+
+def test_a_right_command_passes(model_folder: Path, language_model: Checkpoint, tmp_path: Path) -> None:
+    """The checks refuse nothing that works: force over an existing model, and one layer of all."""
+    np.testing.assert_equal(outline(model_folder).num_layers, 3)
+    write(language_model, tmp_path / "other")
+    from elmo.cli.main import main
+
+    assert main(["convert", str(model_folder), str(tmp_path / "other"), "--force", "--quiet"]) == 0
+    assert main(["embed", "the bank", "-m", str(model_folder), "--layers", "-3", "--json"]) == 0
