@@ -276,7 +276,13 @@ class RunFolder:
         pointer = self.checkpoints / name
         if not pointer.is_file():
             return None
-        folder = pointer.with_name(read_bytes(pointer, limit=_POINTER_BYTES).decode("utf-8").strip())
+        try:
+            folder = pointer.with_name(read_bytes(pointer, limit=_POINTER_BYTES).decode("utf-8").strip())
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it holds no name"
+            raise OutputError(
+                f"{pointer}: can't be read: {why}. Write the name of a checkpoint folder in it."
+            ) from error
         return folder if folder.is_dir() else None
 
     def _checkpoints(self) -> list[Path]:
