@@ -7,14 +7,14 @@ import sys
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_type_hints
 
 import numpy as np
 import pytest
 
 import elmo
-from elmo.cli import analyze_neighbors, analyze_pos, analyze_wsd
-from elmo.cli.early_checks import As, check, roles
+from elmo.cli.analyze import ANALYSES
+from elmo.cli.early_checks import As, _role, check, roles
 from elmo.cli.main import VERBS
 from elmo.errors import ElmoError, OutputError, TextError
 from elmo.weights.checkpoint import Checkpoint
@@ -189,17 +189,15 @@ def test_every_verb_that_loads_a_model_has_cases() -> None:
 def test_every_path_among_the_arguments_has_a_role() -> None:
     """A field of a path or model that nobody thought of would be checked late, or taken for an input."""
     found = {}
-    for name in VERBS:
+    for name in (*VERBS, *(f"analyze_{analysis}" for analysis in ANALYSES)):
         module = import_module(f"elmo.cli.{name}")
         for arguments in vars(module).values():
             if is_dataclass(arguments) and isinstance(arguments, type) and arguments.__module__ == module.__name__:
                 found |= {(name, field): role for field, role in _declared(arguments)}
-    for arguments in (analyze_neighbors.Arguments, analyze_pos.Arguments, analyze_wsd.Arguments):
-        found |= {(arguments.__module__.rpartition(".")[2], field): role for field, role in _declared(arguments)}
-    outputs = {place: role for place, role in found.items() if place[1] in ("output", "cache", "per_token")}
+    outputs = {place: role for place, role in found.items() if place[1] in ("output", "cache", "per_token", "figure")}
     assert set(outputs.values()) <= {"output file", "output folder", "kept folder", "unchecked"}
     assert {place for place, role in found.items() if role == "unchecked"} == {
-        ("embed", "input"), ("embed", "output"), ("inspect", "model"), ("perplexity", "inputs"),
+        ("embed", "inputs"), ("embed", "output"), ("inspect", "model"), ("perplexity", "inputs"),
         ("perplexity", "model"), ("scores", "inputs"), ("scores", "model"), ("substitutes", "inputs"),
         ("substitutes", "model"),
     }  # fmt: skip
@@ -209,11 +207,14 @@ def test_every_path_among_the_arguments_has_a_role() -> None:
 
 
 def _declared(arguments: type) -> list[tuple[str, str]]:
-    from elmo.cli.early_checks import _role
-
-    hints = __import__("typing").get_type_hints(arguments, include_extras=True)
-    named = ((field.name, _role(field.name, hints[field.name])) for field in fields(arguments))
-    return [(name, role) for name, role in named if role is not None]
+    hints = get_type_hints(arguments, include_extras=True)
+    found = []
+    for field in fields(arguments):
+        if is_dataclass(hints[field.name]):
+            found += _declared(hints[field.name])
+        elif (role := _role(field.name, hints[field.name])) is not None:
+            found.append((field.name, role))
+    return found
 
 
 @dataclass(frozen=True)

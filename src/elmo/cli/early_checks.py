@@ -5,7 +5,7 @@ annotation where a verb means something else; a field of type Path without a rol
 so no verb has to.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from glob import has_magic
 from pathlib import Path
@@ -37,11 +37,14 @@ class As:
     role: Role
 
 
+Flags = Mapping[str, Any]
+
 _ROLES: dict[str, Role] = {
     "text": "input",
     "model": "model",
     "output": "output file",
     "per_token": "output file",
+    "figure": "output file",
     "cache": "kept folder",
 }
 
@@ -56,13 +59,14 @@ def check(arguments: object) -> None:
     for path in inputs:
         if not has_magic(str(path)):  # a pattern of names is for those who read the text
             check_is_text_file(path)
+    flags = _flags(arguments)
     for _, role, value in found:
         if role in _WITH_CONTENT:
-            _WITH_CONTENT[role](value, arguments)
+            _WITH_CONTENT[role](value, flags)
     for _, role, value in found:
         if role in _OUTPUTS:
             require_possible(value)
-            _OUTPUTS[role](value, bool(getattr(arguments, "force", False)))
+            _OUTPUTS[role](value, bool(flags.get("force")))
             for one in inputs if role != "kept folder" else ():
                 require_other_file(one, value, kind="input")
 
@@ -73,7 +77,7 @@ def roles(arguments: object) -> Iterator[tuple[str, Role, Any]]:
     for field in fields(arguments):  # type: ignore[arg-type] - a dataclass, like all arguments
         value, annotation = getattr(arguments, field.name), hints[field.name]
         if is_dataclass(value):
-            yield from _roles_of_settings(value)
+            yield from _roles_of_tokens(value) if hasattr(value, "static_files") else roles(value)
             continue
         role = _role(field.name, annotation)
         if role is None or (value is None and role not in ("model", "language model")):
@@ -96,49 +100,54 @@ def _parts(annotation: Any) -> Iterator[Any]:
         yield from _parts(part)
 
 
-def _roles_of_settings(settings: Any) -> Iterator[tuple[str, Role, Any]]:
-    """Of a task: which vectors its tokens have."""
-    tokens = getattr(settings, "tokens", None)
-    if tokens is None:
-        return
+def _flags(arguments: object) -> dict[str, Any]:
+    """All values by their names, those of groups of flags included."""
+    found = {field.name: getattr(arguments, field.name) for field in fields(arguments)}  # type: ignore[arg-type]
+    for value in [value for value in found.values() if is_dataclass(value)]:
+        found |= _flags(value)
+    return found
+
+
+def _roles_of_tokens(tokens: Any) -> Iterator[tuple[str, Role, Any]]:
+    """Of a task's `TokenSettings`."""
     for file in tokens.static_files.values():
         yield "static", "input", file
     if tokens.encoder == "elmo":
         yield "model", "model", tokens.model or None
 
 
-def _check_folder(path: Path, _: object) -> None:
+def _check_folder(path: Path, _: Flags) -> None:
     if not path.is_dir():
         what = "is not a folder" if path.exists() else "there is no such folder"
         raise ConfigError(f"{path}: {what}. Paths count from {Path.cwd()}; check the spelling.")
 
 
-def _check_prepared(path: Path, _: object) -> None:
+def _check_prepared(path: Path, _: Flags) -> None:
     # Here, and in what follows, for the sake of verbs that don't need it.
     from elmo.corpus.shards import read_report
 
     read_report(path)
 
 
-def _check_task_model(path: Path, _: object) -> None:
+def _check_task_model(path: Path, _: Flags) -> None:
     from elmo.tasks.saved_config import CONFIG_FILE, read_config, saved_folder
 
     read_config(saved_folder(path) / CONFIG_FILE)
 
 
-def _check_model(model: Any, arguments: object) -> None:
+def _check_model(model: Any, flags: Flags) -> None:
     from elmo.weights.describe import outline
 
-    if getattr(arguments, "resume", False):  # it has its own
+    if flags.get("resume"):  # it has its own
         return
-    options = getattr(arguments, "options", None)
+    options = flags.get("options")
     outline(model if options is None or model is None else (options, model))
 
 
-def _check_language_model(model: Any, arguments: object) -> None:
+def _check_language_model(model: Any, flags: Flags) -> None:
     from elmo.weights.describe import outline
 
-    if not getattr(arguments, "resume", False) and outline(model).has_softmax is False:
+    if not flags.get("resume") and outline(model).has_softmax is False:
         raise WeightFileError(
             f"{model or 'the default model'} has no softmax over a vocabulary, so it can't predict words. Published "
             "weights often leave it out. Add softmax.safetensors and vocab.txt, or use a model pretrained with 'elmo "
@@ -148,15 +157,15 @@ def _check_language_model(model: Any, arguments: object) -> None:
 
 def check_language_model(model: str | None) -> None:
     """Raises unless there is such a model, and it has a softmax as far as its config tells."""
-    _check_language_model(model, None)
+    _check_language_model(model, {})
 
 
 def _check_kept_folder(folder: Path, _: bool) -> None:
     if folder.exists():
-        _check_folder(folder, None)
+        _check_folder(folder, {})
 
 
-_WITH_CONTENT: dict[Role, Callable[[Any, object], None]] = {
+_WITH_CONTENT: dict[Role, Callable[[Any, Flags], None]] = {
     "input folder": _check_folder,
     "prepared data": _check_prepared,
     "task model": _check_task_model,
