@@ -29,6 +29,11 @@ ENGLISH = [
     ("fair", r"", 28), ("rose", r"", 28), ("fall", r"", 28), ("rock", r"band|music|album|roll", 12), ("rock", r"", 18),
     ("kind", r"", 24), ("lead", r"pipe|metal|zinc|pencil|bullet", 10), ("lead", r"", 22), ("watch", r"", 24),
     ("plant", r"", 20), ("wave", r"", 18), ("wind", r"", 18),
+    # Words that stand where one meaning of those above can stand.
+    ("summer", r"", 12), ("winter", r"", 12), ("autumn", r"", 8), ("morning", r"", 10), ("evening", r"", 8),
+    ("river", r"", 10), ("stream", r"", 8), ("lake", r"", 8), ("fountain", r"", 6), ("duty", r"", 8), ("power", r"", 8),
+    ("freedom", r"", 8), ("privilege", r"", 6), ("north", r"", 8), ("corner", r"", 8), ("song", r"", 8), ("story", r"", 10),
+    ("novel", r"", 8), ("poem", r"", 6), ("sing", r"", 8), ("dance", r"", 8), ("run", r"", 8),
 ]  # fmt: skip
 KOREAN = [
     ("연기", r"불|담배|화재|검은|굴뚝", 12), ("연기", r"", 60), ("연기가", r"불|담배|화재|검은|굴뚝", 8), ("연기가", r"", 30),
@@ -44,7 +49,8 @@ _ANY_WORD = re.compile("|".join(rf"(?:^| ){word} " for word in {word for word, _
 _LICENCES = re.compile(r"public domain|CC0|CC BY(-SA)? [34]\.0|CC BY-SA 3\.0 \(Wikipedia\)|CC BY \(African", re.ASCII)
 _NOT_LICENCES = re.compile(r"NC|ND|copyright|UN records")
 _UNWANTED = re.compile(
-    r"\b(nigger|negro|savage|slut|rape|whore|fuck|shit|bitch)|새끼|병신|씨발|시발|ㅅㅂ|지랄|년아|개같", re.I
+    r"\b(nigger|negro|savage|slut|rape|whore|fuck|shit|bitch)|새끼|병신|씨발|시발|ㅅㅂ|지랄|년아|개같|빨갱이|북괴|쓰레기|망해",
+    re.I,
 )
 
 

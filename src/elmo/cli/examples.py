@@ -58,6 +58,11 @@ EXAMPLES = {
     "reproduce": (
         "elmo reproduce table2 ner --train train.conll --test test.conll -o ablations --seeds 1 2 3",
     ),
+    "explore": (
+        "elmo explore",
+        "elmo explore --model my-run/model --text corpus.txt --sample",
+        "elmo explore --export my-page",
+    ),
     "serve": (
         "elmo serve",
         "elmo serve small-en small-ko --port 8080",

@@ -38,6 +38,7 @@ VERBS = {
     "index": "a text -> an index of its words in context, for 'elmo analyze neighbors'",
     "analyze": "what the layers know: senses, parts of speech, geometry; beside untrained and static vectors",
     "reproduce": "the paper's tables and figures, on your own files",
+    "explore": "a page in the browser: a word in its sentence, layer by layer",
     "serve": "vectors over HTTP, in the shape of OpenAI's API",
     "doctor": "what is installed, what is missing, what this machine can do",
     "bench": "speed here against the floor here, by dtype and batch",

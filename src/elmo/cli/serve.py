@@ -65,7 +65,7 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0 after a signal."""
     arguments = parsed(Arguments, argv, "serve")
-    _require_libraries()
+    require_libraries("elmo serve")
     # Here, so that --help does not wait for torch.
     from elmo.serve.app import create_app
     from elmo.serve.listening.address import bound, require_key, url
@@ -106,7 +106,8 @@ def _settings(arguments: Arguments) -> "ServeSettings":
     )
 
 
-def _require_libraries() -> None:
+def require_libraries(command: str) -> None:
+    """MissingExtraError unless the libraries of the server, which `command` needs, are installed."""
     for library in _LIBRARIES:
         if find_spec(library) is None:
-            raise MissingExtraError(library, "serve", "elmo serve")
+            raise MissingExtraError(library, "serve", command)

@@ -97,7 +97,7 @@ class ContextIndex:
         """Unit vectors of some tokens, as float32."""
         if not isinstance(layer, int):
             lengths = self._lengths[:, tokens]
-            weights = self._checked_weights(layer)
+            weights = self.checked_weights(layer)
             return unit_vectors(sum(w * lengths[i, :, None] * self.vectors(tokens, i) for i, w in enumerate(weights)))
         layer = self._checked(layer)
         rows = self._token_words[tokens] if layer == 0 else tokens
@@ -142,7 +142,7 @@ class ContextIndex:
         unit = vector / (length or 1.0)
         if isinstance(layer, int):
             return self._of_tokens(self._products(unit, self._checked(layer)), layer)
-        weights = self._checked_weights(layer)
+        weights = self.checked_weights(layer)
         products = sum(
             weight * self._lengths[i] * self._of_tokens(self._products(unit, i), i) for i, weight in enumerate(weights)
         )
@@ -209,7 +209,8 @@ class ContextIndex:
             raise ConfigError(f"layer is {layer}, but the index has layers 0 to {self.num_layers - 1}. Choose one.")
         return layer % self.num_layers
 
-    def _checked_weights(self, weights: Sequence[float]) -> Float[np.ndarray, " layers"]:
+    def checked_weights(self, weights: Sequence[float]) -> Float[np.ndarray, " layers"]:
+        """Weights for its layers as float32. ConfigError for another number of them, NaN, inf, and zeros alone."""
         found = np.asarray(weights, dtype=np.float32)
         if found.shape != (self.num_layers,) or not np.isfinite(found).all() or not found.any():
             raise ConfigError(

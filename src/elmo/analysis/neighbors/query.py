@@ -44,7 +44,7 @@ def neighbors(
     vectors = layers[:, place + (1 if embedder.keep_boundaries else 0)]
     queries: list[tuple[LayerOrWeights, np.ndarray]] = list(enumerate(vectors))
     if weights is not None:
-        queries.append((list(weights), np.asarray(weights, dtype=np.float32) @ vectors))
+        queries.append((list(weights), index.checked_weights(weights) @ vectors))
     word, own = tokens[place], tuple(tokens)
     forms = forms_of(noun, index.words) if noun else ()
     return [

@@ -1,0 +1,125 @@
+"""`elmo explore`: the explorer page in the browser."""
+
+import os
+import sys
+import webbrowser
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import tyro
+from tqdm import tqdm
+
+from elmo.cli.arguments import parsed
+from elmo.cli.serve import require_libraries
+from elmo.errors import ConfigError
+from elmo.process.device import Device
+
+if TYPE_CHECKING:
+    from elmo.explorer.explored import Explored
+
+_BUNDLED = ("small-en", "small-ko")
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Open a page that shows what each layer makes of a word in its sentence: neighbors, a map of all occurrences, two
+    sentences compared, and words for a gap.
+
+    Without --model it shows the bundled models, English and Korean, each with a text of its language. It listens on
+    this machine only and asks no other host for anything. Ctrl-C ends it."""
+
+    model: Annotated[tuple[str, ...], tyro.conf.arg(aliases=["-m"], metavar="MODEL [MODEL ...]")] = ()
+    """Names, folders or files, or hub ids (default: $ELMO_MODEL, or the bundled models)."""
+    text: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """A text to find neighbors in, one tokenized sentence per line (default: the bundled ones)."""
+    tokenizer: Literal["whitespace", "unicode"] = "whitespace"
+    """How a line of the text becomes tokens."""
+    tokens: int = 200_000
+    """Tokens of the text that are indexed at most."""
+    sample: bool = False
+    """Draw sentences from the whole text instead of taking the first ones."""
+    run: Annotated[Path | None, tyro.conf.arg(metavar="RUN")] = None
+    """A run of 'elmo task train': offer the mix of layers that it learned."""
+    export: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
+    """Write the page with its examples to a folder that needs no server, and end."""
+    force: bool = False
+    """Replace an existing folder of an export."""
+    host: str = "127.0.0.1"
+    """Address to listen on; a loopback one."""
+    port: int = 8010
+    """Port to listen on; 0 takes any free one."""
+    no_browser: bool = False
+    """Don't open the browser."""
+    dtype: Literal["float32", "bfloat16", "int8", "auto"] = "float32"
+    """Precision of matrix products."""
+    device: Device = "auto"
+    """Where to compute."""
+    quiet: bool = False
+    """No progress, and don't say where the page is."""
+
+
+def main(argv: list[str]) -> int:
+    """Runs the command; 0 after a signal."""
+    arguments = parsed(Arguments, argv, "explore")
+    require_libraries("elmo explore")
+    # Here, so that --help does not wait for torch.
+    from elmo.explorer.frozen import export
+    from elmo.explorer.mixes import learned_mixes
+    from elmo.explorer.routes import PATH, Page
+    from elmo.serve.app import create_app
+    from elmo.serve.listening.address import bound, is_loopback, url
+    from elmo.serve.listening.server import run
+
+    mixes = learned_mixes(arguments.run) if arguments.run else []
+    if arguments.export is not None:
+        models = _models(arguments)
+        _index(list(models.values()), arguments.quiet)
+        export(models, arguments.export, force=arguments.force)
+        print(arguments.export / "index.html")
+        return 0
+    with bound(arguments.host, arguments.port) as listening:
+        if not is_loopback(listening):
+            raise ConfigError(
+                f"the explorer has no keys, but other machines could reach it on {arguments.host}. Leave out --host; "
+                "to show somebody else a page, export it with --export FOLDER, or use 'Save as page' in it."
+            )
+        models = _models(arguments)
+        _index(list(models.values())[:1], arguments.quiet)
+        page = f"{url(listening)}{PATH}"
+
+        def tell() -> None:
+            if not arguments.quiet:
+                print(f"the page is at {page} (Ctrl-C ends it)", file=sys.stderr, flush=True)
+            if not arguments.no_browser:
+                webbrowser.open(page)
+
+        app = create_app([model.model for model in models.values()], extra_routes=Page(models, mixes).routes())
+        run(app, listening, started=tell)
+    return 0
+
+
+def _models(arguments: Arguments) -> "dict[str, Explored]":
+    from elmo.explorer.explored import Explored
+    from elmo.explorer.texts import ExploredText
+    from elmo.weights.hub import MODEL_VARIABLE
+
+    text = None
+    if arguments.text is not None:
+        limits = (arguments.tokens, arguments.sample)
+        text = ExploredText(arguments.text, arguments.text.name, arguments.tokenizer, *limits)
+    from_environment = (os.environ[MODEL_VARIABLE],) if os.environ.get(MODEL_VARIABLE) else None
+    names = arguments.model or from_environment or (_BUNDLED if text is None else _BUNDLED[:1])
+    found = [Explored.load(name, text=text, device=arguments.device, dtype=arguments.dtype) for name in names]
+    return {one.model.name: one for one in found}
+
+
+def _index(models: "list[Explored]", quiet: bool) -> None:
+    for model in models:
+        with tqdm(unit="sentence", disable=quiet, file=sys.stderr, delay=0.5, leave=False) as bar:
+            model.index(lambda done, total, bar=bar: _show(bar, done, total))
+
+
+def _show(bar: tqdm, done: int, total: int) -> None:
+    bar.total = total
+    bar.update(done - bar.n)

@@ -1,0 +1,135 @@
+"""Explored: a served model with the text that is searched, its index, and what is known of the model."""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from elmo.analysis.neighbors.context_index import ContextIndex
+from elmo.explorer import views
+from elmo.explorer.examples import Example, bundled_examples, own_example
+from elmo.explorer.quality import Quality, quality_of
+from elmo.explorer.texts import ExploredText, bundled_text
+from elmo.explorer.views import Marked
+from elmo.serve.models import ServedModel
+from elmo.serve.refusals import invalid
+from elmo.weights import hub
+from elmo.weights.catalogue import known_models
+
+_CODES = {"English": "en", "Korean": "ko"}
+
+
+class ModelInfo(msgspec.Struct):
+    """What the page says of a model."""
+
+    name: str
+    language: str
+    """"en", "ko", ...; empty: not known."""
+    model_hash: str
+    layers: int
+    dim: int
+    has_softmax: bool
+    text: str | None
+    """What its index is called; null: there is none, and neither neighbors nor a map."""
+    is_bundled_text: bool
+    examples: list[Example]
+    quality: Quality | None
+
+
+class TextInfo(msgspec.Struct):
+    """What the index of a model's text holds."""
+
+    tokens: int
+    tokens_in_source: int
+    sentences: int
+
+
+@dataclass
+class Explored:
+    """A model as the page shows it. All methods may be called from any thread."""
+
+    model: ServedModel
+    text: ExploredText | None = None
+    language: str = ""
+    quality: Quality | None = None
+    _index: ContextIndex | None = field(default=None, init=False, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    @classmethod
+    def load(
+        cls, model: str | None = None, *, text: ExploredText | None = None, device: str = "auto", dtype: str = "float32"
+    ) -> "Explored":
+        """A model by name, path or hub id, with its figures; `text` (default: the bundled one of its language)."""
+        served = ServedModel.load(model, device=device, dtype=dtype)
+        known = known_models().get(served.name)
+        language = _CODES.get(known.languages[0], "") if known and known.bundled else ""
+        files = hub.resolve(model)
+        folder = files[0].parent if isinstance(files, tuple) else files
+        quality = quality_of(Path(folder), served.embedder.model_hash)
+        return cls(served, text or bundled_text(language or "en"), language, quality)
+
+    def index(self, on_sentences: Callable[[int, int], None] = lambda *_: None) -> ContextIndex:
+        """The index of its text, made or opened at the first call. Raises Refusal if it has no text."""
+        if self.text is None:
+            raise invalid(
+                "there is no text to search for neighbors. Start the page with one: elmo explore --text FILE", "model"
+            )
+        with self._lock:
+            if self._index is None:
+                self._index = self.text.index(self.model.embedder, on_sentences)
+            return self._index
+
+    def info(self) -> ModelInfo:
+        """What the page says of it."""
+        embedder = self.model.embedder
+        return ModelInfo(
+            name=self.model.name,
+            language=self.language,
+            model_hash=embedder.model_hash,
+            layers=embedder.num_layers,
+            dim=embedder.layer_dim,
+            has_softmax=self.model.substitutes is not None,
+            text=self.text.name if self.text else None,
+            is_bundled_text=self._is_bundled,
+            examples=self._examples(),
+            quality=self.quality,
+        )
+
+    def text_info(self) -> TextInfo:
+        """What its index holds, which is made for it if need be."""
+        facts = self.index().facts
+        return TextInfo(facts.num_tokens, facts.tokens_in_source, facts.num_sentences)
+
+    def neighbors(self, one: Marked, count: int, weights: Sequence[float] | None) -> views.Neighbors:
+        """The tokens nearest to a marked one."""
+        return views.neighbors_view(self.index(), self.model.embedder, one, count=count, weights=weights)
+
+    def occurrences(self, marked: Sequence[Marked], limit: int, weights: Sequence[float] | None) -> views.WordMap:
+        """The occurrences of the marked words on a plane."""
+        return views.map_view(self.index(), self.model.embedder, marked, weights=weights, limit=limit)
+
+    def similarity(self, a: Sequence[str], b: Sequence[str], weights: Sequence[float] | None) -> views.Similarity:
+        """The tokens of two sentences compared."""
+        return views.compare_view(self.model.embedder, a, b, weights=weights)
+
+    def substitutes(self, one: Marked, count: int) -> views.Substitutes:
+        """Words for the marked place. Raises Refusal if the model has no softmax."""
+        if self.model.substitutes is None:
+            raise invalid(
+                f"{self.model.name} has no softmax (softmax.safetensors), so it can't say which words it expects. "
+                "Published models have none either; explore one that 'elmo pretrain' made.",
+                "model",
+            )
+        return views.gap_view(self.model.substitutes(*one, count))
+
+    @property
+    def _is_bundled(self) -> bool:
+        return self.text is not None and self.text == bundled_text(self.language or "en")
+
+    def _examples(self) -> list[Example]:
+        if self._is_bundled or self.text is None:
+            return bundled_examples(self.language or "en")
+        own = own_example(self.index())
+        return [own] if own else bundled_examples(self.language or "en")

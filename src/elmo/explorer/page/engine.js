@@ -1,0 +1,65 @@
+// Where answers come from: those kept in the page first, then the server, if there is one.
+
+export class Engine {
+  constructor(kept) {
+    this.answers = new Map(Object.entries(kept?.answers ?? {}));
+    this.isComplete = kept?.is_complete ?? false;
+  }
+
+  static key(route, request) {
+    return request === null ? route : `${route} ${JSON.stringify(request)}`;
+  }
+
+  has(route, request) {
+    return this.answers.has(Engine.key(route, request));
+  }
+
+  // Whether a page without a server can show it; one with a server always can.
+  canAnswer(route, request) {
+    return !this.isComplete || this.has(route, request);
+  }
+
+  async ask(route, request = null) {
+    const key = Engine.key(route, request);
+    if (!this.answers.has(key)) {
+      if (this.isComplete) throw new Error("not kept");
+      const waiting = fetched(route, request);
+      this.answers.set(key, waiting);
+      waiting.then((answer) => this.answers.set(key, answer), () => this.answers.delete(key));
+    }
+    return this.answers.get(key);
+  }
+}
+
+async function fetched(route, request) {
+  const options = request === null ? {} : {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(request),
+  };
+  let response;
+  try {
+    response = await fetch(`/explorer/api/${route}`, options);
+  } catch {
+    throw new Error("elmo explore does not answer: it was stopped, or this machine sleeps. Start it again and reload.");
+  }
+  const answer = await response.json().catch(() => null);
+  if (!response.ok) throw new Error(answer?.error?.message ?? `The server answered with status ${response.status}.`);
+  return answer;
+}
+
+// The requests of the views. The order of the fields is that of the server's kept answers.
+export const requests = {
+  neighbors: (state, one) => ({
+    model: state.model, selected: selected(one), count: 6, weights: state.layer === "mix" ? state.weights : null,
+  }),
+  occurrences: (state, pair) => ({
+    model: state.model, selected: pair.map(selected), weights: state.layer === "mix" ? state.weights : null, limit: 300,
+  }),
+  similarity: (state, a, b) => ({
+    model: state.model, a: a.tokens, b: b.tokens, weights: state.layer === "mix" ? state.weights : null,
+  }),
+  substitutes: (state, one) => ({ model: state.model, selected: selected(one), count: 10 }),
+};
+
+const selected = ({ tokens, place }) => ({ tokens, place });

@@ -1,0 +1,60 @@
+// Neighbors: for each layer, the nearest other words and the nearest uses of the same word, A beside B.
+
+import { badge, h, number, show, style } from "./dom.js";
+import { requests } from "./engine.js";
+import { pairOf } from "./state.js";
+
+export const neighborsView = {
+  load: (engine, state) => Promise.all(pairOf(state).map((one) => engine.ask("neighbors", requests.neighbors(state, one)))),
+
+  draw(element, { state, info, words, data, example }) {
+    const pair = pairOf(state);
+    const rows = data[0].layers.map((_, layer) => row(layer));
+    const quality = info.quality?.senses;
+    const best = quality ? quality.layers.indexOf(Math.max(...quality.layers)) : 0;
+    show(element,
+      example?.works === false && h("p", { class: "note failing" }, words.failing),
+      h("div", { class: `neighbors columns-${pair.length}`, role: "table", "aria-label": words.views.neighbors }, heading(), ...rows),
+      quality && h("p", { class: "note quality" }, words.senses(quality, best)));
+
+    function heading() {
+      return h("div", { class: "row heading", role: "row" }, h("div", { class: "corner", role: "columnheader" }, h("span", { class: "hidden" }, words.layer)),
+        pair.map((one, i) => h("div", { role: "columnheader", class: "head" }, badge("AB"[i]), h("strong", {}, one.tokens[one.place]),
+          h("span", { class: "muted" }, around(one)))));
+    }
+
+    function row(layer) {
+      const isMix = layer === info.layers;
+      const name = isMix ? words.mix : words.layerName(layer);
+      const hint = isMix ? words.mixRow : words.rows[Math.min(layer, 3)];
+      return h("div", { class: "row", role: "row" },
+        h("div", { class: "layer-name", role: "rowheader" }, h("strong", {}, name), h("span", { class: "muted" }, hint)),
+        data.map((answer, i) => h("div", { class: "cell", role: "cell" }, chips(layer, i), lines(answer.layers[layer].same, layer))));
+    }
+
+    function chips(layer, i) {
+      const others = data.filter((_, at) => at !== i).flatMap((answer) => answer.layers[layer].other.map(wordOf));
+      return h("ul", { class: "chips", "aria-label": words.other }, data[i].layers[layer].other.map((near) => {
+        const isOnly = data.length > 1 && !others.includes(wordOf(near));
+        const chip = h("li", { class: `chip ${isOnly ? `only ${"AB"[i]}` : ""}`, title: near.tokens.join(" ") },
+          isOnly && h("span", { class: "hidden" }, words.onlyHere, ": "), h("span", { class: "word" }, wordOf(near)), h("span", { class: "value" }, number(near.cosine)));
+        return style(chip, { "--near": String(Math.max(0, Math.min(1, near.cosine))) });
+      }));
+    }
+
+    function lines(same, layer) {
+      if (layer === 0) return null;  // every use has the same vector
+      if (!same.length) return h("p", { class: "muted none" }, words.none);
+      return h("ul", { class: "kwic", "aria-label": words.same }, same.slice(0, 3).map((near) => h("li", { title: near.tokens.join(" ") },
+        h("span", { class: "value" }, number(near.cosine)),
+        h("span", { class: "left" }, h("span", {}, near.tokens.slice(0, near.position).join(" "))),
+        h("b", {}, wordOf(near)),
+        h("span", { class: "right" }, near.tokens.slice(near.position + 1).join(" ")))));
+    }
+  },
+};
+
+const wordOf = ({ tokens, position }) => tokens[position];
+
+const around = ({ tokens, place }) =>
+  `${place > 2 ? "… " : ""}${tokens.slice(Math.max(0, place - 2), place + 3).join(" ")}${place + 3 < tokens.length ? " …" : ""}`;

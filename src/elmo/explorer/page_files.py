@@ -1,0 +1,97 @@
+"""The page's files, read once into memory, and joined into one file that needs no other.
+
+The modules are written so that joining is simple: every import is one line from "./NAME.js", every export stands before
+a declaration, and no name is declared in two modules. In the joined file the modules follow each other, each after
+those it imports, without these lines. Its scripts and styles are allowed by their SHA-256 alone, and nothing may be
+loaded from anywhere.
+"""
+
+import base64
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+
+from elmo.disk.bounded import read_bytes
+
+_FOLDER = Path(__file__).parent / "page"
+_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
+_BYTES = 1 << 20
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?function|const|class)", re.MULTILINE)
+_DATA = '<script type="application/json" id="frozen">null</script>'
+_STYLE = '<link rel="stylesheet" href="/explorer/style.css">'
+_SCRIPT = '<script type="module" src="/explorer/main.js"></script>'
+_ICON = '<link rel="icon" href="/explorer/icon.svg">'
+
+
+@cache
+def _files() -> dict[str, bytes]:
+    paths = (path for path in _FOLDER.iterdir() if path.suffix in _TYPES)
+    return {path.name: read_bytes(path, limit=_BYTES) for path in sorted(paths)}
+
+
+def file_of(name: str) -> tuple[bytes, str] | None:
+    """A file of the page with its media type, by its bare name; None: the page has no such file."""
+    content = _files().get(name)
+    return None if content is None else (content, _TYPES[Path(name).suffix])
+
+
+def live_page(answers: str = "null") -> str:
+    """The page for a server, with answers (JSON) to show before any request."""
+    return _text("index.html").replace(_DATA, _data(answers))
+
+
+@cache
+def saved_page(answers: str = "null") -> str:
+    """The page as one file. The answers (JSON) are all it can show; "null" is the place for them."""
+    style, script = _text("style.css"), joined_modules()
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    icon = base64.b64encode(_files()["icon.svg"]).decode()
+    replacements = {
+        _ICON: f'<link rel="icon" href="data:image/svg+xml;base64,{icon}">',
+        "<head>": f'<head>\n<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        _STYLE: f"<style>{style}</style>",
+        _SCRIPT: f'<script type="module">{script}</script>',
+        _DATA: _data(answers),
+    }
+    page = _text("index.html")
+    for before, after in replacements.items():
+        assert page.count(before) == 1, before
+        page = page.replace(before, after)
+    return page
+
+
+@cache
+def joined_modules() -> str:
+    """All modules as one."""
+    done: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        if name in done:
+            return
+        source = _text(f"{name}.js")
+        for imported in _IMPORT.findall(source):
+            add(imported)
+        done[name] = _EXPORT.sub("", _IMPORT.sub("", source))
+
+    add("main")
+    joined = "\n".join(done.values())
+    assert "</script" not in joined
+    return joined
+
+
+def _data(answers: str) -> str:
+    # "<" never stands in JSON but in strings, where its escape means the same: no text can end the element.
+    return _DATA.replace("null", answers.replace("<", "\\u003c"))
+
+
+def _text(name: str) -> str:
+    return _files()[name].decode("utf-8")
+
+
+def _hash(content: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"

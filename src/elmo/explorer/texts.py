@@ -1,0 +1,77 @@
+"""The texts that the page searches: those that come with it, or the user's own, each with its index in the cache."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elmo.analysis.neighbors import index_files
+from elmo.analysis.neighbors.build import DEFAULT_TOKENS, build_index
+from elmo.analysis.neighbors.context_index import ContextIndex
+from elmo.disk.cache import cache_folder
+from elmo.errors import TextError
+from elmo.text.sentences import read_sentences
+from elmo.text.tokenizer import tokenizer
+
+if TYPE_CHECKING:
+    from elmo.embed.embedder import Embedder
+
+_FOLDER = Path(__file__).parent / "bundled_texts"
+SOURCES_FILE = _FOLDER / "SOURCES.tsv"
+"""Where the sentences of the texts that come with the page are from, and under which licence."""
+
+
+@dataclass(frozen=True)
+class ExploredText:
+    """A text of one sentence per line."""
+
+    path: Path
+    name: str
+    """What the page calls it."""
+    split: str = "whitespace"
+    """The tokenizer."""
+    max_tokens: int = DEFAULT_TOKENS
+    sample: bool = False
+
+    def index(self, embedder: "Embedder", on_sentences: Callable[[int, int], None] = lambda *_: None) -> ContextIndex:
+        """Its index by this model, from the cache, or made now. `on_sentences(done, all)` is called while it is made.
+
+        Raises TextError for a text that can't be read.
+        """
+        folder = cache_folder() / "explorer" / self._key(embedder)
+        try:
+            return ContextIndex(folder)
+        except TextError:  # there is none yet, or it is damaged
+            sentences = read_sentences(str(self.path), tokenize=tokenizer(self.split))
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            build_index(
+                sentences,
+                embedder,
+                folder,
+                source=self.name,
+                max_tokens=self.max_tokens,
+                sample=self.sample,
+                force=True,
+                on_sentences=on_sentences,
+            )
+            return ContextIndex(folder)
+
+    def _key(self, embedder: "Embedder") -> str:
+        facts = [
+            index_files.SCHEMA,
+            index_files.sha256(self.path),
+            embedder.model_hash,
+            embedder.dtype,
+            embedder.state_hash,
+            self.split,
+            self.max_tokens,
+            self.sample,
+        ]
+        return hashlib.sha256(repr(facts).encode()).hexdigest()[:24]
+
+
+def bundled_text(language: str) -> ExploredText | None:
+    """The text that comes with the page for a language ("en", "ko"); None: there is none."""
+    path = _FOLDER / f"senses-{language}.txt"
+    return ExploredText(path, f"senses-{language}") if path.is_file() else None

@@ -1,0 +1,154 @@
+"""What each view of the page shows, as values for JSON: neighbors, map, comparison, and words for a gap.
+
+Each function calls the library and rounds what it gives; cosines keep four decimals.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from elmo.analysis.neighbors.occurrence_map import MOST_POINTS, OccurrenceMap, Picture, occurrence_map
+from elmo.analysis.neighbors.query import neighbors
+from elmo.analysis.similarity import similarity
+
+if TYPE_CHECKING:
+    from elmo.analysis.neighbors.context_index import ContextIndex, Hit
+    from elmo.embed.embedder import Embedder
+    from elmo.lm.substitutes import Prediction
+
+Marked = tuple[list[str], int]
+"""A sentence's tokens and the place of one of them, from 0."""
+
+
+class Near(msgspec.Struct):
+    """A token of the index near the selected one."""
+
+    tokens: Sequence[str]
+    position: int
+    cosine: float
+
+
+class LayerNeighbors(msgspec.Struct):
+    """The nearest tokens in one layer, nearest first."""
+
+    other: list[Near]
+    """Other words, each with its nearest occurrence."""
+    same: list[Near]
+    """Other occurrences of the same word."""
+
+
+class Neighbors(msgspec.Struct):
+    """One for each layer; with weights, one more for their mix."""
+
+    layers: list[LayerNeighbors]
+
+
+class Point(msgspec.Struct):
+    """One occurrence on the map."""
+
+    tokens: Sequence[str]
+    position: int
+    mark: int | None
+    """0 for A, 1 for B; null: from the index."""
+
+
+class MapLayer(msgspec.Struct):
+    """The map as one layer has it; see `Picture`."""
+
+    points: list[list[float]]
+    variance: float | None
+    kept: float
+    nearest: list[list[int]]
+    to_marks: list[list[float]]
+
+
+class WordMap(msgspec.Struct):
+    """The occurrences of the selected words; one picture for each layer, with weights one more."""
+
+    points: list[Point]
+    in_index: int
+    seed: int
+    layers: list[MapLayer]
+
+
+class Similarity(msgspec.Struct):
+    """Cosines of A's tokens (rows) with B's (columns), one table for each layer; with weights, one more."""
+
+    layers: list[list[list[float]]]
+
+
+class Expected(msgspec.Struct):
+    """What one side of the gap, or both, expects."""
+
+    best: list[tuple[str, float]]
+    probability: float | None
+    rank: int | None
+
+
+class Substitutes(msgspec.Struct):
+    """What is expected in a place by its left side, its right side and both; null: the model lacks that direction."""
+
+    forward: Expected | None = None
+    backward: Expected | None = None
+    both: Expected | None = None
+
+
+def neighbors_view(
+    index: "ContextIndex",
+    embedder: "Embedder",
+    marked: Marked,
+    *,
+    count: int = 6,
+    weights: Sequence[float] | None = None,
+) -> Neighbors:
+    """The tokens nearest to a marked one; see `neighbors`."""
+    found = neighbors(index, embedder, *marked, count, weights=weights)
+    return Neighbors([LayerNeighbors(_near(layer["other"]), _near(layer["same"])) for layer in found])
+
+
+def map_view(
+    index: "ContextIndex",
+    embedder: "Embedder",
+    marked: Sequence[Marked],
+    *,
+    weights: Sequence[float] | None = None,
+    limit: int = MOST_POINTS,
+    seed: int = 0,
+) -> WordMap:
+    """The occurrences of the marked words on a plane; see `occurrence_map`."""
+    found: OccurrenceMap = occurrence_map(index, embedder, marked, weights=weights, limit=limit, seed=seed)
+    points = [Point(one.tokens, one.position, one.mark) for one in found.occurrences]
+    return WordMap(points, found.in_index, seed, list(map(_map_layer, found.layers)))
+
+
+def compare_view(
+    embedder: "Embedder", a: Sequence[str], b: Sequence[str], *, weights: Sequence[float] | None = None
+) -> Similarity:
+    """The similarity of two sentences' tokens; see `similarity`."""
+    tables = list(similarity(embedder, a, b))
+    if weights is not None:
+        tables += list(similarity(embedder, a, b, weights))
+    return Similarity([_rounded(table) for table in tables])
+
+
+def gap_view(found: "dict[str, Prediction]") -> Substitutes:
+    """The words that each direction expects, of `elmo.lm.substitutes.substitutes`."""
+    return Substitutes(
+        **{name: Expected(one.best, one.probability, one.rank) for name, one in found.items()}  # type: ignore[arg-type]
+    )
+
+
+def _near(hits: "list[Hit]") -> list[Near]:
+    return [Near(hit.tokens, hit.position, round(hit.cosine, 4)) for hit in hits]
+
+
+def _map_layer(picture: Picture) -> MapLayer:
+    variance = None if picture.variance is None else round(picture.variance, 4)
+    points, to_marks = _rounded(picture.points), _rounded(picture.to_marks)
+    return MapLayer(points, variance, round(picture.kept, 2), picture.nearest.tolist(), to_marks)
+
+
+def _rounded(table: np.ndarray) -> list[list[float]]:
+    return [[round(value, 4) for value in row] for row in table.tolist()]

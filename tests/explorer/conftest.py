@@ -1,0 +1,91 @@
+"""A tiny model with a tiny text, as the page explores it; and the page over the bundled models, in a real browser."""
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from elmo.embed.embedder import Embedder
+from elmo.explorer.explored import Explored
+from elmo.explorer.texts import ExploredText
+from elmo.serve.models import ServedModel
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or "/usr/bin/chromium"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+NEEDED = "ELMO_NEED_BROWSER"
+"""Environment variable: with it, a missing browser is a failure (CI), not a reason to skip."""
+
+TEXT = """the bank of the river was steep
+he went to the bank to get money
+the cat sat on the mat
+a cat and a dog sat on the river bank
+money is in the bank
+the dog went to the river
+"""
+
+
+@pytest.fixture
+def explored(tiny_bilm, tmp_path) -> Explored:
+    (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
+    return Explored(ServedModel("tiny", Embedder(tiny_bilm)), ExploredText(tmp_path / "text.txt", "text.txt"))
+
+
+def missing(what: str) -> NoReturn:
+    """Skips, or fails where a browser must be."""
+    if os.environ.get(NEEDED):
+        pytest.fail(f"{what} is missing, but {NEEDED} is set")
+    pytest.skip(f"needs {what}")
+
+
+@pytest.fixture(scope="session")
+def models() -> dict[str, Explored]:
+    """The bundled models."""
+    return {name: Explored.load(name) for name in ("small-en", "small-ko")}
+
+
+@pytest.fixture(scope="session")
+def address(models) -> Iterator[str]:
+    """The page over the bundled models, served in a thread."""
+    from elmo.explorer.routes import Page
+    from elmo.serve.app import create_app
+    from elmo.serve.listening.address import bound, url
+    from elmo.serve.listening.server import server
+
+    for model in models.values():
+        model.index()
+    with bound("127.0.0.1", 0) as listening:
+        app = create_app([model.model for model in models.values()], extra_routes=Page(models).routes())
+        ready = threading.Event()
+        serving = server(app, listening, started=ready.set)
+        thread = threading.Thread(target=serving.run, kwargs={"sockets": [listening]})
+        thread.start()
+        assert ready.wait(60)
+        yield url(listening)
+        serving.should_exit = True
+        thread.join(30)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[object]:
+    if not Path(CHROMIUM).is_file():
+        missing("Chromium (apt-get install chromium fonts-noto-cjk)")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("playwright (pip install playwright)")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()

@@ -1,0 +1,394 @@
+"""The page in a real Chromium: the library's numbers, the keyboard alone, links, saved pages, hostile sentences,
+accessibility, and no request to any other host.
+
+Each test opens a page of its own, whose requests and errors are checked at its end.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import pytest
+
+from elmo.explorer.frozen import export
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+VIEWS = ("neighbors", "map", "compare", "gap")
+HOSTILE = [
+    "<img src=x onerror=alert(1)> spring",
+    "</script><script>document.title='owned'</script>",
+    "\u202etxet\u202c rtl \u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627",
+    "javascript:alert(1) {{7*7}} ${7*7} & < > \" '",
+    "a\u0301" * 300,
+]
+LINE_ENDS = """() => [...document.querySelectorAll(".lines line")].map(
+    (line) => [+line.getAttribute("x2"), +line.getAttribute("y2")])"""
+IS_XML = """(text) =>
+    new DOMParser().parseFromString(text, "image/svg+xml").querySelector("parsererror") === null"""
+NONSENSE = [
+    "view=x&layer=9&s=99999|a b&s=&b=7&theme=no",
+    "s=0|",
+    "%%%",
+    "weights=NaN,1,2&layer=mix",
+    "model=none",
+]
+
+
+class Opened:
+    """A page of the browser that remembers what it asked for and what went wrong."""
+
+    def __init__(self, page) -> None:
+        self.page = page
+        self.requests: list[str] = []
+        self.problems: list[str] = []
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("console", lambda it: self.problems.append(it.text) if it.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("dialog", lambda dialog: (self.problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+
+    def go(self, url: str) -> None:
+        self.page.goto(url)
+        self.ready()
+
+    def ready(self, view: str = "") -> None:
+        """Waits until a view is drawn."""
+        self.page.wait_for_selector(f'#view[data-ready^="{view}"]' if view else "#view[data-ready]", timeout=60_000)
+
+    def view(self, view: str) -> None:
+        self.page.click(f"#tab-{view}")
+        self.ready(view)
+
+    def state(self) -> dict[str, str]:
+        parts = urlsplit(self.page.url).fragment
+        return dict(part.split("=", 1) for part in parts.split("&"))
+
+    def texts(self, selector: str) -> list[str]:
+        return self.page.locator(selector).all_inner_texts()
+
+
+@pytest.fixture
+def opened(browser, address) -> Iterator[Opened]:
+    context = browser.new_context(viewport={"width": 1180, "height": 900}, accept_downloads=True, locale="en-US")
+    page = Opened(context.new_page())
+    yield page
+    foreign = [url for url in page.requests if not url.startswith((address, "file://", "data:", "blob:"))]
+    assert foreign == []
+    assert page.problems == []
+    context.close()
+
+
+@pytest.fixture
+def start(opened, address) -> Opened:
+    opened.go(f"{address}/explorer")
+    return opened
+
+
+def shown(value: float) -> str:
+    text = f"{value:.2f}"
+    return text.replace("-0.00", "0.00").replace("-", "−")
+
+
+def example(models, name="small-en"):
+    found = models[name].info().examples[0]
+    return [(tokens, place) for tokens, place in zip(found.sentences, found.places, strict=True)]
+
+
+@pytest.mark.parametrize("model", ["small-en", "small-ko"])
+def test_neighbors_are_the_librarys(opened, address, models, model):
+    opened.go(f"{address}/explorer#model={model}&lang=en")
+    pair = example(models, model)
+    answers = [models[model].neighbors(one, 6, None) for one in pair]
+    expected = [
+        f"{near.tokens[near.position]} {shown(near.cosine)}"
+        for layer in range(3)
+        for answer in answers
+        for near in answer.layers[layer].other
+    ]
+    chips = opened.page.locator(".neighbors .chip").all()
+    found = [f"{chip.locator('.word').inner_text()} {chip.locator('.value').inner_text()}" for chip in chips]
+    assert found == expected
+    lines = [near for layer in (1, 2) for answer in answers for near in answer.layers[layer].same[:3]]
+    assert opened.texts(".kwic .value") == [shown(near.cosine) for near in lines]
+    assert opened.texts(".kwic .right") == [" ".join(near.tokens[near.position + 1 :]) for near in lines]
+
+
+def test_the_mix_has_a_row_of_its_own(opened, address, models):
+    opened.go(f"{address}/explorer#layer=mix&weights=0.2,0.5,0.3")
+    answer = models["small-en"].neighbors(example(models)[0], 6, [0.2, 0.5, 0.3])
+    row = opened.page.locator(".neighbors .row").nth(4).locator(".cell").first
+    assert row.locator(".chip .value").all_inner_texts() == [shown(near.cosine) for near in answer.layers[3].other]
+    opened.page.locator("#weight-1").focus()
+    opened.page.keyboard.press("ArrowRight")
+    opened.page.wait_for_function("location.hash.includes('weights=0.2%2C0.55%2C0.3')")
+
+
+def test_the_map_is_the_librarys_and_moves_with_the_layer(start, models):
+    found = models["small-en"].occurrences(example(models), 300, None)
+    start.page.emulate_media(reduced_motion="reduce")
+    start.view("map")
+    assert start.page.locator("svg.map [data-i]").count() == len(found.points)
+    places = {}
+    for layer in (2, 1, 0):
+        start.page.click(f"#layer-{layer}")
+        start.ready(f"map {layer}")
+        places[layer] = drawn(start.page)
+        assert spread(places[layer]) == pytest.approx(spread(found.layers[layer].points), rel=0.02, abs=1e-6)
+        picture = found.layers[layer]
+        honest = " ".join(start.texts(".honest li"))
+        if layer:
+            assert f"hold {100 * picture.variance:.0f} % of the variance" in honest
+            assert f"{picture.kept:.1f} are among its 5" in honest
+    assert len({(round(x, 1), round(y, 1)) for x, y in places[0]}) == 1
+    assert len({(round(x), round(y)) for x, y in places[2]}) > 20
+
+
+def drawn(page) -> list[tuple[float, float]]:
+    """Places of the points in the picture's units, in the order of the points."""
+    return page.evaluate(
+        "() => [...document.querySelectorAll('svg.map [data-i]')].sort((a, b) => a.dataset.i - b.dataset.i)"
+        ".map((one) => one.style.transform.match(/-?[\\d.]+(?=px)/g).map(Number))"
+    )
+
+
+def spread(points) -> float:
+    """Distance of the first two points over the largest one from the first: the same on any scale."""
+    distances = [((x - points[0][0]) ** 2 + (y - points[0][1]) ** 2) ** 0.5 for x, y in points]
+    return distances[1] / max(distances) if max(distances) else 0.0
+
+
+def test_lines_lead_to_the_true_neighbors(start, models):
+    found = models["small-en"].occurrences(example(models), 300, None)
+    start.page.emulate_media(reduced_motion="reduce")
+    start.view("map")
+    start.page.locator('[data-i="7"]').dispatch_event("pointerover")
+    point, places = found.points[7], drawn(start.page)
+    assert start.texts(".reader .line") == [" ".join(point.tokens)]
+    a, b = found.layers[2].to_marks[7]
+    assert start.texts(".reader .muted") == [f"cosine: A {shown(a)} · B {shown(b)}"]
+    ends = start.page.evaluate(LINE_ENDS)
+    for end, true in zip(ends, found.layers[2].nearest[7], strict=True):
+        assert end == pytest.approx(places[true], abs=0.1)
+
+
+@pytest.mark.parametrize("layer", [0, 1, 2])
+def test_the_table_is_the_librarys(opened, address, models, layer):
+    (a, _), (b, _) = example(models)
+    opened.go(f"{address}/explorer#view=compare&layer={layer}")
+    table = models["small-en"].similarity(a, b, None).layers[layer]
+    assert opened.texts(".matrix tbody td") == [shown(value) for row in table for value in row]
+    assert opened.texts(".matrix tbody th") == list(a)
+    assert opened.texts(".matrix thead th") == list(b)
+    opened.page.click("#compare-aa")
+    opened.page.wait_for_function("document.querySelectorAll('.matrix tbody td').length === 100")
+    within = models["small-en"].similarity(a, a, None).layers[layer]
+    assert opened.texts(".matrix tbody td") == [shown(value) for row in within for value in row]
+
+
+def test_words_for_the_gap_are_the_librarys(start, models):
+    start.view("gap")
+    for row, one in enumerate(example(models)):
+        found = models["small-en"].substitutes(one, 10)
+        for column, side in enumerate((found.forward, found.backward, found.both)):
+            listed = start.page.locator(".gap").nth(row).locator(".side").nth(column)
+            words = [text.removesuffix(" ✓").strip() for text in listed.locator("li .word").all_inner_texts()]
+            assert words[:10] == [word for word, _ in side.best]
+            if one[0][one[1]] not in words[:10]:
+                assert f"rank {side.rank:,}" in listed.locator("li.true .value").inner_text()
+
+
+def test_a_tour_by_the_keyboard_alone(start):
+    page = start.page
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector('#token-0-3[aria-pressed="true"]')
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_selector('#token-1-3[aria-pressed="true"]')
+    for key, view in zip("pcfn", ("map", "compare", "gap", "neighbors"), strict=True):
+        page.keyboard.press(key)
+        start.ready(view)
+        assert page.locator(f"#tab-{view}").get_attribute("aria-selected") == "true"
+    for key in "01m2":
+        page.keyboard.press(key)
+        page.wait_for_selector(f'#layer-{"mix" if key == "m" else key}[aria-pressed="true"]')
+    page.keyboard.press("p")
+    start.ready("map")
+    page.locator("svg.map").focus()
+    for key in ("ArrowRight", "ArrowUp", "ArrowLeft", "ArrowDown", "ArrowLeft"):
+        page.keyboard.press(key)
+    assert page.evaluate("document.activeElement.dataset.i !== undefined")
+    assert start.texts(".reader .line") != []
+    page.keyboard.press("?")
+    assert page.locator("dialog").get_attribute("aria-label") == "Keys"
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    page.keyboard.type("The fair judge gave a fair answer.")
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.hash.includes('fair+judge+gave')")
+    page.keyboard.press("e")
+    page.wait_for_selector('#example-0[aria-pressed="true"]')
+    page.keyboard.press("t")
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+    page.locator("#tab-map").focus()
+    page.keyboard.press("ArrowRight")
+    start.ready("compare")
+    assert page.evaluate("document.activeElement.id") == "tab-compare"
+
+
+def test_a_link_restores_the_state(start, browser, address):
+    page = start.page
+    page.click("#example-1")
+    page.click("#add")
+    page.keyboard.type("No match for him.")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#token-2-4")
+    page.click("#token-2-1")
+    start.view("compare")
+    page.click("#layer-1")
+    page.click("#theme")
+    page.click("#language")
+    start.ready("compare 1")
+    link, table = page.url, start.texts(".matrix tbody td")
+    assert not any("match+for" in url for url in start.requests), "the sentence went into an address that was asked for"
+    other = Opened(browser.new_page(viewport={"width": 1180, "height": 900}))
+    other.go(link)
+    assert other.texts(".matrix tbody td") == table
+    assert other.texts(".token") == start.texts(".token")
+    assert other.page.url == link
+    assert other.page.evaluate("[document.documentElement.lang, document.documentElement.dataset.theme]") == [
+        "ko",
+        "light",
+    ]
+    assert other.page.locator('.sentence.B .token[aria-pressed="true"]').inner_text() == "match"
+    other.page.close()
+
+
+@pytest.mark.parametrize("fragment", NONSENSE)
+def test_a_link_without_sense_opens_something(opened, address, fragment):
+    opened.go(f"{address}/explorer#{fragment}")
+    assert opened.page.locator(".token").count() > 0
+
+
+def test_a_saved_page_opens_from_disk_with_every_request_blocked(start, browser, models, tmp_path):
+    start.view("map")
+    with start.page.expect_download() as download:
+        start.page.click("#save")
+    path = tmp_path / "saved.html"
+    download.value.save_as(path)
+    assert path.stat().st_size < 300_000
+    check_offline(browser, path, models)
+
+
+def check_offline(browser, path: Path, models) -> None:
+    """All views and layers of a page without a server."""
+    context = browser.new_context(offline=True, viewport={"width": 1180, "height": 900}, locale="en-US")
+    page = Opened(context.new_page())
+    blocked: list[str] = []
+
+    def only_the_page(route) -> None:
+        if route.request.url == path.as_uri():
+            return route.continue_()
+        blocked.append(route.request.url)
+        return route.abort()
+
+    context.route("**/*", only_the_page)
+    page.go(path.as_uri())
+    (a, _), (b, _) = example(models)
+    for view in VIEWS:
+        page.view(view)
+    page.view("compare")
+    for layer in (0, 1, 2):
+        page.page.click(f"#layer-{layer}")
+        page.ready(f"compare {layer}")
+        table = models["small-en"].similarity(a, b, None).layers[layer]
+        assert page.texts(".matrix tbody td") == [shown(value) for row in table for value in row]
+    page.view("map")
+    assert page.page.locator("svg.map [data-i]").count() > 20
+    page.view("neighbors")
+    assert page.page.locator(".chip").count() > 30
+    assert page.problems == [] and blocked == []
+    assert [url for url in page.requests if url.startswith("http")] == []
+    context.close()
+
+
+def test_an_exported_folder_needs_no_server(browser, models, tmp_path):
+    export(models, tmp_path / "page")
+    check_offline(browser, tmp_path / "page" / "index.html", models)
+
+
+@pytest.mark.parametrize("sentence", HOSTILE)
+def test_a_hostile_sentence_shows_as_text(opened, address, sentence):
+    tokens = sentence.split()
+    opened.go(f"{address}/explorer#s={quote('0|' + sentence)}&s={quote('0|' + sentence)}")
+    for view in VIEWS:
+        opened.view(view)
+        assert opened.texts(".sentence.A .token") == tokens
+    opened.page.click("#code")
+    opened.page.keyboard.press("Escape")
+    with opened.page.expect_download() as download:
+        opened.page.click("#save")
+    page = Path(download.value.path()).read_text(encoding="utf-8")
+    inside = re.search(r'id="frozen">(.*?)</script>', page, re.DOTALL)[1]
+    assert json.loads(inside)["state"]["sentences"][0]["tokens"] == tokens
+    assert opened.page.locator("img").count() == 0
+    assert opened.page.title() == "elmo explorer"
+
+
+def test_a_sentence_of_ten_thousand_characters_is_refused_in_the_view(opened, address):
+    opened.go(f"{address}/explorer")
+    opened.page.goto(f"{address}/explorer#s={quote('0|' + 'word ' * 2000)}")
+    opened.page.wait_for_selector(".problem")
+    assert "2000 tokens, but the page shows 1 to 200" in opened.page.locator(".problem").inner_text()
+    opened.problems.clear()  # Chromium logs every answer of status 400
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_is_taken_away_as_svg(start, view, tmp_path):
+    start.view(view)
+    with start.page.expect_download() as download:
+        start.page.click("#svg")
+    picture = Path(download.value.path()).read_text(encoding="utf-8")
+    assert picture.startswith("<svg ") and "<script" not in picture and "<foreignObject" not in picture
+    start.page.set_content("<p>")
+    assert start.page.evaluate(IS_XML, picture)
+    assert picture.count("<text") > 5 or picture.count("<circle") > 20
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_code_gives_the_same(start, view, capsys):
+    start.view(view)
+    start.page.click("#code")
+    code = start.texts("dialog pre")[0]
+    exec(compile(code, "code", "exec"), {})
+    assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_no_serious_finding_of_axe(browser, address, theme, language):
+    axe = axe_source()
+    context = browser.new_context(viewport={"width": 1180, "height": 900}, bypass_csp=True, reduced_motion="reduce")
+    page = Opened(context.new_page())
+    for view in VIEWS:
+        page.page.goto("about:blank")
+        page.go(f"{address}/explorer#view={view}&theme={theme}&lang={language}&model=small-{language}")
+        page.page.evaluate(axe)
+        found = page.page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
+        serious = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
+        assert [(one["id"], one["nodes"][0]["html"], one["nodes"][0]["failureSummary"]) for one in serious] == [], view
+    context.close()
+
+
+def axe_source() -> str:
+    axe = pytest.importorskip("axe_playwright_python")
+    return (Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+def test_the_first_view_needs_no_request_for_numbers(browser, address):
+    context = browser.new_context(viewport={"width": 1180, "height": 900})
+    page = Opened(context.new_page())
+    page.go(f"{address}/explorer")
+    assert not any("/api/neighbors" in url or "/api/info" in url for url in page.requests)
+    context.close()

@@ -1,0 +1,104 @@
+"""What is kept: indexes in the cache, figures beside their weights, mixes of runs, pages without a server."""
+
+import csv
+import json
+import re
+
+import pytest
+
+from elmo.errors import ConfigError, OutputError, TextError
+from elmo.explorer.examples import bundled_examples
+from elmo.explorer.frozen import export
+from elmo.explorer.mixes import learned_mixes
+from elmo.explorer.quality import quality_of
+from elmo.explorer.texts import SOURCES_FILE, ExploredText, bundled_text
+from elmo.weights.catalogue import bundled_folders
+
+
+def test_an_index_is_made_once_and_again_if_it_is_damaged(explored, monkeypatch):
+    embedder, text = explored.model.embedder, explored.text
+    folder = text.index(embedder).folder
+    monkeypatch.setattr("elmo.explorer.texts.build_index", lambda *_, **__: pytest.fail("it is there already"))
+    assert text.index(embedder).folder == folder
+    monkeypatch.undo()
+    (folder / "words.txt").write_text("other\n")
+    assert text.index(embedder).words[0] == "the"
+
+
+def test_another_text_has_another_index(explored, tmp_path):
+    (tmp_path / "other.txt").write_text("another text\n")
+    other = ExploredText(tmp_path / "other.txt", "other.txt")
+    assert other.index(explored.model.embedder).folder != explored.index().folder
+
+
+def test_a_text_that_is_not_there_is_named(explored, tmp_path):
+    with pytest.raises((TextError, OSError), match=r"nowhere\.txt"):
+        ExploredText(tmp_path / "nowhere.txt", "nowhere.txt").index(explored.model.embedder)
+
+
+def test_figures_of_other_weights_are_not_shown(tmp_path):
+    gap = {"first": {"both": 30.0}, "first_ten": {"both": 60.0}, "places": 100, "data": "a text"}
+    (tmp_path / "quality.json").write_text(json.dumps({"model_hash": "abc", "gap": gap}))
+    assert quality_of(tmp_path, "abc").gap.first == {"both": 30.0}
+    assert quality_of(tmp_path, "abd") is None
+    for damaged in ("", "[]", '{"model_hash": "abc", "gap": 1}'):
+        (tmp_path / "quality.json").write_text(damaged)
+        assert quality_of(tmp_path, "abc") is None
+    assert quality_of(tmp_path / "nothing", "abc") is None
+
+
+def test_mixes_are_read_from_a_run(tmp_path):
+    (tmp_path / "run" / "seed-3").mkdir(parents=True)
+    outcome = {"epochs": 2, "mix_weights": [{"weights": [0.25, 0.5, 0.25], "gamma": 1.1}]}
+    (tmp_path / "run" / "seed-3" / "scores.json").write_text(json.dumps(outcome))
+    assert [(mix.name, mix.weights) for mix in learned_mixes(tmp_path / "run")] == [("run, seed-3", [0.25, 0.5, 0.25])]
+    with pytest.raises(ConfigError, match="holds no learned mixes"):
+        learned_mixes(tmp_path)
+    (tmp_path / "run" / "seed-3" / "scores.json").write_text('{"mix_weights": 3}')
+    with pytest.raises(ConfigError, match=r"scores\.json: is not the outcome"):
+        learned_mixes(tmp_path / "run")
+
+
+def test_an_export_is_a_page_with_its_answers(explored, tmp_path):
+    export({"tiny": explored}, tmp_path / "page")
+    assert {path.name for path in (tmp_path / "page").iterdir()} == {"index.html", "answers.json", "SOURCES.tsv"}
+    answers = json.loads((tmp_path / "page" / "answers.json").read_text())["answers"]
+    assert {key.split(" ")[0] for key in answers} == {"info", "mixes", "text", "neighbors", "occurrences", "similarity"}
+    page = (tmp_path / "page" / "index.html").read_text()
+    inside = re.search(r'id="frozen">(.*?)</script>', page, re.DOTALL)[1]
+    assert json.loads(inside)["answers"] == answers
+    with pytest.raises(OutputError, match="exists already"):
+        export({"tiny": explored}, tmp_path / "page")
+    export({"tiny": explored}, tmp_path / "page", force=True)
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_every_bundled_sentence_has_a_source_and_an_open_licence(language):
+    text = bundled_text(language)
+    lines = text.path.read_text(encoding="utf-8").splitlines()
+    with SOURCES_FILE.open(encoding="utf-8", newline="") as file:
+        rows = [
+            row for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE) if row["file"] == text.path.name
+        ]
+    numbers = [int(number) for row in rows for number in row["lines"].split()]
+    assert sorted(numbers) == list(range(1, len(lines) + 1))
+    assert all(row["source"] not in ("", "unknown") for row in rows)
+    assert all(re.search("public domain|CC0|CC BY", row["licence"]) for row in rows)
+    assert not any(re.search(r"NC\b|-ND", row["licence"]) for row in rows)
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_the_words_of_the_examples_are_in_the_bundled_text(language):
+    words = bundled_text(language).path.read_text(encoding="utf-8").split()
+    for example in bundled_examples(language):
+        for tokens, place in zip(example.sentences, example.places, strict=True):
+            assert words.count(tokens[place]) >= 8, tokens
+
+
+@pytest.mark.parametrize("model", ["small-en", "small-ko"])
+def test_the_bundled_figures_belong_to_the_bundled_weights(model):
+    from elmo.embed.embedder import Embedder
+
+    found = quality_of(bundled_folders()[model], Embedder.from_pretrained(model).model_hash)
+    assert found is not None
+    assert found.gap.first["both"] > max(found.gap.first["forward"], found.gap.first["backward"])

@@ -1,0 +1,78 @@
+"""The page's files: small, joined without clashes, and without any other host."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import elmo.explorer
+from elmo.explorer import page_files
+from elmo.explorer.page_files import file_of, joined_modules, live_page, saved_page
+
+FOLDER = Path(elmo.explorer.__file__).parent / "page"
+MODULES = {path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.js")}
+
+
+def test_all_files_together_are_small():
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 120_000
+
+
+def test_no_name_is_declared_in_two_modules():
+    declared = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
+    more = re.compile(r"^(?:const|let) (\w+ = [^,;]+(?:, \w+ = [^,;]+)+);", re.MULTILINE)
+    names = [name for source in MODULES.values() for name in declared.findall(source)]
+    names += [
+        part.split(" ")[0]
+        for source in MODULES.values()
+        for line in more.findall(source)
+        for part in line.split(", ")[1:]
+    ]
+    assert [name for name, count in Counter(names).items() if count > 1] == []
+
+
+def test_every_import_is_exported_where_it_comes_from():
+    for name, source in MODULES.items():
+        for names, module in re.findall(r'^import \{ ([^}]*) \} from "\./(\w+)\.js";$', source, re.MULTILINE):
+            for imported in names.split(", "):
+                assert re.search(
+                    rf"^export (?:async )?(?:function|const|class) {imported}\b", MODULES[module], re.MULTILINE
+                ), (name, imported)
+        assert len(re.findall(r"^\s*import\b", source, re.MULTILINE)) == len(
+            re.findall(r'^import \{ [^}]* \} from "\./\w+\.js";$', source, re.MULTILINE)
+        )
+
+
+def test_the_joined_modules_hold_all_modules_and_no_import():
+    joined = joined_modules()
+    assert not re.search(r"^\s*(?:import|export)\b", joined, re.MULTILINE)
+    for source in MODULES.values():
+        assert source.splitlines()[0] in joined
+
+
+def test_nothing_names_another_host():
+    for path in FOLDER.iterdir():
+        text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+        assert "://" not in text and 'src="//' not in text and "url(" not in text, path.name
+    for forbidden in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+        assert forbidden not in joined_modules()
+
+
+def test_a_kept_answer_can_not_end_its_element():
+    hostile = json.dumps({"answers": {"x": "</script><script>alert(1)</script>"}})
+    for page in (live_page(hostile), saved_page(hostile)):
+        inside = re.search(r'<script type="application/json" id="frozen">(.*?)</script>', page, re.DOTALL)[1]
+        assert json.loads(inside) == json.loads(hostile)
+
+
+def test_a_saved_page_loads_nothing():
+    page = saved_page()
+    assert "/explorer/" not in re.sub(r"<script type=\"module\">.*?</script>", "", page, flags=re.DOTALL)
+    assert "default-src 'none'" in page
+    assert len(page.encode()) < 120_000
+
+
+def test_only_files_of_the_page_are_found():
+    assert file_of("main.js")[1] == "text/javascript"
+    for name in ("../routes.py", "nothing.js", "", "routes.py", "..%2froutes.py"):
+        assert file_of(name) is None
+    assert set(page_files._files()) == {path.name for path in FOLDER.iterdir()}

@@ -1,0 +1,67 @@
+"""What each view shows is what the library computes, rounded."""
+
+import numpy as np
+import pytest
+
+from elmo.analysis.neighbors.occurrence_map import occurrence_map
+from elmo.analysis.neighbors.query import neighbors
+from elmo.analysis.similarity import similarity
+from elmo.explorer.examples import own_example
+from elmo.explorer.views import gap_view
+from elmo.lm.substitutes import Prediction
+from elmo.serve.refusals import Refusal
+
+A, B = (["the", "bank", "was", "steep"], 1), (["money", "in", "the", "bank"], 3)
+WEIGHTS = [0.2, 0.5, 0.3]
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+def test_neighbors_are_those_of_the_index(explored, weights):
+    shown = explored.neighbors(A, 3, weights)
+    expected = neighbors(explored.index(), explored.model.embedder, *A, 3, weights=weights)
+    assert len(shown.layers) == len(expected) == (3 if weights is None else 4)
+    for layer, hits in zip(shown.layers, expected, strict=True):
+        for which in ("other", "same"):
+            found = [(near.tokens, near.position, near.cosine) for near in getattr(layer, which)]
+            assert found == [(hit.tokens, hit.position, round(hit.cosine, 4)) for hit in hits[which]]
+    assert {near.tokens[near.position] for near in shown.layers[1].same} == {"bank"}
+
+
+def test_the_map_is_that_of_the_occurrences(explored):
+    shown = explored.occurrences([A, B], 300, WEIGHTS)
+    expected = occurrence_map(explored.index(), explored.model.embedder, [A, B], weights=WEIGHTS)
+    assert [(point.tokens, point.position, point.mark) for point in shown.points] == [
+        (one.tokens, one.position, one.mark) for one in expected.occurrences
+    ]
+    for layer, picture in zip(shown.layers, expected.layers, strict=True):
+        np.testing.assert_allclose(layer.points, picture.points, atol=1e-4)
+        np.testing.assert_allclose(layer.to_marks, picture.to_marks, atol=1e-4)
+        assert layer.nearest == picture.nearest.tolist()
+        assert layer.kept == pytest.approx(picture.kept, abs=0.01)
+
+
+def test_the_table_is_that_of_the_similarity(explored):
+    embedder = explored.model.embedder
+    shown = explored.similarity(A[0], B[0], WEIGHTS)
+    np.testing.assert_allclose(shown.layers[:3], similarity(embedder, A[0], B[0]), atol=6e-5)
+    np.testing.assert_allclose(shown.layers[3:], similarity(embedder, A[0], B[0], WEIGHTS), atol=6e-5)
+
+
+def test_words_for_a_gap_are_those_of_the_predictions():
+    found = gap_view({"forward": Prediction([("bank", 0.5)], 0.25, 2), "both": Prediction([], None, None)})
+    assert (found.forward.best, found.forward.probability, found.forward.rank) == ([("bank", 0.5)], 0.25, 2)
+    assert found.backward is None
+    assert found.both.rank is None
+
+
+def test_a_model_without_softmax_says_so(explored):
+    with pytest.raises(Refusal, match="tiny has no softmax"):
+        explored.substitutes(A, 10)
+
+
+def test_a_text_of_ones_own_opens_on_two_uses_of_one_of_its_words(explored):
+    example = own_example(explored.index())
+    words = {tokens[place] for tokens, place in zip(example.sentences, example.places, strict=True)}
+    assert len(words) == 1
+    assert explored.info().examples == [example]
+    assert all(" ".join(tokens) in explored.text.path.read_text() for tokens in example.sentences)
