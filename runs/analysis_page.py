@@ -25,6 +25,8 @@ RECORDS = DOCS / "analysis"
 _BLOCK = re.compile(r"(<!-- table ([\w.-]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
 # Figures of these would show nothing that the table doesn't.
 _WITHOUT_FIGURE = ("neighbors",)
+# Tokens to each side of a word that are shown.
+_AROUND = 9
 
 
 def read_record(name: str) -> Record:
@@ -91,15 +93,20 @@ def _neighbors(record: Record) -> Iterator[str]:
     yield "| query | layer | nearest other words | nearest occurrence of the word |"
     yield "|---|---|---|---|"
     for query in record["queries"]:
-        shown = _marked(query["sentence"], query["place"])
+        shown = _in_context(query["sentence"], query["place"])
         for layer, near in enumerate(query["layers"]):
             words = ", ".join(hit["word"] for hit in near["other"][:5])
-            same = _marked(near["same"][0]["sentence"], near["same"][0]["position"]) if layer and near["same"] else ""
+            best = near["same"][0] if layer and near["same"] else None
+            same = _in_context(best["sentence"], best["position"]) if best else ""
             yield f"| {'' if layer else shown} | {layer} | {_plain(words)} | {same} |"
 
 
-def _marked(tokens: list[str], place: int) -> str:
-    return " ".join(f"**{_plain(token)}**" if at == place else _plain(token) for at, token in enumerate(tokens))
+def _in_context(tokens: list[str], place: int) -> str:
+    """The token with a few around it."""
+    start, end = max(0, place - _AROUND), min(len(tokens), place + _AROUND + 1)
+    left, right = (" ".join(map(_plain, part)) for part in (tokens[start:place], tokens[place + 1 : end]))
+    before, after = "... " if start else "", " ..." if end < len(tokens) else ""
+    return f"{before}{left} **{_plain(tokens[place])}** {right}{after}"
 
 
 def _plain(text: str) -> str:

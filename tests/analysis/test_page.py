@@ -1,17 +1,26 @@
-"""docs/analysis.md: its Python runs and prints what it says, its table is the record's."""
+"""docs/analysis.md: its Python runs and prints what it says, its tables are those of the records."""
 
+import importlib.util
 import json
 import re
 from pathlib import Path
+from types import ModuleType
 
-FOLDER = Path(__file__).resolve().parents[2] / "docs"
-PAGE = (FOLDER / "analysis.md").read_text(encoding="utf-8")
-ROWS = {
-    "first sense": "first sense",
-    "most frequent sense": "most frequent sense in SemCor",
-    **{f"biLM, {layer}": f"small-en, {layer}" for layer in ("layer 0", "layer 1", "layer 2", "mean of layers")},
-    **{f"random biLM, layer {layer}": f"random weights, layer {layer}" for layer in range(3)},
-}
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "analysis.md").read_text(encoding="utf-8")
+RECORDS = sorted((ROOT / "docs" / "analysis").glob("*.json"))
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    """`runs/analysis_page.py`."""
+    spec = importlib.util.spec_from_file_location("analysis_page", ROOT / "runs" / "analysis_page.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def test_the_python_block_prints_what_it_says(tmp_path, monkeypatch, capsys):
@@ -21,14 +30,30 @@ def test_the_python_block_prints_what_it_says(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.strip() == block.splitlines()[-1].split("  # ")[1]
 
 
-def test_the_table_of_senses_is_the_records():
-    record = json.loads((FOLDER / "analysis" / "wsd-small-en.json").read_text(encoding="utf-8"))
-    lines = {line.split(" | ")[0].removeprefix("| "): line for line in PAGE.splitlines() if line.startswith("| ")}
-    assert {system["name"] for system in record["systems"]} == set(ROWS)
-    for system in record["systems"]:
-        figures = [f"{one['f1']:.1f}" for one in system["sets"].values()]
-        line = lines[ROWS[system["name"]]].replace("*", "")
-        assert line.startswith(f"| {ROWS[system['name']]} | {' | '.join(figures)} |"), line
-        difference, low, high = system["minus_first_sense"]
-        if system["name"] != "first sense":
-            assert f"| {difference:+.1f} ({low:+.1f} to {high:+.1f}) |" in line
+def test_the_tables_are_those_of_the_records(script):
+    shown = re.findall(r"<!-- table ([\w-]+) -->", PAGE)
+    assert sorted(shown) == [path.stem for path in RECORDS]
+    assert script.filled(PAGE) == PAGE, "run: python runs/analysis_page.py"
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+def test_every_record_has_its_figure_and_says_where_it_comes_from(path, script):
+    record = json.loads(path.read_text(encoding="utf-8"))
+    assert path.name == f"{record['analysis']}-{record['model']}.json"
+    assert {"date", "command", "elmo", "commit", "machine", "model_hash", "data", "settings"} <= record.keys()
+    assert "/" not in record["command"]
+    has_figure = record["analysis"] not in script._WITHOUT_FIGURE
+    assert path.with_suffix(".svg").exists() == has_figure == (f"(analysis/{path.stem}.svg)" in PAGE)
+
+
+def test_a_table_has_the_values_of_its_record(script):
+    record = script.read_record("wsd-small-en")
+    (best,) = (one for one in record["systems"] if (one["encoder"], one["layer"]) == ("biLM", "layer 2"))
+    (line,) = (line for line in PAGE.splitlines() if line.startswith("| small-en, layer 2 |") and " over " not in line
+               and f"{best['sets']['all']['f1']:.1f}" in line)  # fmt: skip
+    difference, low, high = best["minus_first_sense"]
+    assert line.endswith(f"| {difference:+.1f} ({low:+.1f} to {high:+.1f}) |")
+
+
+def test_words_of_a_text_do_not_become_markdown(script):
+    assert script._plain("a|b *c* _d_ <e> [f]") == r"a\|b \*c\* \_d\_ \<e> \[f\]"
