@@ -55,7 +55,8 @@ class ElmoActor:
         _keep_to_own_processors()
         self.reference = ModelReference(model, dtype, state, model_hash)
         self.choice = LayerChoice.of(layers, self.reference.embedder.num_layers)
-        self.column, self.output, self.layers, self.tokenizer, self.store = column, output, layers, tokenizer, store
+        self.column, self.output, self.layers, self.tokenizer = column, output, layers, tokenizer
+        self.store: StoredType = store
 
     def __call__(self, batch: pyarrow.Table) -> pyarrow.Table:
         if self.column not in batch.column_names:

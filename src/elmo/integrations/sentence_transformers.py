@@ -27,6 +27,7 @@ try:
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import InputModule
     from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
+    from sentence_transformers.sentence_transformer.modules.pooling import PoolingMode
     from sentence_transformers.util import import_from_string
 except ImportError as error:
     raise MissingExtraError("sentence-transformers", "sentence-transformers", "ElmoModule") from error
@@ -116,7 +117,9 @@ class ElmoModule(InputModule):
             self.save_torch_weights(output_path, safe_serialization=safe_serialization)
 
     @classmethod
-    def load(cls, model_name_or_path: str, subfolder: str = "", **kwargs: Any) -> Self:
+    def load(  # pyright: ignore[reportIncompatibleMethodOverride] - the others are passed on by name
+        cls, model_name_or_path: str, subfolder: str = "", **kwargs: Any
+    ) -> Self:
         """What `save` wrote. Raises WeightFileError if the name means other weights now."""
         where = {name: kwargs[name] for name in _WHERE if name in kwargs}
         module = cls(**cls.load_config(model_name_or_path, subfolder, **where))
@@ -126,7 +129,7 @@ class ElmoModule(InputModule):
 
 
 def elmo_modules(
-    model: str | None = None, *, pool: str = "mean", normalize: bool = True, **settings: Any
+    model: str | None = None, *, pool: PoolingMode = "mean", normalize: bool = True, **settings: Any
 ) -> list[nn.Module]:
     """ElmoModule, pooling and perhaps normalizing, for `SentenceTransformer(modules=...)`.
 
