@@ -8,6 +8,8 @@ BIN := $(VENV)/bin
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/bank.py
+	@echo
+	@echo "See a word move with its sentence, in your browser:  $(BIN)/elmo explore"
 
 test: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 -m "not slow"
@@ -32,7 +34,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml constraints.txt hatch_build.py $(wildcard src/elmo/ops/native/*/*.[ch]) | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e .
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[serve]'
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

@@ -23,8 +23,8 @@ import torch
 
 from elmo import Embedder
 from elmo.analysis.encoders import token_layers
-from elmo.analysis.neighbors.context_index import unit_vectors
 from elmo.analysis.senses.raganato import AnnotatedSentence, Instance, read_keys, read_sentences
+from elmo.analysis.unit_vectors import unit
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
 from elmo.text.targets.target_ids import SPECIAL_WORDS
@@ -123,7 +123,7 @@ def _uses(embedder: Embedder, semcor: Path) -> dict[Word, list[Use]]:
         for _, one in _single([sentence], senses):
             if (one.lemma, one.pos) in wanted:
                 vectors = np.concatenate([layers[:, one.start], layers[:, one.start].mean(axis=0, keepdims=True)])
-                uses[one.lemma, one.pos].append(Use(sentence.document, min(senses[one.id]), unit_vectors(vectors)))
+                uses[one.lemma, one.pos].append(Use(sentence.document, min(senses[one.id]), unit(vectors)))
     return uses
 
 

@@ -86,7 +86,9 @@ def run_line(line: str) -> int:
         sys.stdin = before
 
 
-@pytest.mark.parametrize(("page", "at_least"), [("elmo-in-your-model.md", 6), ("how-elmo-works.md", 2)])
+@pytest.mark.parametrize(
+    ("page", "at_least"), [("elmo-in-your-model.md", 6), ("how-elmo-works.md", 2), ("explorer.md", 1)]
+)
 def test_every_block_of_a_page_runs_and_prints_what_it_says(
     page: str, at_least: int, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,6 +5,7 @@ Each test opens a page of its own, whose requests and errors are checked at its 
 """
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -382,7 +383,12 @@ def test_no_serious_finding_of_axe(browser, address, theme, language):
 
 
 def axe_source() -> str:
-    axe = pytest.importorskip("axe_playwright_python")
+    try:
+        import axe_playwright_python as axe
+    except ImportError:
+        if os.environ.get("ELMO_NEED_BROWSER"):
+            raise
+        pytest.skip("needs axe-core (pip install axe-playwright-python)")
     return (Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from elmo.analysis.neighbors.occurrence_map import occurrence_map
 from elmo.analysis.neighbors.query import neighbors
-from elmo.analysis.similarity import similarity
+from elmo.analysis.token_similarity import token_similarity
 from elmo.explorer.examples import own_example
 from elmo.explorer.views import gap_view
 from elmo.lm.substitutes import Prediction
@@ -43,8 +43,8 @@ def test_the_map_is_that_of_the_occurrences(explored):
 def test_the_table_is_that_of_the_similarity(explored):
     embedder = explored.model.embedder
     shown = explored.similarity(A[0], B[0], WEIGHTS)
-    np.testing.assert_allclose(shown.layers[:3], similarity(embedder, A[0], B[0]), atol=6e-5)
-    np.testing.assert_allclose(shown.layers[3:], similarity(embedder, A[0], B[0], WEIGHTS), atol=6e-5)
+    np.testing.assert_allclose(shown.layers[:3], token_similarity(embedder, A[0], B[0]), atol=6e-5)
+    np.testing.assert_allclose(shown.layers[3:], token_similarity(embedder, A[0], B[0], WEIGHTS), atol=6e-5)
 
 
 def test_words_for_a_gap_are_those_of_the_predictions():

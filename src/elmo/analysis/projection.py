@@ -5,7 +5,8 @@ mirrored or turned; orthogonal Procrustes (Schönemann 1966) turns one onto anot
 """
 
 import numpy as np
-from jaxtyping import Float, Int
+
+from elmo.shapes import Float, Int
 
 # Below this sum of squares the vectors differ by rounding alone (float16 in an index), and have no main direction.
 _ROUNDING = 1e-5

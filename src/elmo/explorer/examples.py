@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from elmo.analysis.neighbors.context_index import ContextIndex
-from elmo.lm.substitutes import marked
+from elmo.text.marked import marked
 
 _FILE = Path(__file__).parent / "bundled_texts" / "examples.json"
 _LEAST_OCCURRENCES = 5

@@ -11,7 +11,7 @@ import numpy as np
 
 from elmo.analysis.neighbors.occurrence_map import MOST_POINTS, OccurrenceMap, Picture, occurrence_map
 from elmo.analysis.neighbors.query import neighbors
-from elmo.analysis.similarity import similarity
+from elmo.analysis.token_similarity import token_similarity
 
 if TYPE_CHECKING:
     from elmo.analysis.neighbors.context_index import ContextIndex, Hit
@@ -126,10 +126,10 @@ def map_view(
 def compare_view(
     embedder: "Embedder", a: Sequence[str], b: Sequence[str], *, weights: Sequence[float] | None = None
 ) -> Similarity:
-    """The similarity of two sentences' tokens; see `similarity`."""
-    tables = list(similarity(embedder, a, b))
+    """The similarity of two sentences' tokens; see `token_similarity`."""
+    tables = list(token_similarity(embedder, a, b))
     if weights is not None:
-        tables += list(similarity(embedder, a, b, weights))
+        tables += list(token_similarity(embedder, a, b, weights))
     return Similarity([_rounded(table) for table in tables])
 
 

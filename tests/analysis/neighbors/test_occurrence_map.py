@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from elmo.analysis.neighbors.build import build_index
-from elmo.analysis.neighbors.context_index import ContextIndex, unit_vectors
+from elmo.analysis.neighbors.context_index import ContextIndex
 from elmo.analysis.neighbors.occurrence_map import occurrence_map
 from elmo.analysis.neighbors.query import neighbors
+from elmo.analysis.unit_vectors import unit
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError
 
@@ -46,7 +47,7 @@ def test_distances_and_cosines_are_those_of_the_vectors(index, embedder):
     for layer, picture in zip([0, 1, 2, WEIGHTS], found.layers, strict=True):
         arrays = embedder.embed([one.tokens for one in found.occurrences], layers=layer)
         places = [one.position for one in found.occurrences]
-        vectors = unit_vectors(np.stack([array[place] for array, place in zip(arrays, places, strict=True)]))
+        vectors = unit(np.stack([array[place] for array, place in zip(arrays, places, strict=True)]))
         np.testing.assert_allclose(picture.to_marks, vectors @ vectors[:2].T, atol=2e-3)
         spread = np.linalg.norm(picture.points - picture.points.mean(axis=0), axis=1)
         assert (spread <= np.linalg.norm(vectors - vectors.mean(axis=0), axis=1) + 2e-3).all()

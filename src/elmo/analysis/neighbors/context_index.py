@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
 
 from elmo.analysis.neighbors.index_files import open_files
+from elmo.analysis.unit_vectors import unit
 from elmo.errors import ConfigError
+from elmo.shapes import Float
 
 MEMORY_BYTES = 512 << 20
 _CHUNK_ROWS = 1 << 16
@@ -98,7 +99,7 @@ class ContextIndex:
         if not isinstance(layer, int):
             lengths = self._lengths[:, tokens]
             weights = self.checked_weights(layer)
-            return unit_vectors(sum(w * lengths[i, :, None] * self.vectors(tokens, i) for i, w in enumerate(weights)))
+            return unit(sum(w * lengths[i, :, None] * self.vectors(tokens, i) for i, w in enumerate(weights)))
         layer = self._checked(layer)
         rows = self._token_words[tokens] if layer == 0 else tokens
         return np.asarray(self._layers[layer][rows], dtype=np.float32)
@@ -218,11 +219,6 @@ class ContextIndex:
                 "of the index, not all of them 0. Pass such weights, or the number of a layer."
             )
         return found
-
-
-def unit_vectors(vectors: Float[np.ndarray, "*places dim"]) -> Float[np.ndarray, "*places dim"]:
-    """Each vector divided by its length; zeros stay zeros."""
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), np.finfo(np.float32).tiny)
 
 
 def _descending(cosines: np.ndarray, first: int) -> Iterator[np.integer]:

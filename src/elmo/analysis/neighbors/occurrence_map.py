@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float, Int
 
-from elmo.analysis.neighbors.context_index import ContextIndex, LayerOrWeights, unit_vectors
+from elmo.analysis.neighbors.context_index import ContextIndex, LayerOrWeights
 from elmo.analysis.projection import nearest, nearest_on_plane, neighbors_kept, plane, turned_onto
+from elmo.analysis.unit_vectors import unit
 from elmo.errors import ConfigError
+from elmo.shapes import Float, Int
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
@@ -104,7 +105,7 @@ def _marked(
 ) -> Float[np.ndarray, "marks dim"]:
     edge = 1 if embedder.keep_boundaries else 0
     arrays = embedder.embed([list(sentence) for sentence, _ in marked], layers=layer)
-    return unit_vectors(np.stack([array[place + edge] for array, (_, place) in zip(arrays, marked, strict=True)]))
+    return unit(np.stack([array[place + edge] for array, (_, place) in zip(arrays, marked, strict=True)]))
 
 
 def _pictures(layers: Sequence[Float[np.ndarray, "points dim"]], marks: int) -> list[Picture]:

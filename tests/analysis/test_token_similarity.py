@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 
-from elmo.analysis.similarity import cosines, similarity
+from elmo.analysis.token_similarity import token_similarity
 from elmo.embed.embedder import Embedder
+from elmo.embed.results.similarity import cosines
 
 A, B = ["the", "cat", "sat"], ["a", "cat", "and", "a", "dog"]
 
 
 @pytest.mark.parametrize("keep_boundaries", [False, True])
 def test_each_cell_is_the_cosine_of_two_tokens(tiny_bilm, keep_boundaries):
-    found = similarity(Embedder(tiny_bilm, keep_boundaries=keep_boundaries), A, B)
+    found = token_similarity(Embedder(tiny_bilm, keep_boundaries=keep_boundaries), A, B)
     one, other = Embedder(tiny_bilm).embed([A, B])
     assert found.shape == (3, 3, 5)
     for layer in range(3):
@@ -24,8 +25,4 @@ def test_each_cell_is_the_cosine_of_two_tokens(tiny_bilm, keep_boundaries):
 def test_weights_give_the_cosines_of_the_weighted_sum(tiny_bilm):
     embedder, weights = Embedder(tiny_bilm), [0.2, 0.5, 0.3]
     one, other = embedder.embed([A, B], layers=weights)
-    np.testing.assert_allclose(similarity(embedder, A, B, weights), cosines(one[None], other[None]), atol=1e-6)
-
-
-def test_a_vector_of_length_0_is_like_nothing():
-    assert cosines(np.zeros((1, 1, 4), np.float32), np.ones((1, 2, 4), np.float32)).tolist() == [[[0.0, 0.0]]]
+    np.testing.assert_allclose(token_similarity(embedder, A, B, weights), cosines(one[None], other[None]), atol=1e-6)

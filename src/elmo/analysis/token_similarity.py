@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
+
+from elmo.embed.results.similarity import cosines
+from elmo.shapes import Float
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
 
 
-def similarity(
+def token_similarity(
     embedder: "Embedder", a: Sequence[str], b: Sequence[str], weights: Sequence[float] | None = None
 ) -> Float[np.ndarray, "layers a b"]:
     """The cosine of every token of sentence `a` with every token of `b`, for each layer.
@@ -20,14 +22,6 @@ def similarity(
     edge = 1 if embedder.keep_boundaries else 0
     one, other = (array[:, edge : array.shape[1] - edge] for array in _layers_of(embedder, [list(a), list(b)], weights))
     return cosines(one, other)
-
-
-def cosines(
-    a: Float[np.ndarray, "layers a dim"], b: Float[np.ndarray, "layers b dim"]
-) -> Float[np.ndarray, "layers a b"]:
-    """Of every vector of `a` with every vector of `b`, layer by layer; 0 for a vector of length 0."""
-    units = [x / np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), np.finfo(np.float32).tiny) for x in (a, b)]
-    return units[0] @ units[1].transpose(0, 2, 1)
 
 
 def _layers_of(
