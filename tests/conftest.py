@@ -25,13 +25,22 @@ if TYPE_CHECKING:
 # The shapes in the signatures of the network and its operations are checked in every call that a test makes.
 install_import_hook(["elmo.engine", "elmo.model", "elmo.ops"], "beartype.beartype")
 
-# What is about torch: rooms, and in other rooms files. Without torch they are skipped; all else must pass.
-NEED_TORCH = (
-    "gpu", "lm", "model", "ops", "pretrain", "reproduce", "runs", "tasks",
+# What is about torch, as a whole. Without torch these rooms are left out and these files skipped; all else must pass.
+ROOMS_OF_TORCH = ("gpu", "lm", "model", "ops", "pretrain", "reproduce", "runs", "tasks")
+FILES_OF_TORCH = (
     *(f"cli/test_{verb}.py" for verb in ("bench", "finetune", "perplexity", "pretrain", "reproduce", "scores", "task")),
     *(f"cli/test_{verb}.py" for verb in ("doctor", "static", "substitutes")),
+    *(f"embed/test_{name}.py" for name in ("compute_types", "misuse", "threads")),
+    "embed/results/test_pooling.py",
+    "static/test_for_words.py",
     "static/test_training.py",
-)  # fmt: skip
+    "test_bundled.py",
+    "test_docs.py",
+    "text/test_sentence_checks.py",
+    "weights/allennlp/test_state_dict.py",
+    "weights/many_langs/test_read.py",
+    "weights/pickle/test_read.py",
+)
 
 
 class _NeedsTorch(pytest.Module):
@@ -41,10 +50,20 @@ class _NeedsTorch(pytest.Module):
         pytest.skip("needs torch, which is not installed: pip install 'pyelmo[torch]'")
 
 
+def pytest_report_header() -> str | None:
+    """What is left out."""
+    return None if has_torch() else f"without torch: left out are {', '.join(ROOMS_OF_TORCH)}"
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Rooms as a whole: their conftest files need torch."""
+    parts = collection_path.relative_to(Path(__file__).parent).parts if not has_torch() else ()
+    return True if parts and parts[0] in ROOMS_OF_TORCH else None
+
+
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
     """The usual module, or one that is skipped."""
-    place = module_path.relative_to(Path(__file__).parent).as_posix()
-    if has_torch() or not any(place == name or place.startswith(f"{name}/") for name in NEED_TORCH):
+    if has_torch() or module_path.relative_to(Path(__file__).parent).as_posix() not in FILES_OF_TORCH:
         return None
     return _NeedsTorch.from_parent(parent, path=module_path)
 

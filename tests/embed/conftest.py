@@ -19,9 +19,9 @@ LINES = [
 
 
 @pytest.fixture
-def embedder(tiny_bilm) -> Embedder:
+def embedder(tiny_checkpoint) -> Embedder:
     """From zero state."""
-    return Embedder(tiny_bilm)
+    return Embedder(tiny_checkpoint)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 
 import h5py
 import numpy as np
@@ -9,8 +10,8 @@ import pytest
 
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, WeightFileError
-from elmo.model.bilm import BiLM
 from elmo.weights.native.read import read
+from elmo.weights.native.write import write
 
 EFML_TOLERANCE = 1e-4
 # The tiny model's large weights amplify what a product's shape does to its rounding.
@@ -50,7 +51,7 @@ def test_many_langs_vectors_carry_over_as_published(shared):
             order = np.argsort([-len(sentence) for sentence in sentences], kind="stable")
             for place, array in zip(order, embedder.embed([sentences[place] for place in order]), strict=True):
                 np.testing.assert_allclose(array, expected[f"{name}_s{place}_all"], rtol=0, atol=EFML_TOLERANCE)
-        fresh = Embedder(embedder.bilm)
+        fresh = Embedder.from_pretrained(folder, device="cpu")
         for place, array in enumerate(fresh.embed(calls["call0"], layers="average")):
             np.testing.assert_allclose(array, expected[f"call0_s{place}_avg"], rtol=0, atol=EFML_TOLERANCE)
 
@@ -70,8 +71,8 @@ def test_bilm_tf_fixture_is_reproduced_batch_after_batch(shared):
                 np.testing.assert_allclose(found, expected, rtol=0, atol=5e-6)
 
 
-def test_a_sentence_keeps_its_vectors_in_a_hundred_batches_and_orders(tiny_config):
-    embedder = Embedder(BiLM(tiny_config))
+def test_a_sentence_keeps_its_vectors_in_a_hundred_batches_and_orders(tiny_checkpoint):
+    embedder = Embedder(tiny_checkpoint)
     chance = random.Random(0)
     words = [f"w{number}" for number in range(50)]
     sentence = ["the", "same", "sentence", "in", "every", "company"]
@@ -85,28 +86,27 @@ def test_a_sentence_keeps_its_vectors_in_a_hundred_batches_and_orders(tiny_confi
     np.testing.assert_allclose(beside_long, alone, rtol=0, atol=1e-6)
 
 
-def test_the_same_call_gives_the_same_bits(tiny_bilm, tiny_corpus):
-    first = Embedder(tiny_bilm)
+def test_the_same_call_gives_the_same_bits(tiny_checkpoint, tiny_corpus):
+    first = Embedder(tiny_checkpoint)
     arrays = first.embed(tiny_corpus)
-    for other in (first, Embedder(tiny_bilm, cache_bytes=0), Embedder(tiny_bilm, cache_bytes=2000)):
+    for other in (first, Embedder(tiny_checkpoint, cache_bytes=0), Embedder(tiny_checkpoint, cache_bytes=2000)):
         other.embed([["other", "words", "in", "the", "cache"]])
         for found, array in zip(other.embed(tiny_corpus), arrays, strict=True):
             assert found.tobytes() == array.tobytes()
 
 
-def test_an_over_long_sentence_keeps_its_vectors_when_read_in_pieces(tiny_config):
-    bilm = BiLM(tiny_config)
+def test_an_over_long_sentence_keeps_its_vectors_when_read_in_pieces(tiny_checkpoint):
     sentence = [f"w{number % 17}" for number in range(300)]
-    whole = Embedder(bilm).embed([sentence])[0]
-    cut = Embedder(bilm).embed([sentence[:150], sentence[150:]])
+    whole = Embedder(tiny_checkpoint).embed([sentence])[0]
+    cut = Embedder(tiny_checkpoint).embed([sentence[:150], sentence[150:]])
     assert np.abs(np.concatenate(cut, axis=1) - whole).max() > 1e-3
     for max_tokens in (1, 7, 64):
-        found = Embedder(bilm, max_tokens=max_tokens).embed([["short"], sentence])[1]
+        found = Embedder(tiny_checkpoint, max_tokens=max_tokens).embed([["short"], sentence])[1]
         np.testing.assert_allclose(found, whole, rtol=0, atol=1e-6)
 
 
-def test_rows_of_a_carried_batch_are_read_in_pieces_too(tiny_bilm, tiny_corpus):
-    whole, pieces = Embedder(tiny_bilm, state="carry"), Embedder(tiny_bilm, state="carry", max_tokens=20)
+def test_rows_of_a_carried_batch_are_read_in_pieces_too(tiny_checkpoint, tiny_corpus):
+    whole, pieces = Embedder(tiny_checkpoint, state="carry"), Embedder(tiny_checkpoint, state="carry", max_tokens=20)
     for _ in range(2):
         for found, expected in zip(pieces.embed(tiny_corpus), whole.embed(tiny_corpus), strict=True):
             np.testing.assert_allclose(found, expected, rtol=0, atol=TINY_TOLERANCE)
@@ -149,8 +149,8 @@ def test_layer_choices_are_sums_of_all_layers(embedder, tiny_corpus):
             np.testing.assert_allclose(found, expected(array), rtol=0, atol=1e-6)
 
 
-def test_boundaries_can_be_kept(tiny_bilm, embedder, tiny_corpus):
-    kept = Embedder(tiny_bilm, keep_boundaries=True).embed(tiny_corpus)
+def test_boundaries_can_be_kept(tiny_checkpoint, embedder, tiny_corpus):
+    kept = Embedder(tiny_checkpoint, keep_boundaries=True).embed(tiny_corpus)
     for with_boundaries, without in zip(kept, embedder.embed(tiny_corpus), strict=True):
         np.testing.assert_array_equal(with_boundaries[:, 1:-1], without)
     assert kept[2].shape == (3, 2, 16)
@@ -171,8 +171,8 @@ def test_a_stream_gives_what_a_list_gives_and_reads_no_further_than_its_window(e
         np.testing.assert_allclose(found, expected, rtol=0, atol=TINY_TOLERANCE)
 
 
-def test_a_window_is_bounded_in_tokens_too(tiny_bilm):
-    embedder = Embedder(tiny_bilm, max_tokens=10)
+def test_a_window_is_bounded_in_tokens_too(tiny_checkpoint):
+    embedder = Embedder(tiny_checkpoint, max_tokens=10)
     taken = 0
 
     def stream():
@@ -184,8 +184,8 @@ def test_a_window_is_bounded_in_tokens_too(tiny_bilm):
     assert taken <= 1 + embedder.window_tokens // 5
 
 
-def test_carry_continues_each_row_grows_and_keeps_rows_that_rest(tiny_bilm):
-    carry, zero = Embedder(tiny_bilm, state="carry"), Embedder(tiny_bilm)
+def test_carry_continues_each_row_grows_and_keeps_rows_that_rest(tiny_checkpoint):
+    carry, zero = Embedder(tiny_checkpoint, state="carry"), Embedder(tiny_checkpoint)
     one, other, third = ["a", "b"], ["c"], ["d", "e", "f"]
     first = carry.embed([one, other])
     np.testing.assert_allclose(first[0], zero.embed([one])[0], rtol=0, atol=TINY_TOLERANCE)
@@ -198,14 +198,14 @@ def test_carry_continues_each_row_grows_and_keeps_rows_that_rest(tiny_bilm):
     assert carry.state_dict()["hidden"].shape == (2, 3, 16)
 
 
-def test_carried_states_can_be_saved_loaded_and_reset(tiny_bilm):
-    carry = Embedder(tiny_bilm, state="carry")
+def test_carried_states_can_be_saved_loaded_and_reset(tiny_checkpoint):
+    carry = Embedder(tiny_checkpoint, state="carry")
     sentences = [["a", "b"], ["c"]]
     assert carry.state_dict() == {}
     first = carry.embed(sentences)
     saved = carry.state_dict()
     second = carry.embed(sentences)
-    other = Embedder(tiny_bilm, state="carry")
+    other = Embedder(tiny_checkpoint, state="carry")
     other.load_state_dict(saved)
     for found, expected in zip(other.embed(sentences), second, strict=True):
         np.testing.assert_array_equal(found, expected)
@@ -220,22 +220,22 @@ def test_carried_states_can_be_saved_loaded_and_reset(tiny_bilm):
     assert carry.state_dict() == {}
 
 
-def test_warm_starts_every_sentence_from_the_state_made_by_warming_up(tiny_bilm, tiny_corpus):
-    warm_state = Embedder(tiny_bilm).warm_up(tiny_corpus[:2])
-    carry = Embedder(tiny_bilm, state="carry")
+def test_warm_starts_every_sentence_from_the_state_made_by_warming_up(tiny_checkpoint, tiny_corpus):
+    warm_state = Embedder(tiny_checkpoint).warm_up(tiny_corpus[:2])
+    carry = Embedder(tiny_checkpoint, state="carry")
     for sentence in tiny_corpus[:2]:
         carry.embed([sentence])
     for name, part in carry.state_dict().items():
         np.testing.assert_array_equal(warm_state[name], part[:, 0])
-    warm = Embedder(tiny_bilm, state="warm", warm_state=warm_state)
+    warm = Embedder(tiny_checkpoint, state="warm", warm_state=warm_state)
     expected = carry.embed([tiny_corpus[4]])[0]
     for found in (warm.embed([tiny_corpus[4]])[0], warm.embed(tiny_corpus)[4], warm.embed(tiny_corpus)[4]):
         np.testing.assert_allclose(found, expected, rtol=0, atol=TINY_TOLERANCE)
-    assert np.abs(expected - Embedder(tiny_bilm).embed([tiny_corpus[4]])[0]).max() > 1e-3
+    assert np.abs(expected - Embedder(tiny_checkpoint).embed([tiny_corpus[4]])[0]).max() > 1e-3
 
 
-def test_the_warm_state_is_stored_with_the_model(tiny_bilm, tmp_path, tiny_corpus):
-    tiny_bilm.save_pretrained(tmp_path / "model")
+def test_the_warm_state_is_stored_with_the_model(tiny_checkpoint, tmp_path, tiny_corpus):
+    write(tiny_checkpoint, tmp_path / "model")
     with pytest.raises(ConfigError, match="no warm state.*save_warm_state"):
         Embedder.from_pretrained(tmp_path / "model", device="cpu", state="warm")
     embedder = Embedder.from_pretrained(tmp_path / "model", device="cpu")
@@ -252,36 +252,53 @@ def test_the_warm_state_is_stored_with_the_model(tiny_bilm, tmp_path, tiny_corpu
     assert again.describe()["state_hash"]
 
 
-def test_a_warm_state_belongs_to_its_model(tiny_bilm, tiny_config, tmp_path):
-    BiLM(tiny_config).save_pretrained(tmp_path / "other")
-    embedder = Embedder(tiny_bilm)
+def test_a_warm_state_belongs_to_its_model(tiny_checkpoint, tmp_path):
+    tensors = {name: 2 * tensor for name, tensor in tiny_checkpoint.tensors.items()}
+    write(replace(tiny_checkpoint, tensors=tensors), tmp_path / "other")
+    embedder = Embedder(tiny_checkpoint)
     warm_state = embedder.warm_up(["a b"])
     with pytest.raises(ConfigError, match="holds other weights"):
         embedder.save_warm_state(tmp_path / "other")
     with pytest.raises(ConfigError, match="has shape"):
-        Embedder(tiny_bilm, state="warm", warm_state={**warm_state, "cell": warm_state["hidden"][:, :3]})
+        Embedder(tiny_checkpoint, state="warm", warm_state={**warm_state, "cell": warm_state["hidden"][:, :3]})
     with pytest.raises(ConfigError, match="arrays hidden and cell"):
-        Embedder(tiny_bilm, warm_state={"hidden": warm_state["hidden"]})
+        Embedder(tiny_checkpoint, warm_state={"hidden": warm_state["hidden"]})
 
 
-def test_describe_says_what_the_embedder_is(tiny_bilm, embedder):
+def test_describe_says_what_the_embedder_is(tiny_checkpoint, embedder):
     embedder.embed(["a b a"])
     facts = embedder.describe()
     assert (facts["num_layers"], facts["layer_dim"], facts["state"], facts["dtype"]) == (3, 16, "zero", "float32")
     assert (facts["cache"]["words"], facts["cache"]["misses"]) == (4, 4)
-    assert facts["model_hash"] == embedder.model_hash == Embedder(tiny_bilm).model_hash
+    assert facts["model_hash"] == embedder.model_hash == Embedder(tiny_checkpoint).model_hash
     json.dumps(facts)
 
 
-def test_training_the_model_is_noticed_by_the_cache(tiny_bilm, embedder):
-    import torch
-
+def test_training_the_model_is_noticed_by_the_cache(tiny_bilm):
+    torch = pytest.importorskip("torch")
+    embedder = Embedder(tiny_bilm)
     before = embedder.embed(["a"])[0]
     with torch.no_grad():
         tiny_bilm.token_encoder.projection.bias.add_(1)
     after = embedder.embed(["a"])[0]
     assert np.abs(after - before).max() > 0.5
     np.testing.assert_array_equal(after, Embedder(tiny_bilm).embed(["a"])[0])
+
+
+def test_the_network_in_torch_takes_over_from_its_first_use_on(tiny_checkpoint, tiny_corpus):
+    torch = pytest.importorskip("torch")
+    embedder = Embedder(tiny_checkpoint)
+    before, model_hash = embedder.embed(tiny_corpus), embedder.model_hash
+    bilm = embedder.bilm
+    assert embedder.bilm is bilm
+    assert (embedder.model_hash, embedder.products) == (model_hash, Embedder(tiny_checkpoint).products)
+    for one, other in zip(embedder.embed(tiny_corpus), before, strict=True):
+        np.testing.assert_array_equal(one, other)
+    with torch.no_grad():
+        bilm.forward_lstm.layers[0].bias.add_(1)
+    assert not np.array_equal(embedder.embed(tiny_corpus)[0], before[0])
+    assert embedder.model_hash != model_hash
+    np.testing.assert_array_equal(Embedder(tiny_checkpoint).embed(tiny_corpus)[0], before[0])
 
 
 @pytest.mark.parametrize(
@@ -323,14 +340,14 @@ def test_impossible_layers_are_refused_before_anything_is_computed(embedder, lay
         embedder.embed_iter([["a"]], layers)
 
 
-def test_impossible_settings_are_refused(tiny_bilm, embedder, tmp_path):
+def test_impossible_settings_are_refused(tiny_checkpoint, embedder, tmp_path):
     for settings, message in (
         ({"state": "cold"}, "one of zero, warm and carry"),
         ({"state": "warm"}, "no warm state"),
         ({"max_tokens": 0}, "max_tokens is 0"),
     ):
         with pytest.raises(ConfigError, match=message):
-            Embedder(tiny_bilm, **settings)
+            Embedder(tiny_checkpoint, **settings)
     with pytest.raises(ConfigError, match="window is 0"):
         embedder.embed_iter([], window=0)
     with pytest.raises(ConfigError, match="no sentence to warm up"):
@@ -347,9 +364,9 @@ def test_impossible_settings_are_refused(tiny_bilm, embedder, tmp_path):
         Embedder.from_pretrained(tmp_path / "nothing")
 
 
-def test_the_model_named_by_the_environment_is_the_default(tiny_bilm, tmp_path, monkeypatch):
-    tiny_bilm.save_pretrained(tmp_path / "model")
+def test_the_model_named_by_the_environment_is_the_default(tiny_checkpoint, tmp_path, monkeypatch):
+    write(tiny_checkpoint, tmp_path / "model")
     monkeypatch.setenv("ELMO_MODEL", str(tmp_path / "model"))
     embedder = Embedder.from_pretrained(device="cpu")
     assert embedder.describe()["source_format"] == "native"
-    np.testing.assert_array_equal(embedder.embed(["a b"])[0], Embedder(tiny_bilm).embed(["a b"])[0])
+    np.testing.assert_array_equal(embedder.embed(["a b"])[0], Embedder(tiny_checkpoint).embed(["a b"])[0])

@@ -47,8 +47,8 @@ class Left:
 
 
 @pytest.fixture(params=SUFFIXES)
-def left(tiny_bilm, text, tmp_path, request) -> Left:
-    return Left(Embedder(tiny_bilm, state="carry"), text, tmp_path, request.param)
+def left(tiny_checkpoint, text, tmp_path, request) -> Left:
+    return Left(Embedder(tiny_checkpoint, state="carry"), text, tmp_path, request.param)
 
 
 def changed(path: Path, place: int) -> None:
@@ -134,21 +134,21 @@ def test_records_that_agree_with_each_other_but_not_with_the_text_are_refused(le
         left.resume()
 
 
-def test_another_kept_standard_input_is_another_text(tiny_bilm, text, tmp_path, monkeypatch):
+def test_another_kept_standard_input_is_another_text(tiny_checkpoint, text, tmp_path, monkeypatch):
     from types import SimpleNamespace
 
     output, calls = tmp_path / "vectors.npy", iter(range(99))
     with text.open("rb") as stream:
         monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=stream))
         with pytest.raises(Interrupted):
-            embed_corpus(Embedder(tiny_bilm), "-", output, window=4, stop_asked=lambda: next(calls) > 2)
+            embed_corpus(Embedder(tiny_checkpoint), "-", output, window=4, stop_asked=lambda: next(calls) > 2)
     kept = tmp_path / "vectors.npy.partial" / "input.txt"
     kept.write_bytes(kept.read_bytes().replace(b"cat", b"dog"))
     with pytest.raises(ConfigError, match="was begun with text_sha256"):
-        embed_corpus(Embedder(tiny_bilm), "-", output, window=4, resume=True)
+        embed_corpus(Embedder(tiny_checkpoint), "-", output, window=4, resume=True)
     kept.unlink()
     with pytest.raises(OutputError, match=r"input\.txt, the copy of the text, is missing"):
-        embed_corpus(Embedder(tiny_bilm), "-", output, window=4, resume=True)
+        embed_corpus(Embedder(tiny_checkpoint), "-", output, window=4, resume=True)
 
 
 @pytest.mark.parametrize("moment", ["before", "complete", "without a manifest"])

@@ -7,6 +7,7 @@ import lzma
 import os
 import shutil
 from collections import namedtuple
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -40,16 +41,23 @@ def names(folder) -> list[str]:
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("state", ["zero", "carry"])
-def test_an_interrupted_run_resumed_is_the_uninterrupted_one_to_the_byte(tiny_bilm, text, tmp_path, suffix, state):
+def test_an_interrupted_run_resumed_is_the_uninterrupted_one_to_the_byte(
+    tiny_checkpoint, text, tmp_path, suffix, state
+):
     whole, parts = tmp_path / f"whole{suffix}", tmp_path / f"parts{suffix}"
-    embed_corpus(Embedder(tiny_bilm, state=state), text, whole, window=4)
+    embed_corpus(Embedder(tiny_checkpoint, state=state), text, whole, window=4)
     for windows in (2, 0, 3):
         with pytest.raises(Interrupted, match=r"interrupted after row \d+ of 27.*--resume"):
             embed_corpus(
-                Embedder(tiny_bilm, state=state), text, parts, window=4, resume=True, stop_asked=stop_after(windows)
+                Embedder(tiny_checkpoint, state=state),
+                text,
+                parts,
+                window=4,
+                resume=True,
+                stop_asked=stop_after(windows),
             )
         assert not parts.exists()
-    report = embed_corpus(Embedder(tiny_bilm, state=state), text, parts, window=4, resume=True)
+    report = embed_corpus(Embedder(tiny_checkpoint, state=state), text, parts, window=4, resume=True)
     assert report["resumed_at_line"] == 20
     for one, other in zip(files_of(parts, format_of(parts)), files_of(whole, format_of(whole)), strict=True):
         assert one.read_bytes() == other.read_bytes(), one.name
@@ -138,19 +146,19 @@ def test_an_old_output_is_not_taken_for_the_new_one(embedder, text, tmp_path, mo
         assert vectors[0].shape == (3, 7, 16)
 
 
-def test_carry_reads_the_file_in_batches_of_rows(tiny_bilm, text, lines, tmp_path):
-    carry = Embedder(tiny_bilm, state="carry")
+def test_carry_reads_the_file_in_batches_of_rows(tiny_checkpoint, text, lines, tmp_path):
+    carry = Embedder(tiny_checkpoint, state="carry")
     carry.embed(["something read before must not count"])
     embed_corpus(carry, text, tmp_path / "vectors.npy", window=5)
-    fresh = Embedder(tiny_bilm, state="carry")
+    fresh = Embedder(tiny_checkpoint, state="carry")
     expected = [array for start in range(0, len(lines), 5) for array in fresh.embed(lines[start : start + 5])]
     with read_vectors(tmp_path / "vectors.npy") as vectors:
         for found, array in zip(vectors, expected, strict=True):
             np.testing.assert_array_equal(found, array)
-    assert Embedder(tiny_bilm, state="carry").window_limits() == (64, None)
+    assert Embedder(tiny_checkpoint, state="carry").window_limits() == (64, None)
 
 
-def test_resuming_something_else_is_refused(tiny_bilm, embedder, text, tmp_path):
+def test_resuming_something_else_is_refused(tiny_checkpoint, embedder, text, tmp_path):
     output = tmp_path / "vectors.npy"
     with pytest.raises(Interrupted):
         embed_corpus(embedder, text, output, window=4, stop_asked=stop_after(2))
@@ -163,13 +171,11 @@ def test_resuming_something_else_is_refused(tiny_bilm, embedder, text, tmp_path)
         with pytest.raises(ConfigError, match=rf"was begun with {name} .*would differ"):
             embed_corpus(embedder, text, output, **({"window": 4, "resume": True} | settings))
     with pytest.raises(ConfigError, match="was begun with state 'zero', now it is 'carry'"):
-        embed_corpus(Embedder(tiny_bilm, state="carry"), text, output, window=4, resume=True)
-    bias = tiny_bilm.token_encoder.projection.bias.data
-    before = bias.clone()
-    bias.add_(1)
+        embed_corpus(Embedder(tiny_checkpoint, state="carry"), text, output, window=4, resume=True)
+    name = "token_encoder.projection.bias"
+    other = replace(tiny_checkpoint, tensors=tiny_checkpoint.tensors | {name: tiny_checkpoint.tensors[name] + 1})
     with pytest.raises(ConfigError, match="was begun with model_hash"):
-        embed_corpus(embedder, text, output, window=4, resume=True)
-    bias.copy_(before)
+        embed_corpus(Embedder(other), text, output, window=4, resume=True)
     text.write_text(text.read_text(encoding="utf-8").replace("many", "more"), encoding="utf-8")
     with pytest.raises(ConfigError, match="was begun with text_sha256"):
         embed_corpus(embedder, text, output, window=4, resume=True)
@@ -356,7 +362,7 @@ def test_a_disk_that_fills_up_keeps_what_is_finished(embedder, text, tmp_path, s
     assert output.read_bytes() == whole.read_bytes()
 
 
-def test_a_files_own_tokens_are_taken_as_they_are(tmp_path, tiny_bilm):
+def test_a_files_own_tokens_are_taken_as_they_are(tmp_path, tiny_checkpoint):
     plain, rows, trees = tmp_path / "t.txt", tmp_path / "t.jsonl", tmp_path / "t.conllu"
     plain.write_text("do n't go\n\nno\n", encoding="utf-8")
     rows.write_text('{"text": ["do", "n\'t", "go"]}\n{"text": ""}\n{"text": "no"}\n', encoding="utf-8")
@@ -369,7 +375,7 @@ def test_a_files_own_tokens_are_taken_as_they_are(tmp_path, tiny_bilm):
     )
     found = {}
     for path in (plain, rows, trees):
-        embed_corpus(Embedder(tiny_bilm), path, path.with_suffix(path.suffix + ".h5"))
+        embed_corpus(Embedder(tiny_checkpoint), path, path.with_suffix(path.suffix + ".h5"))
         found[path] = [array for array in read_vectors(path.with_suffix(path.suffix + ".h5")) if array.shape[1]]
     for path in (rows, trees):
         for one, other in zip(found[plain], found[path], strict=True):

@@ -55,9 +55,11 @@ def test_shards_joined_are_a_single_run_to_the_byte(embedder, text, tmp_path, su
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_boundaries_warm_states_and_several_files_are_joined_too(tiny_bilm, text, tmp_path, suffix):
-    embedder = Embedder(tiny_bilm, keep_boundaries=True)
-    embedder = Embedder(tiny_bilm, keep_boundaries=True, state="warm", warm_state=embedder.warm_up(["a b", "c d"]))
+def test_boundaries_warm_states_and_several_files_are_joined_too(tiny_checkpoint, text, tmp_path, suffix):
+    embedder = Embedder(tiny_checkpoint, keep_boundaries=True)
+    embedder = Embedder(
+        tiny_checkpoint, keep_boundaries=True, state="warm", warm_state=embedder.warm_up(["a b", "c d"])
+    )
     other = tmp_path / "other.txt"
     other.write_text("the last one\n" * 9, encoding="utf-8")
     embed_corpus(embedder, [text, other], tmp_path / f"whole{suffix}", window=4)
@@ -130,14 +132,14 @@ def test_a_damaged_shard_is_an_error_that_names_it_and_nothing_is_written(embedd
     assert not (tmp_path / "joined.npy").exists()
 
 
-def test_what_is_no_shard_is_refused(tiny_bilm, embedder, text, tmp_path):
+def test_what_is_no_shard_is_refused(tiny_checkpoint, embedder, text, tmp_path):
     for name in ("0/3", "4/3", "1", "a/b", "1/2/3", "-1/3", "", "1/0"):
         with pytest.raises(ConfigError, match="must be like 2/8"):
             Shard.of(name)
     with pytest.raises(ConfigError, match=r"in 7 windows.*at most 7 shards"):
         embed_corpus(embedder, text, tmp_path / "a.npy", window=4, shard="1/8")
     with pytest.raises(ConfigError, match="'carry', in which every sentence depends"):
-        embed_corpus(Embedder(tiny_bilm, state="carry"), text, tmp_path / "a.npy", shard="1/2")
+        embed_corpus(Embedder(tiny_checkpoint, state="carry"), text, tmp_path / "a.npy", shard="1/2")
     assert not (tmp_path / "a.npy").exists()
 
 

@@ -32,15 +32,15 @@ def plain(vectors: np.ndarray, pool: str) -> np.ndarray:
 
 @pytest.mark.parametrize("pool", get_args(Pool))
 @pytest.mark.parametrize("state", ["zero", "carry"])
-def test_a_pooled_call_equals_the_definition(tiny_bilm, pool, state):
-    arrays = Embedder(tiny_bilm, state=state).embed(SENTENCES)
-    found = Embedder(tiny_bilm, state=state).embed(SENTENCES, pool=pool)
+def test_a_pooled_call_equals_the_definition(tiny_checkpoint, pool, state):
+    arrays = Embedder(tiny_checkpoint, state=state).embed(SENTENCES)
+    found = Embedder(tiny_checkpoint, state=state).embed(SENTENCES, pool=pool)
     assert found.shape == (len(SENTENCES), *arrays[0].shape[::2])
     assert found.dtype == np.float32
     for array, vectors in zip(arrays, found, strict=True):
         for layer, vector in zip(array, vectors, strict=True):
             np.testing.assert_allclose(vector, plain(layer, pool), rtol=1e-6, atol=1e-7)
-    average = Embedder(tiny_bilm, state=state).embed(SENTENCES, "average", pool=pool)
+    average = Embedder(tiny_checkpoint, state=state).embed(SENTENCES, "average", pool=pool)
     assert average.shape == (len(SENTENCES), arrays[0].shape[-1])
 
 
@@ -51,8 +51,8 @@ def test_a_stream_has_the_vectors_of_a_call(embedder, pool):
     np.testing.assert_allclose(np.stack(found), expected, atol=1e-6)
 
 
-def test_boundaries_that_are_kept_are_pooled_too(tiny_bilm):
-    kept = Embedder(tiny_bilm, keep_boundaries=True)
+def test_boundaries_that_are_kept_are_pooled_too(tiny_checkpoint):
+    kept = Embedder(tiny_checkpoint, keep_boundaries=True)
     (array,) = kept.embed([[]], "top")
     np.testing.assert_allclose(kept.embed([[]], "top", pool="mean")[0], array.mean(axis=0), rtol=1e-5)
 
@@ -84,8 +84,8 @@ def test_tensors_hold_the_same_numbers(embedder):
     assert np.array_equal(pooled_tensor.numpy(), embedder.embed(SENTENCES, pool="mean"))
 
 
-def test_a_table_has_a_row_for_each_token_or_sentence(tiny_bilm):
-    embedder = Embedder(tiny_bilm)
+def test_a_table_has_a_row_for_each_token_or_sentence(tiny_checkpoint):
+    embedder = Embedder(tiny_checkpoint)
     table = embedder.embed(SENTENCES, "average", output="pandas")
     assert isinstance(table, pandas.DataFrame)
     assert list(table.sentence) == [0] * 4 + [2] + [3] * 3
@@ -97,21 +97,21 @@ def test_a_table_has_a_row_for_each_token_or_sentence(tiny_bilm):
     by_sentence = embedder.embed(SENTENCES, "top", pool="mean", output="pandas")
     assert list(by_sentence.tokens) == SENTENCES
     assert np.array_equal(np.stack(by_sentence.vector), embedder.embed(SENTENCES, "top", pool="mean"))
-    kept = Embedder(tiny_bilm, keep_boundaries=True).embed([["a"]], "top", output="pandas")
+    kept = Embedder(tiny_checkpoint, keep_boundaries=True).embed([["a"]], "top", output="pandas")
     assert list(kept.token) == ["<S>", "a", "</S>"]
 
 
-def test_progress_counts_every_token(tiny_bilm, capsys):
+def test_progress_counts_every_token(tiny_checkpoint, capsys):
     for state in ("zero", "carry"):
         seen: list[tuple[int, int]] = []
-        Embedder(tiny_bilm, state=state, max_tokens=6).embed(
+        Embedder(tiny_checkpoint, state=state, max_tokens=6).embed(
             SENTENCES, progress=lambda done, total, seen=seen: seen.append((done, total))
         )
         assert seen[-1] == (8, 8)
         assert [done for done, _ in seen] == sorted(done for done, _ in seen)
-    Embedder(tiny_bilm).embed(SENTENCES, progress=True)
+    Embedder(tiny_checkpoint).embed(SENTENCES, progress=True)
     assert "embedding" in capsys.readouterr().err
-    Embedder(tiny_bilm).embed(SENTENCES)
+    Embedder(tiny_checkpoint).embed(SENTENCES)
     assert capsys.readouterr().err == ""
 
 

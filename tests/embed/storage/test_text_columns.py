@@ -91,9 +91,9 @@ def test_several_files_are_told_apart(embedder, raw, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_boundaries_stand_among_the_tokens(tiny_bilm, raw, tmp_path, suffix):
+def test_boundaries_stand_among_the_tokens(tiny_checkpoint, raw, tmp_path, suffix):
     output = tmp_path / f"v{suffix}"
-    embed_corpus(Embedder(tiny_bilm, keep_boundaries=True), raw, output, tokenizer="unicode")
+    embed_corpus(Embedder(tiny_checkpoint, keep_boundaries=True), raw, output, tokenizer="unicode")
     with read_vectors(output) as vectors:
         row = vectors.row(3)
         assert row.tokens == ["<S>", "end", "</S>"]

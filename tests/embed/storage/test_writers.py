@@ -89,10 +89,10 @@ def test_parquet_has_a_row_for_each_line(embedder, text, lines, tmp_path):
     assert parquet.ParquetFile(tmp_path / "vectors.parquet").num_row_groups == 3
 
 
-def test_boundaries_have_vectors_on_blank_lines_too(tiny_bilm, text, tmp_path):
+def test_boundaries_have_vectors_on_blank_lines_too(tiny_checkpoint, text, tmp_path):
     from elmo.embed.embedder import Embedder
 
-    embed_corpus(Embedder(tiny_bilm, keep_boundaries=True), text, tmp_path / "vectors.npy", layers="top")
+    embed_corpus(Embedder(tiny_checkpoint, keep_boundaries=True), text, tmp_path / "vectors.npy", layers="top")
     with read_vectors(tmp_path / "vectors.npy") as vectors:
         assert (vectors[0].shape, vectors[1].shape) == ((9, 16), (2, 16))
 

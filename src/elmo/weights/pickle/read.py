@@ -19,6 +19,7 @@ from safetensors.numpy import load_file
 
 from elmo.disk.bounded import open_regular
 from elmo.errors import WeightFileError
+from elmo.process.device import require_torch
 
 _CHILD = Path(__file__).with_name("child.py")
 _REFUSED = 3
@@ -37,9 +38,10 @@ def read_state_dict(path: Path) -> dict[str, np.ndarray]:
 
     Returns name -> float16, float32 or float64 array. Costs the start of one process (about 2 s). Raises
     `WeightFileError` if the file is missing, damaged, holds anything but a flat dict of dense float tensors, or if
-    opening it needs code that is not on torch's allow-list.
+    opening it needs code that is not on torch's allow-list; MissingExtraError without torch.
     """
     path = Path(path)
+    require_torch(f"{path}: opening a Python pickle")
     with _opened(path) as file, tempfile.TemporaryDirectory(prefix="elmo-pickle-") as folder:
         target = Path(folder) / "tensors.safetensors"
         _run_child(path, file, target)
