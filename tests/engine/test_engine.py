@@ -9,24 +9,10 @@ import pytest
 
 from elmo.engine.engine import Engine, State, zero_state
 from elmo.errors import ConfigError
-from elmo.ops import native
 from elmo.text.batches import number_tokens, pad
 from elmo.weights import formats
 
 EFML_TOLERANCE = 1e-4  # golden/README.md: safe for float32
-
-
-@pytest.fixture(params=["native", "numpy"])
-def tier(request, monkeypatch):
-    """With the native library and without."""
-    if request.param == "numpy":
-        monkeypatch.setenv("ELMO_NATIVE", "0")
-    native.library.cache_clear()
-    if request.param == "native" and not native.native_kinds():
-        pytest.skip("the native library is not here, or not for this processor")
-    yield request.param
-    monkeypatch.undo()
-    native.library.cache_clear()
 
 
 def in_doubles(checkpoint, dtype="float32"):
@@ -81,8 +67,8 @@ def test_models_of_words_and_characters_equal_published_vectors(shared):
             np.testing.assert_allclose(found, expected[f"call0_s{place}_avg"], rtol=0, atol=EFML_TOLERANCE)
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 5e-6), ("bfloat16", 0.1), ("int8", 0.3)])
-def test_every_type_stays_next_to_double_precision(tier, tiny_checkpoint, tiny_corpus, dtype, tolerance):
+def test_every_type_stays_next_to_double_precision(tiny_checkpoint, tiny_corpus, dtype):
+    tolerance = {"float32": 5e-6, "bfloat16": 0.1, "int8": 0.3}[dtype]
     token_map = tiny_checkpoint.token_map
     exact, exact_state = all_layers(in_doubles(tiny_checkpoint), token_map, tiny_corpus)
     found, state = all_layers(Engine.from_checkpoint(tiny_checkpoint, dtype), token_map, tiny_corpus)
@@ -94,7 +80,6 @@ def test_every_type_stays_next_to_double_precision(tier, tiny_checkpoint, tiny_c
 
 
 @pytest.mark.usefixtures("tier")
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
 def test_a_sentence_has_the_same_bits_alone_and_in_any_company(tiny_checkpoint, tiny_corpus, dtype):
     engine, token_map = Engine.from_checkpoint(tiny_checkpoint, dtype), tiny_checkpoint.token_map
     together, _ = all_layers(engine, token_map, tiny_corpus * 7)

@@ -1,0 +1,45 @@
+"""Every tier that this processor can run: each set of instructions of the native library, and numpy."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from elmo.ops import native
+from elmo.ops.native.kinds import native_types
+
+SETS = ("all", "avx512base", "avxvnni", "avx2", "neondot", "neon")
+
+
+def instruction_sets() -> list[str]:
+    """Names that limit the library to another set each, and leave it something to compute with."""
+    if (library := native.library()) is None:
+        return []
+    found: dict[str | None, str] = {}
+    for name in SETS:
+        if library.elmo_limit_instructions(name.encode()) == 0 and native.native_kinds():
+            found.setdefault(native.instructions(), name)
+    library.elmo_limit_instructions(os.environ.get("ELMO_INSTRUCTIONS", "all").lower().encode())
+    return list(found.values())
+
+
+@pytest.fixture(params=[*instruction_sets(), "numpy"])
+def tier(request, monkeypatch) -> Iterator[str]:
+    """The name of a set of instructions, or "numpy": without the library."""
+    if request.param == "numpy":
+        monkeypatch.setenv("ELMO_NATIVE", "0")
+    else:
+        monkeypatch.setenv("ELMO_INSTRUCTIONS", request.param)
+    native.library.cache_clear()
+    yield request.param
+    monkeypatch.undo()
+    native.library.cache_clear()
+    native.library()  # with the limit there was before
+
+
+@pytest.fixture(params=["float32", "bfloat16", "int8"])
+def dtype(request, tier) -> str:
+    """Each type of factors that the tier has."""
+    if tier != "numpy" and request.param not in native_types():
+        pytest.skip(f"no {request.param} products with {tier}")
+    return request.param

@@ -1,0 +1,186 @@
+"""Layers of both tiers against the plain equations in double precision; each row on its own to the last bit."""
+
+import numpy as np
+import pytest
+
+from elmo.engine import tier as tiers
+from elmo.engine.native.layer import NativeLayer
+from elmo.engine.network_weights import LayerWeights, LSTMSettings
+from elmo.engine.plain.layer import PlainLayer
+from elmo.engine.reading import Reading
+from elmo.engine.side_by_side import Stack, positions_of, read_side_by_side
+from elmo.ops.native.kinds import native_types
+
+# How far from float64 on weights whose gates don't saturate: rounding errors of a sum of up to a few dozen factors.
+TOLERANCE = {"float32": 2e-6, "bfloat16": 3e-2, "int8": 1e-1}
+SETTINGS = [LSTMSettings(1.0, 3.0, 3.0), LSTMSettings(0.0, 0.5, 0.2), LSTMSettings(1.0, None, None)]
+# dim, projection, cell: whole panels, odd numbers, one, and no projection.
+SIZES = [(64, 64, 128), (5, 4, 7), (33, 17, 100), (1, 1, 1), (40, 40, 40), (130, 65, 70)]
+LENGTHS = [[3], [1, 0, 6, 6, 1, 2], [0, 0], [], [4] * 13, [2] * 70 + [1, 3]]
+
+
+def weights_of(dim, projection, cell, seed=0, dtype=np.float32) -> LayerWeights:
+    chance = np.random.default_rng(seed)
+
+    def normal(*shape):
+        return (chance.standard_normal(shape) / shape[-1] ** 0.5).astype(dtype)
+
+    projected = normal(projection, cell) if projection < cell else None
+    return LayerWeights(normal(4 * cell, dim), normal(4 * cell, projection), normal(4 * cell), projected)
+
+
+def rows_for(weights, lengths, seed=1):
+    """Inputs, NaN where a row has ended, and a starting state."""
+    chance = np.random.default_rng(seed)
+    lengths = np.array(lengths, np.int64)
+    tokens = int(lengths.max(initial=0))
+    inputs = chance.standard_normal((len(lengths), tokens, weights.input_weight.shape[1])).astype(np.float32)
+    inputs[np.arange(tokens)[None] >= lengths[:, None]] = np.nan
+    hidden = chance.standard_normal((len(lengths), weights.recurrent_weight.shape[1])).astype(np.float32)
+    return inputs, lengths, hidden, chance.standard_normal((len(lengths), weights.cell_size)).astype(np.float32)
+
+
+def read(layer, inputs, lengths, hidden, cell, *, skips=False):
+    """Outputs (zero beyond a row's length) and the new state of one layer."""
+    order = np.argsort(-lengths, kind="stable")
+    alive, places = positions_of(order, lengths[order], inputs.shape[1], backward=False)
+    outputs = np.zeros((len(lengths) * inputs.shape[1], hidden.shape[1]), inputs.dtype)
+    state = hidden[order], cell[order]
+    layer.run(Reading(alive, places, inputs.reshape(-1, inputs.shape[2]), outputs, *state, skips))
+    back = np.argsort(order, kind="stable")
+    return outputs.reshape(*inputs.shape[:2], hidden.shape[1]), state[0][back], state[1][back]
+
+
+def expected_of(inputs, lengths, hidden, cell, weights, settings):
+    """The published equations, a row and a token at a time, in double precision."""
+    w_x, w_h, bias, w_p = (None if part is None else part.astype(np.float64) for part in weights)
+    outputs = np.zeros((*inputs.shape[:2], hidden.shape[1]))
+    hidden, cell = hidden.astype(np.float64), cell.astype(np.float64)
+
+    def sigmoid(x):
+        with np.errstate(over="ignore"):
+            return 1 / (1 + np.exp(-x))
+
+    def clip(x, bound):
+        return x if bound is None else np.clip(x, -bound, bound)
+
+    for row, length in enumerate(lengths):
+        for token in range(length):
+            i, f, o, j = np.split(w_x @ inputs[row, token].astype(np.float64) + w_h @ hidden[row] + bias, 4)
+            c = clip(sigmoid(f + settings.forget_bias) * cell[row] + sigmoid(i) * np.tanh(j), settings.cell_clip)
+            h = sigmoid(o) * np.tanh(c)
+            cell[row], hidden[row] = c, h if w_p is None else clip(w_p @ h, settings.projection_clip)
+            outputs[row, token] = hidden[row]
+    return outputs, hidden, cell
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("lengths", LENGTHS, ids=lambda lengths: f"{len(lengths)} rows")
+def test_layers_equal_the_equations_in_double_precision(dtype, settings, sizes, lengths):
+    weights = weights_of(*sizes)
+    rows = rows_for(weights, lengths)
+    found = read(tiers.layer(weights, settings, dtype), *rows)
+    for one, other in zip(found, expected_of(*rows, weights, settings), strict=True):
+        assert one.dtype == np.float32
+        np.testing.assert_allclose(one, other, rtol=0, atol=TOLERANCE[dtype])
+
+
+@pytest.mark.usefixtures("tier")
+def test_the_tier_is_chosen_by_the_type_of_the_weights():
+    doubles = tiers.layer(weights_of(5, 4, 7, dtype=np.float64), SETTINGS[0], "float32")
+    assert isinstance(doubles, PlainLayer)
+    singles = tiers.layer(weights_of(5, 4, 7), SETTINGS[0], "float32")
+    assert isinstance(singles, NativeLayer) == ("float32" in native_types())
+
+
+def test_numpy_in_doubles_is_the_oracle():
+    weights = weights_of(33, 17, 50, dtype=np.float64)
+    inputs, lengths, hidden, cell = rows_for(weights, [3, 0, 5])
+    rows = (inputs.astype(np.float64), lengths, hidden.astype(np.float64), cell.astype(np.float64))
+    found = read(PlainLayer(weights, SETTINGS[0], "float32"), *rows)
+    for one, other in zip(found, expected_of(*rows, weights, SETTINGS[0]), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-13)
+
+
+def test_both_tiers_round_the_same_factors(dtype, tier):
+    if tier == "numpy":
+        pytest.skip("compared with numpy")
+    weights = weights_of(48, 48, 96)
+    rows = rows_for(weights, [5, 3, 3, 1])
+    pairs = zip(*(read(made(weights, SETTINGS[0], dtype), *rows) for made in (NativeLayer, PlainLayer)), strict=True)
+    for one, other in pairs:
+        np.testing.assert_allclose(one, other, rtol=0, atol={"float32": 2e-6, "bfloat16": 2e-2, "int8": 1e-3}[dtype])
+
+
+def test_a_row_does_not_feel_the_rows_beside_it(dtype):
+    weights = weights_of(48, 48, 96)
+    layer = tiers.layer(weights, SETTINGS[0], dtype)
+    inputs, lengths, hidden, cell = rows_for(weights, [7, 5, 5, 2, 1, 6] * 5)
+    together = read(layer, inputs, lengths, hidden, cell)
+    for some in ([3], [1, 4], list(range(11)), list(range(29, 4, -1))):
+        alone = read(layer, inputs[some], lengths[some], hidden[some], cell[some])
+        for one, other in zip(alone, together, strict=True):
+            np.testing.assert_array_equal(one, other[some])
+
+
+# cache_bytes 0: the threads share the columns of these few rows
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("cache_bytes", [0, 32 << 20])
+def test_both_directions_and_skips_equal_one_layer_after_the_other(dtype, threads, cache_bytes, monkeypatch):
+    monkeypatch.setattr("elmo.engine.side_by_side._CACHE_BYTES", cache_bytes)
+    monkeypatch.setattr("elmo.engine.side_by_side.num_threads", lambda: threads)
+    chance, settings, lengths = np.random.default_rng(3), SETTINGS[0], np.array([4, 1, 0, 6])
+    stacks = [
+        Stack([tiers.layer(weights_of(24, 24, 50, seed), settings, dtype) for seed in seeds], [False, True], turned)
+        for seeds, turned in (((1, 3), False), ((2, 4), True))
+    ]
+    there = (np.arange(6) < lengths[:, None])[:, :, None]
+    vectors = (chance.standard_normal((4, 6, 24)) * there).astype(np.float32)
+    layers = np.zeros((3, 4, 6, 48), np.float32)
+    layers[0] = np.tile(vectors, 2)
+    hidden, cell = (chance.standard_normal((2, 4, size)).astype(np.float32) for size in (48, 100))
+    before = hidden.copy(), cell.copy()
+    new_hidden, new_cell = read_side_by_side(stacks, layers, lengths, hidden, cell)
+    np.testing.assert_array_equal(hidden, before[0])
+    np.testing.assert_array_equal(cell, before[1])
+    for place, stack in enumerate(stacks):
+        turn = _turned if stack.backward else lambda values, _: values
+        inputs = turn(vectors, lengths)
+        for index, layer in enumerate(stack.layers):
+            state = (np.split(part[index], 2, axis=1)[place] for part in (hidden, cell))
+            outputs, *after = read(layer, inputs, lengths, *state, skips=stack.skips[index])
+            inputs = outputs
+            found = layers[index + 1, :, :, 24 * place : 24 * (place + 1)]
+            np.testing.assert_array_equal(found, turn(outputs, lengths))
+            np.testing.assert_array_equal(np.split(new_hidden[index], 2, axis=1)[place], after[0])
+            np.testing.assert_array_equal(np.split(new_cell[index], 2, axis=1)[place], after[1])
+
+
+def _turned(values, lengths):
+    """Each row reversed within its own length."""
+    rows = zip(values, lengths, strict=True)
+    return np.stack([np.concatenate([row[:length][::-1], row[length:]]) for row, length in rows])
+
+
+def test_gates_far_out_of_range_stay_exact(dtype):
+    """Logistic functions and tanh of large numbers are 0 and 1, whatever the exponential can hold."""
+    bias = np.array([900.0, -900, 60, 0] * 4, np.float32)
+    weights = LayerWeights(np.zeros((16, 4), np.float32), np.zeros((16, 4), np.float32), bias, None)
+    settings = LSTMSettings(0.0, None, None)
+    rows = (np.zeros((1, 3, 4), np.float32), np.array([3]), np.zeros((1, 4), np.float32))
+    cell = np.array([[1e6, -1e6, 5.0, 0.0]], np.float32)
+    expected = expected_of(*rows, cell, weights, settings)
+    for one, other in zip(read(tiers.layer(weights, settings, dtype), *rows, cell), expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
+
+
+def test_random_shapes_equal_the_equations(dtype):
+    chance = np.random.default_rng(7)
+    for seed in range(25):
+        cell = int(chance.integers(2, 90))
+        weights = weights_of(int(chance.integers(1, 70)), int(chance.integers(1, cell + 1)), cell, seed)
+        rows = rows_for(weights, chance.integers(0, 6, size=chance.integers(1, 20)), seed)
+        found = read(tiers.layer(weights, SETTINGS[0], dtype), *rows)
+        for one, other in zip(found, expected_of(*rows, weights, SETTINGS[0]), strict=True):
+            np.testing.assert_allclose(one, other, rtol=0, atol=2 * TOLERANCE[dtype])

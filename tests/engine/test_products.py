@@ -1,0 +1,91 @@
+"""Products of both tiers: close to double precision, each row on its own, the same factors rounded alike."""
+
+import numpy as np
+import pytest
+
+from elmo.engine.native.panels import lay_out
+from elmo.engine.plain.product import PlainProduct, quantized_rows, to_bfloat16
+from elmo.engine.tier import product
+from elmo.weights.native.fewer_bits import quantized
+
+pytestmark = pytest.mark.usefixtures("tier")
+
+SHAPES = [(16, 64), (128, 512), (512, 128), (2048, 24), (1, 1), (3, 65), (4100, 30)]
+DTYPES = ("float32", "bfloat16", "int8")
+TOLERANCE = {"float32": 1e-5, "bfloat16": 5e-2, "int8": 1e-1}
+
+
+def factors(rows, inner, outer):
+    chance = np.random.default_rng(inner)
+    weight = chance.standard_normal((outer, inner)) / inner**0.5
+    parts = chance.standard_normal((rows, inner)), weight, chance.standard_normal(outer)
+    return tuple(part.astype(np.float32) for part in parts)
+
+
+@pytest.mark.parametrize(("inner", "outer"), SHAPES)
+@pytest.mark.parametrize("rows", [0, 1, 7, 130])
+def test_products_stay_next_to_double_precision(dtype, inner, outer, rows):
+    inputs, weight, bias = factors(rows, inner, outer)
+    before = weight.copy()
+    found = product(weight, dtype)(inputs, bias)
+    assert (found.dtype, found.shape) == (np.float32, (rows, outer))
+    expected = inputs.astype(np.float64) @ weight.T.astype(np.float64) + bias
+    np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCE[dtype])
+    np.testing.assert_array_equal(weight, before)
+
+
+@pytest.mark.parametrize(("inner", "outer"), SHAPES)
+def test_no_row_feels_the_rows_beside_it(dtype, inner, outer):
+    inputs, weight, _ = factors(130, inner, outer)
+    inputs[7] *= 1000
+    made = product(weight, dtype)
+    everything = made(inputs)
+    for rows in (1, 2, 3, 5, 6, 7, 13, 64, 129):
+        np.testing.assert_array_equal(made(inputs[-rows:]), everything[-rows:])
+
+
+def test_int8_sums_are_those_of_the_integers():
+    inputs, weight, _ = factors(9, 300, 70)
+    whole, steps = quantized_rows(inputs)
+    weights, weight_steps = quantized(weight)
+    expected = (whole.astype(np.float64) @ weights.T.astype(np.float64)) * steps * weight_steps.T
+    np.testing.assert_allclose(product(weight, "int8")(inputs), expected, rtol=1e-6, atol=1e-4)
+
+
+def test_rows_of_zeros_stay_zeros():
+    inputs, weight, _ = factors(2, 6, 5)
+    for dtype in DTYPES:
+        assert not product(weight, dtype)(np.zeros((2, 6), np.float32)).any()
+        assert not product(np.zeros((5, 6), np.float32), dtype)(inputs).any()
+
+
+def test_a_weight_rounded_to_int8_rounds_to_the_same_again():
+    chance = np.random.default_rng(0)
+    weight = (chance.standard_normal((500, 40)) * 10.0 ** chance.integers(-6, 6, (500, 1))).astype(np.float32)
+    weight[3] = 0
+    whole, steps = quantized(weight)
+    again, same_steps = quantized(whole * steps)
+    np.testing.assert_array_equal(whole, again)
+    np.testing.assert_array_equal(steps, same_steps)
+    assert np.abs(whole).max() == 127
+
+
+def test_bfloat16_is_rounded_to_nearest_and_ties_to_even():
+    values = np.array([1.0, 1 + 2**-8, 1 + 3 * 2**-8, -1 - 2**-7, 3.0e38, 0.0], np.float32)
+    np.testing.assert_array_equal(to_bfloat16(to_bfloat16(values)), to_bfloat16(values))
+    np.testing.assert_array_equal(to_bfloat16(values[:4]), np.array([1, 1, 1 + 2**-6, -1 - 2**-7], np.float32))
+
+
+def test_panels_begin_at_a_cache_line(dtype):
+    """Instructions of 64 bytes are slower across two lines."""
+    weights = lay_out(factors(1, 70, 100)[1], dtype).weights
+    assert weights.__array_interface__["data"][0] % 64 == 0
+    assert weights.shape == (2, -(-70 // {"float32": 1, "bfloat16": 2, "int8": 4}[dtype]), 64)
+
+
+def test_the_rows_of_a_plain_product_come_out_alike_in_every_place():
+    _, weight, _ = factors(1, 512, 300)
+    made = PlainProduct(weight, "float32")
+    row = np.random.default_rng(5).standard_normal((1, 512)).astype(np.float32)
+    found = made(np.repeat(row, 40, axis=0))
+    assert (found == made(row)).all()
