@@ -23,7 +23,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from elmo.embed.speed import measured_peak
-from elmo.ops.product import Prepacked, native_types
+from elmo.engine.native.product import NativeProduct
+from elmo.ops.native.kinds import native_types
 
 Work = Callable[[], object]
 
@@ -73,7 +74,9 @@ def products(size: int) -> dict[str, tuple[Work, float]]:
         "int8 torch": lambda: _int8(inputs, weight),
     }
     for dtype in native_types():
-        made[f"{dtype} native prepacked"] = lambda dtype=dtype: partial(Prepacked(weight, dtype), inputs)
+        made[f"{dtype} native prepacked"] = lambda dtype=dtype: partial(
+            NativeProduct(weight.numpy(), dtype), inputs.numpy()
+        )
     found = {}
     for name, make in made.items():
         try:

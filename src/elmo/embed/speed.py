@@ -15,9 +15,8 @@ from torch.nn import functional
 from elmo.config import BiLMConfig, published
 from elmo.embed.embedder import Embedder
 from elmo.model.bilm import BiLM
-from elmo.ops.native.kinds import FACTORS_IN_32_BITS
+from elmo.ops.native.kinds import FACTORS_IN_32_BITS, ComputeType, native_types
 from elmo.ops.native.peak import bytes_per_second, products_per_second
-from elmo.ops.product import ComputeType, native_types
 
 DTYPES: tuple[ComputeType, ...] = get_args(ComputeType)
 MachinePeak = Mapping[str, float]

@@ -1,6 +1,6 @@
-"""inputs @ weight.T, the product that takes nearly all of the inference time."""
+"""inputs @ weight.T, the product that takes nearly all of the time, in torch."""
 
-from elmo.ops.native.kinds import ComputeType, native_types
+from elmo.ops.native.kinds import ComputeType
 from elmo.ops.product.onednn import product
 from elmo.ops.product.prepacked import Prepacked, prepack
 from elmo.ops.product.quantized import quantize_rows, quantize_weight
@@ -9,7 +9,6 @@ from elmo.ops.product.reference import product_reference
 __all__ = [
     "ComputeType",
     "Prepacked",
-    "native_types",
     "prepack",
     "product",
     "product_reference",

@@ -2,9 +2,8 @@
 
 Rows are taken longest first, so at step t the rows still reading are a prefix of the batch, which shrinks as sentences
 end. One product brings all inputs to the gates before the loop; the gates work in place. No gradients.
-A row's result does not depend on the rows beside it: see `elmo.ops.product`.
-The gates run in torch, whose tanh has half the error of the native library's: with weights that amplify rounding the
-difference is visible (dev/LOG.md).
+It runs on GPUs; on CPUs `elmo.engine` does. The gates run in torch, whose tanh is more exact than the fused passes of
+training: with weights that amplify rounding the difference is visible (dev/LOG.md).
 """
 
 import torch
