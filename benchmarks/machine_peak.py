@@ -24,7 +24,7 @@ from torch.nn import functional
 
 from elmo.embed.speed import measured_peak
 from elmo.engine.native.product import NativeProduct
-from elmo.ops.native.kinds import native_types
+from elmo.ops.native.kinds import ComputeType, native_types
 
 Work = Callable[[], object]
 
@@ -74,7 +74,7 @@ def products(size: int) -> dict[str, tuple[Work, float]]:
         "int8 torch": lambda: _int8(inputs, weight),
     }
     for dtype in native_types():
-        made[f"{dtype} native prepacked"] = lambda dtype=dtype: partial(
+        made[f"{dtype} native prepacked"] = partial(_native, inputs, weight, dtype)
             NativeProduct(weight.numpy(), dtype), inputs.numpy()
         )
     found = {}
@@ -87,6 +87,10 @@ def products(size: int) -> dict[str, tuple[Work, float]]:
             continue
         found[name] = (work, 2.0 * size**3)
     return found
+
+
+def _native(inputs: Tensor, weight: Tensor, dtype: ComputeType) -> Work:
+    return partial(NativeProduct(weight.numpy(), dtype), inputs.numpy())
 
 
 def _prepacked(inputs: Tensor, weight: Tensor) -> Work:
