@@ -75,8 +75,6 @@ def products(size: int) -> dict[str, tuple[Work, float]]:
     }
     for dtype in native_types():
         made[f"{dtype} native prepacked"] = partial(_native, inputs, weight, dtype)
-            NativeProduct(weight.numpy(), dtype), inputs.numpy()
-        )
     found = {}
     for name, make in made.items():
         try:
