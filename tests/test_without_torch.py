@@ -109,7 +109,7 @@ np.save(sys.argv[2], arrays[0])
 
 @pytest.mark.parametrize("name", ["BiLM", "ELMo", "ScalarMix"])
 def test_a_name_that_needs_torch_says_what_to_install(name):
-    done = run(f"import elmo\ntry:\n    elmo.{name}\nexcept elmo.errors.MissingExtraError as error:\n    print(error)")
+    done = run(f"import elmo\ntry:\n    elmo.{name}\nexcept elmo.MissingExtraError as error:\n    print(error)")
     assert done.stdout == (
         f"elmo.{name} needs torch, which is not installed. Install it with: pip install 'pyelmo[torch]'\n"
     )

@@ -112,7 +112,14 @@ def __getattr__(name: str) -> object:
             f"module 'elmo' has no attribute {name!r}. {advice}Its public names are: {', '.join(__all__)}"
         )
     module, there = _PLACES.get(name, ("elmo.errors", name))
-    value = getattr(import_module(module), there)
+    try:
+        value = getattr(import_module(module), there)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        from elmo.errors import MissingExtraError
+
+        raise MissingExtraError("torch", "torch", f"elmo.{name}") from None
     globals()[name] = value
     return value
 

@@ -1,6 +1,6 @@
 """An LSTM layer through the native library: all steps in one call, with float32, bfloat16 or int8 factors.
 
-Source: ops/native/inference/fused_lstm.c. The same in numpy is `plain.layer`; a row's bits don't depend on the rows
+Source: ops/native/inference/kernel.h. The same in numpy is `plain.layer`; a row's bits don't depend on the rows
 beside it, nor on the number of threads.
 """
 

@@ -1,4 +1,4 @@
-"""A weight laid out for the native library: panels of 64 outputs, see ops/native/inference/fused_lstm.h.
+"""A weight laid out for the native library: panels of 64 outputs, see ops/native/inference/kernel.h.
 
 For each panel and each group of factors (1 float32, 2 bfloat16 or 4 int8 of neighboring inputs) there are 64 values of
 32 bits, one an output. int8 activations are stored as 0 to 255 with 128 for zero; `sums` is what that adds.

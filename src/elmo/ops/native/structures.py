@@ -1,4 +1,4 @@
-"""The structures that the library's inference functions take, field by field as in fused_lstm.c.
+"""The structures that the library's inference functions take, field by field as in inference/layer.h.
 
 They hold addresses: whoever makes one keeps the arrays alive as long.
 """
