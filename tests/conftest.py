@@ -28,11 +28,8 @@ install_import_hook(["elmo.engine", "elmo.model", "elmo.ops"], "beartype.beartyp
 # What is about torch, as a whole. Without torch these rooms are left out and these files skipped; all else must pass.
 ROOMS_OF_TORCH = ("gpu", "lm", "model", "ops", "pretrain", "reproduce", "runs", "tasks")
 FILES_OF_TORCH = (
-    *(
-        f"cli/test_{verb}.py"
-        for verb in ("analyze", "bench", "finetune", "perplexity", "pretrain", "reproduce", "scores", "task")
-    ),
-    *(f"cli/test_{verb}.py" for verb in ("doctor", "static", "substitutes")),
+    *(f"cli/test_{verb}.py" for verb in ("bench", "finetune", "perplexity", "pretrain", "reproduce", "scores", "task")),
+    *(f"cli/test_{verb}.py" for verb in ("analyze", "doctor", "static", "substitutes")),
     *(f"embed/test_{name}.py" for name in ("compute_types", "misuse", "threads")),
     "embed/results/test_pooling.py",
     "static/test_for_words.py",
