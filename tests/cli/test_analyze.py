@@ -106,7 +106,7 @@ def commands(model_folder: Path, treebank: Path, folder: Path) -> dict[str, list
     files = ["-m", str(model_folder), "--static", str(folder / "static.txt"), "--random"]
     senses = ["--train", str(CORPUS / "train.data.xml"), "--test", str(CORPUS / "t.data.xml")]
     return {
-        "wsd": [*senses, "--inventory", str(CORPUS / "senses.tsv"), *files],
+        "wsd": [*senses, "--dev", str(CORPUS / "t.data.xml"), "--inventory", str(CORPUS / "senses.tsv"), *files],
         "pos": [*(f"--{part}={treebank}" for part in ("train", "dev", "test")), *files],
         "precision": [str(sense_corpus(folder)), *files],
         "geometry": [str(folder / "text.txt"), "--least-sentences", "2", "--against", str(model_folder), *files],

@@ -53,11 +53,7 @@ def record_of(arguments: Arguments) -> Record:
     beginning = begun(
         "wsd",
         encoders=described(arguments.encoders, encoders),
-        data={
-            name: found
-            for name in ("train", "test", "inventory", "dev")
-            if (found := getattr(arguments, name)) is not None
-        },
+        data={name: file for name, file in vars(files).items() if file is not None},
         settings={},
     )
     return beginning | found.record()
