@@ -69,6 +69,8 @@ class _Loading:
     """package.module:function of the model's encoder, if it isn't installed."""
     device: Device = "auto"
     """Where to compute."""
+    ensemble: Annotated[tuple[Path, ...], As("task model"), tyro.conf.arg(metavar="RUN [RUN ...]")] = ()
+    """More models of the task, whose distributions are averaged with those of the first RUN."""
     dtype: ComputeIn = "float32"
     """What the factors of the biLM's products are rounded to, as in elmo embed."""
     force: Flag = False
@@ -278,10 +280,10 @@ def _without_task(argv: list[str]) -> list[str]:
 
 
 def _loaded(arguments: Evaluate | Predict) -> Any:
-    from elmo.tasks.saved_model import load
+    from elmo.tasks.ensemble import load_ensemble
 
-    return load(
-        arguments.folder,
+    return load_ensemble(
+        [arguments.folder, *arguments.ensemble],
         task=None if arguments.task is None else find(arguments.task),
         encoder=arguments.encoder,
         model=arguments.model,

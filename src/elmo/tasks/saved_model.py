@@ -92,13 +92,15 @@ def load(
     model: str | None = None,
     device: str = "auto",
     dtype: str = "float32",
+    known_encoders: dict[tuple[str, ...], FrozenLayers] | None = None,
 ) -> SavedTaskModel[Any, Any, Any]:
     """Reads a model folder, or the best model of a run folder.
 
     `task`: needed only if the model's task is neither built in nor installed. `encoder`: needed only if the model's
     encoder isn't (a folder's own text never decides which module is imported). `model`: where the biLM is, if not at
     the place noted in the folder; its weights must be the same. `dtype`: what the factors of the biLM's products are
-    rounded to, see `Embedder`. Raises WeightFileError for what is missing or damaged, or another biLM than the one the
+    rounded to, see `Embedder`. `known_encoders`: those loaded before, which models may share; a new one is added.
+    Raises WeightFileError for what is missing or damaged, or another biLM than the one the
     model was trained with.
     """
     folder = saved_folder(folder)
@@ -107,7 +109,8 @@ def load(
     settings = with_table(task.settings(), config["settings"], str(folder / CONFIG_FILE))
     # A biLM that was trained with the task is now one like any other, that isn't trained any more.
     settings = replace(settings, tokens=replace(settings.tokens, train_bilm=False))
-    frozen = _frozen(folder, settings.tokens, config["bilm"], encoder, model, device, dtype)
+    known = {} if known_encoders is None else known_encoders
+    frozen = _frozen(folder, settings.tokens, config["bilm"], encoder, model, device, dtype, known)
     static = _static_vectors(folder) if (folder / _WORDS).is_file() else {}
     num_trained = config["num_trained_words"]
     built = replace(settings.tokens, train_static=num_trained > 0)
@@ -169,6 +172,7 @@ def _frozen(
     model: str | None,
     device: str,
     dtype: str,
+    known: dict[tuple[str, ...], FrozenLayers],
 ) -> FrozenLayers | None:
     if facts is None or settings.encoder == NONE:
         return None
@@ -179,12 +183,15 @@ def _frozen(
         )
     own = folder / _BILM
     place = model or (str(own) if own.is_dir() else facts["model"])
-    try:
-        found = FrozenLayers(find_encoder(encoder or settings.encoder, place, device=device, dtype=dtype))
-    except WeightFileError as error:
-        raise WeightFileError(
-            f"{error} The task model in {folder} needs this biLM; say where it is with --model."
-        ) from None
+    key = (encoder or settings.encoder, place, device, dtype)
+    if key not in known:
+        try:
+            known[key] = FrozenLayers(find_encoder(key[0], place, device=device, dtype=dtype))
+        except WeightFileError as error:
+            raise WeightFileError(
+                f"{error} The task model in {folder} needs this biLM; say where it is with --model."
+            ) from None
+    found = known[key]
     if found.model_hash != facts["hash"]:
         raise WeightFileError(
             f"{place}: has the hash {found.model_hash[:16]}, but the task model in {folder} was trained with the biLM "

@@ -4,8 +4,8 @@ Generic in two types: E, an example of its task; P, a prediction.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Generic, TypeVar
+from collections.abc import Hashable, Sequence
+from typing import Generic, Self, TypeVar
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -28,6 +28,21 @@ class TaskModel(nn.Module, ABC, Generic[E, P]):
     @abstractmethod
     def predict(self, examples: Sequence[E]) -> list[P]:
         """A prediction for each example of a batch."""
+
+    @property
+    def outcomes(self) -> Hashable:
+        """What it decides between, such as its labels: models with the same outcomes can be averaged.
+
+        None: models of this type have no average; otherwise `predict_with` must be there.
+        """
+        return None
+
+    def predict_with(self, others: Sequence[Self], examples: Sequence[E]) -> list[P]:
+        """The predictions of this model and others together, their distributions averaged; with none, its own.
+
+        Called if `outcomes` is not None, with models that have the same.
+        """
+        raise NotImplementedError
 
     def held_out_loss(self, examples: Sequence[E]) -> Float[Tensor, ""] | None:
         """The same for dev examples: it decides between epochs with equal scores.

@@ -7,6 +7,7 @@ tokens -> embedded = [static vectors ; char CNN], dropout ----------------------
 
 from collections.abc import Sequence
 from itertools import chain
+from typing import Self
 
 import torch
 from jaxtyping import Float, Int
@@ -17,7 +18,7 @@ from elmo.errors import ConfigError
 from elmo.tasks.coref.documents import Document, Mention, Resolved, disjoint
 from elmo.tasks.coref.ranker.antecedents import antecedent_loss, clusters_of, gold_table
 from elmo.tasks.coref.ranker.feed_forward import linear
-from elmo.tasks.coref.ranker.network import PairFacts, Ranked, SpanRanker, SpanSizes
+from elmo.tasks.coref.ranker.network import PairFacts, Ranked, Reading, SpanRanker, SpanSizes, rank
 from elmo.tasks.coref.ranker.span_scores import TokenStates
 from elmo.tasks.coref.settings import NO_HEADS, ResolverSettings
 from elmo.tasks.layers.char_windows import CharacterWindows
@@ -68,7 +69,18 @@ class Resolver(TaskModel[Document, Resolved]):
 
     def predict(self, examples: Sequence[Document]) -> list[Resolved]:
         """The clusters of each document."""
-        return [self._resolved(document) for document in examples]
+        return self.predict_with([], examples)
+
+    @property
+    def outcomes(self) -> tuple[float | bool, ...]:
+        """What decides which spans and pairs it considers."""
+        sizes = self.ranker.sizes
+        considered = (sizes.max_width, sizes.spans_per_token, sizes.max_antecedents, sizes.may_cross)
+        return *considered, self.settings.mention_loss > 0
+
+    def predict_with(self, others: Sequence[Self], examples: Sequence[Document]) -> list[Resolved]:
+        """By the means of the models' mention scores, over one set of candidates, and of their antecedent scores."""
+        return [self._resolved(document, [self, *others]) for document in examples]
 
     def _loss(self, document: Document) -> Float[Tensor, ""]:
         ranked = self._ranked(document)
@@ -81,10 +93,10 @@ class Resolver(TaskModel[Document, Resolved]):
             loss = loss + self.settings.mention_loss * mentions
         return loss
 
-    def _resolved(self, document: Document) -> Resolved:
+    def _resolved(self, document: Document, models: "Sequence[Resolver]") -> Resolved:
         if document.num_tokens == 0:
             return Resolved([])
-        ranked = self._ranked(document)
+        ranked = rank([model._reading(document) for model in models], _lengths(document))
         spans: list[Mention] = [(first, last) for first, last in ranked.spans.tolist()]
         clusters = clusters_of(spans, ranked.scores)
         if self.settings.mention_loss:
@@ -95,8 +107,10 @@ class Resolver(TaskModel[Document, Resolved]):
         return Resolved(clusters, spans)
 
     def _ranked(self, document: Document) -> Ranked:
-        lengths = [len(sentence) for sentence in document.sentences]
-        return self.ranker(self._states(document), lengths, self._facts(document))
+        return rank([self._reading(document)], _lengths(document))
+
+    def _reading(self, document: Document) -> Reading:
+        return Reading(self.ranker, self._states(document), self._facts(document))
 
     def _states(self, document: Document) -> TokenStates:
         """Of all tokens, the sentences one after another."""
@@ -123,6 +137,10 @@ class Resolver(TaskModel[Document, Resolved]):
             speakers = speakers.to(self.tokens.device)
         genre = self._genres.get(self.settings.genre_of(document.name), _UNKNOWN_GENRE)
         return PairFacts(speakers, genre)
+
+
+def _lengths(document: Document) -> list[int]:
+    return [len(sentence) for sentence in document.sentences]
 
 
 def _sizes(settings: ResolverSettings) -> SpanSizes:

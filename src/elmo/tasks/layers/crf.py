@@ -64,8 +64,11 @@ class CRF(nn.Module):
 
     @torch.no_grad()
     def decode(
-        self, emissions: Float[Tensor, "batch tokens tags"], mask: Bool[Tensor, "batch tokens"]
+        self,
+        emissions: Float[Tensor, "batch tokens tags"],
+        mask: Bool[Tensor, "batch tokens"],
+        transitions: Float[Tensor, "tags tags"] | None = None,
     ) -> list[list[int]]:
-        """The allowed sequence of the highest score for each row (Viterbi)."""
-        transitions = self.transitions + forbidden(self.allowed)
+        """The allowed sequence of the highest score for each row (Viterbi). `transitions`: others than its own."""
+        transitions = (self.transitions if transitions is None else transitions) + forbidden(self.allowed)
         return best_sequences(emissions, mask, transitions, forbidden(self.begins), forbidden(self.ends))

@@ -4,12 +4,14 @@ tokens -> [static vectors ; ELMo ; char CNN] -> biLSTM layers -> [h ; ELMo] -> L
 """
 
 from collections.abc import Sequence
+from typing import Self
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError
+from elmo.tasks.layers.averages import mean_of
 from elmo.tasks.layers.crf import CRF
 from elmo.tasks.layers.own_characters import own_characters
 from elmo.tasks.layers.recurrent.bilstm import BiLSTM, VariationalDropout
@@ -57,8 +59,19 @@ class Tagger(TaskModel[TaggedSentence, list[Span]]):
 
     def predict(self, examples: Sequence[TaggedSentence]) -> list[list[Span]]:
         """The entities of each sentence."""
-        emissions, vectors = self._emissions(examples)
-        rows = self.crf.decode(emissions, vectors.mask)
+        return self.predict_with([], examples)
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        """Its tags."""
+        return tuple(self.tags)
+
+    def predict_with(self, others: Sequence[Self], examples: Sequence[TaggedSentence]) -> list[list[Span]]:
+        """By the mean of the models' emissions and transitions: the sequence likeliest under all of them together."""
+        models = [self, *others]
+        found = [model._emissions(examples) for model in models]
+        transitions = mean_of([model.crf.transitions for model in models])
+        rows = self.crf.decode(mean_of([emissions for emissions, _ in found]), found[0][1].mask, transitions)
         return [spans_of([self.tags[number] for number in row]) for row in rows]
 
     def _emissions(self, examples: Sequence[TaggedSentence]) -> tuple[Float[Tensor, "batch tokens tags"], TokenVectors]:

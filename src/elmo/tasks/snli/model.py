@@ -9,6 +9,7 @@ tokens -> [static vectors ; ELMo] -> biLSTM -> a = [h ; ELMo]                (ba
 """
 
 from collections.abc import Sequence
+from typing import Self
 
 import torch
 from jaxtyping import Bool, Float
@@ -17,6 +18,7 @@ from torch.nn import functional
 
 from elmo.errors import ConfigError
 from elmo.tasks.classification import Prediction
+from elmo.tasks.layers.averages import mean_of
 from elmo.tasks.layers.local_inference import compare, mean_and_max
 from elmo.tasks.layers.recurrent.bilstm import BiLSTM, VariationalDropout
 from elmo.tasks.snli.data import SentencePair
@@ -63,7 +65,16 @@ class ESIM(TaskModel[SentencePair, Prediction]):
 
     def predict(self, examples: Sequence[SentencePair]) -> list[Prediction]:
         """The most probable label of each pair, with the probabilities of all."""
-        rows = self(examples).softmax(dim=1).tolist()
+        return self.predict_with([], examples)
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        """Its labels."""
+        return tuple(self.labels)
+
+    def predict_with(self, others: Sequence[Self], examples: Sequence[SentencePair]) -> list[Prediction]:
+        """By the mean of the models' probabilities."""
+        rows = mean_of([model(examples).softmax(dim=1) for model in (self, *others)]).tolist()
         named = [sorted(zip(self.labels, row, strict=True), key=lambda one: -one[1]) for row in rows]
         return [Prediction(label=row[0][0], probabilities=dict(row)) for row in named]
 

@@ -6,6 +6,7 @@ tokens -> [char CNN ; static vectors ; ELMo] -> BiDAF++ (network.py), with ELMo 
 """
 
 from collections.abc import Sequence
+from typing import Self
 
 import torch
 from jaxtyping import Float
@@ -13,6 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from elmo.errors import ConfigError
+from elmo.tasks.layers.averages import log_mean_of
 from elmo.tasks.layers.char_windows import CharacterWindows
 from elmo.tasks.squad.data import PredictedAnswer, Question
 from elmo.tasks.squad.network import BiDAF, Text
@@ -56,7 +58,17 @@ class Reader(TaskModel[Question, PredictedAnswer]):
 
     def predict(self, examples: Sequence[Question]) -> list[PredictedAnswer]:
         """The best answer to each question."""
-        start, end = self._log_probabilities(examples)
+        return self.predict_with([], examples)
+
+    @property
+    def outcomes(self) -> tuple[str, int]:
+        """Spans up to its longest answer."""
+        return "answers of at most this many tokens", self.settings.max_answer_tokens
+
+    def predict_with(self, others: Sequence[Self], examples: Sequence[Question]) -> list[PredictedAnswer]:
+        """By the means of the models' probabilities of each first and each last token."""
+        found = [model._log_probabilities(examples) for model in (self, *others)]
+        start, end = log_mean_of([one for one, _ in found]), log_mean_of([one for _, one in found])
         spans = best_spans(start, end, start > -torch.inf, self.settings.max_answer_tokens)
         scores = start.gather(1, spans[:, :1]) + end.gather(1, spans[:, 1:])
         rows = zip(examples, spans.tolist(), scores.exp().squeeze(1).tolist(), strict=True)

@@ -11,7 +11,7 @@ without marks, a small biLSTM beside it finds the predicates (`predicate_finder`
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -19,10 +19,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.errors import ConfigError
+from elmo.tasks.layers.averages import log_mean_of, mean_of
 from elmo.tasks.layers.recurrent.alternating_lstm import AlternatingLSTM
 from elmo.tasks.layers.viterbi import best_sequences, forbidden
 from elmo.tasks.srl.data import Proposition, Roles, RoleSentence
-from elmo.tasks.srl.predicate_finder import PredicateFinder
+from elmo.tasks.srl.predicate_finder import PredicateFinder, predicates_of
 from elmo.tasks.srl.settings import NO_INPUT, LabelerSettings
 from elmo.tasks.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
 from elmo.tasks.task import Vocabulary
@@ -81,24 +82,43 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
 
     def predict(self, examples: Sequence[RoleSentence]) -> list[Roles]:
         """For each sentence, its predicates with their labeled spans. Unknown predicates are found first."""
-        vectors = self.tokens([example.tokens for example in examples])
-        if self.finder is not None and any(example.predicates is None for example in examples):
-            found = self.finder.predict(vectors.input, vectors.mask)
-            examples = [_with_predicates(*pair) for pair in zip(examples, found, strict=True)]
+        return self.predict_with([], examples)
+
+    @property
+    def outcomes(self) -> tuple[bool, tuple[str, ...]]:
+        """Whether it finds predicates, and its tags."""
+        return self.finder is not None, tuple(self.tags)
+
+    def predict_with(self, others: Sequence[Self], examples: Sequence[RoleSentence]) -> list[Roles]:
+        """By the mean of the models' probabilities: of each token to be a predicate, then of its tags."""
+        models = [self, *others]
+        vectors = [model.tokens([example.tokens for example in examples]) for model in models]
+        mask = vectors[0].mask
+        if any(example.predicates is None for example in examples):
+            chances = [
+                model.finder.probabilities(own.input, own.mask)
+                for model, own in zip(models, vectors, strict=True)
+                if model.finder is not None
+            ]
+            if chances:
+                found = predicates_of(mean_of(chances), mask)
+                examples = [_with_predicates(*pair) for pair in zip(examples, found, strict=True)]
         instances = Instances.of(examples)
         roles: list[list[Proposition]] = [[] for _ in examples]
-        spans = self.decode(*self(vectors, instances))
+        found_tags = [model(own, instances) for model, own in zip(models, vectors, strict=True)]
+        chances_of_tags = log_mean_of([logits.log_softmax(dim=2) for logits, _ in found_tags])
+        spans = self.decode(chances_of_tags, found_tags[0][1])
         for number, proposition, own in zip(instances.sentence_numbers, instances.propositions, spans, strict=True):
             roles[number].append(Proposition(proposition.predicate, own))
         return list(roles)
 
     def decode(
-        self, logits: Float[Tensor, "instances tokens tags"], mask: Bool[Tensor, "instances tokens"]
+        self, log_probabilities: Float[Tensor, "instances tokens tags"], mask: Bool[Tensor, "instances tokens"]
     ) -> list[list[Span]]:
         """The spans of the most probable tags of each instance that are a BIO sequence."""
-        no_ends = logits.new_zeros(len(self.tags))
+        no_ends = log_probabilities.new_zeros(len(self.tags))
         moves, starts = forbidden(self.allowed), forbidden(self.begins)
-        rows = best_sequences(logits.log_softmax(dim=2), mask, moves, starts, no_ends)
+        rows = best_sequences(log_probabilities, mask, moves, starts, no_ends)
         return [spans_of([self.tags[number] for number in row]) for row in rows]
 
     def forward(

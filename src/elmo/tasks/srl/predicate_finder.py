@@ -47,9 +47,16 @@ class PredicateFinder(nn.Module):
         losses = functional.binary_cross_entropy_with_logits(logits, gold.to(logits), reduction="none")
         return torch.where(mask, losses, 0).sum() / mask.sum().clamp(min=1)
 
-    def predict(
+    def probabilities(
         self, vectors: Float[Tensor, "batch tokens dim"], mask: Bool[Tensor, "batch tokens"]
-    ) -> list[list[tuple[int, int]]]:
-        """(start, end) of each sentence's predicates: the tokens that are more probably one than not."""
-        rows = ((self(vectors, mask) > 0) & mask).tolist()
-        return [[(place, place + 1) for place, is_found in enumerate(row) if is_found] for row in rows]
+    ) -> Float[Tensor, "batch tokens"]:
+        """Of each token to be a predicate."""
+        return self(vectors, mask).double().sigmoid()
+
+
+def predicates_of(
+    probabilities: Float[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"]
+) -> list[list[tuple[int, int]]]:
+    """(start, end) of each sentence's predicates: the tokens that are more probably one than not."""
+    rows = ((probabilities > 0.5) & mask).tolist()
+    return [[(place, place + 1) for place, is_found in enumerate(row) if is_found] for row in rows]

@@ -7,6 +7,7 @@ tokens -> [static vectors ; ELMo ; char CNN] -> Linear, ReLU -> biLSTM -> x = [h
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Self
 
 import torch
 from jaxtyping import Float
@@ -16,6 +17,7 @@ from torch.nn import functional
 from elmo.errors import ConfigError
 from elmo.tasks.classification import Prediction
 from elmo.tasks.layers.attention import SelfAttentivePooling, attend, pool
+from elmo.tasks.layers.averages import mean_of
 from elmo.tasks.layers.maxout import Maxout
 from elmo.tasks.layers.own_characters import own_characters
 from elmo.tasks.layers.recurrent.bilstm import BiLSTM
@@ -60,7 +62,16 @@ class Classifier(TaskModel[LabelledSentence, Prediction]):
 
     def predict(self, examples: Sequence[LabelledSentence]) -> list[Prediction]:
         """The most probable label of each sentence, with the probabilities of all."""
-        rows = self(examples).softmax(dim=1).tolist()
+        return self.predict_with([], examples)
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        """Its labels."""
+        return tuple(self.labels)
+
+    def predict_with(self, others: Sequence[Self], examples: Sequence[LabelledSentence]) -> list[Prediction]:
+        """By the mean of the models' probabilities."""
+        rows = mean_of([model(examples).softmax(dim=1) for model in (self, *others)]).tolist()
         named = [sorted(zip(self.labels, row, strict=True), key=lambda one: -one[1]) for row in rows]
         return [Prediction(label=row[0][0], probabilities=dict(row)) for row in named]
 

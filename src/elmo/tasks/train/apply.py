@@ -1,12 +1,14 @@
 """A trained task model on new data: scores on labelled files, predictions for unlabelled input."""
 
-from collections.abc import Iterable, Iterator
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from elmo.tasks.ensemble import Ensemble
 from elmo.tasks.saved_model import SavedTaskModel
-from elmo.tasks.task import E, P, S, Scores
-from elmo.tasks.train.fit import predict_all
+from elmo.tasks.task import E, P, Plain, S, Scores
+from elmo.tasks.train.fit import figure, predict_all
 
 # Examples that are read before the first of them is predicted: enough for batches of similar size.
 _WINDOW = 512
@@ -15,13 +17,27 @@ _WINDOW = 512
 def evaluate(saved: SavedTaskModel[S, E, P], path: Path | str) -> tuple[Scores, list[tuple[E, P]]]:
     """The scores on a labelled file, and each example with its prediction.
 
-    Raises TextError with file and line for what is wrong in the file, also for labels the model doesn't know.
+    Of an ensemble, `single_models` has the mean and the standard deviation of its models' own scores beside it. Raises
+    TextError with file and line for what is wrong in the file, also for labels the model doesn't know.
     """
     task = saved.task
     examples = task.read(path, saved.settings)
     task.check(examples, saved.vocabulary, saved.settings)
     predictions = predict_all(saved.model, task, examples, saved.settings.fit)
-    return task.score(examples, predictions), list(zip(examples, predictions, strict=True))
+    scores = task.score(examples, predictions)
+    if isinstance(saved.model, Ensemble):
+        singles = [predict_all(model, task, examples, saved.settings.fit) for model in saved.model.models]
+        scores = {
+            **scores,
+            "single_models": _spread(
+                [figure(task.score(examples, own), task.metric, task) for own in singles], task.metric
+            ),
+        }
+    return scores, list(zip(examples, predictions, strict=True))
+
+
+def _spread(figures: Sequence[float], metric: str) -> dict[str, Plain]:
+    return {"mean": statistics.fmean(figures), "standard_deviation": statistics.stdev(figures), metric: list(figures)}
 
 
 def predict(saved: SavedTaskModel[S, E, P], examples: Iterable[E]) -> Iterator[tuple[E, P]]:

@@ -19,6 +19,7 @@ from elmo.tasks.coref.ranker.antecedents import antecedent_pairs, score_table
 from elmo.tasks.coref.ranker.buckets import bucket
 from elmo.tasks.coref.ranker.candidates import candidate_spans, keep_best
 from elmo.tasks.coref.ranker.span_scores import MentionScorer, PairScorer, TokenStates, span_vectors
+from elmo.tasks.layers.averages import mean_of
 
 _NUM_BUCKETS = 10
 
@@ -94,19 +95,22 @@ class SpanRanker(nn.Module):
 
     def forward(self, states: TokenStates, sentence_lengths: Sequence[int], facts: PairFacts) -> Ranked:
         """`states`: of all tokens of the document, `sentence_lengths` of its sentences, which they are cut into."""
-        device = states.encoded.device
-        candidates = candidate_spans(sentence_lengths, self.sizes.max_width).to(device)
-        widths = self.dropout(self.widths(candidates[:, 1] - candidates[:, 0]))
-        mention_scores = self.mention_scorer(states, candidates, widths)
-        count = int(self.sizes.spans_per_token * sum(sentence_lengths))
-        kept = keep_best(candidates, mention_scores, count, may_cross=self.sizes.may_cross)
-        spans = candidates[kept]
-        pairs = antecedent_pairs(len(kept), self.sizes.max_antecedents).to(device)
-        vectors = span_vectors(states, spans, widths[kept])
-        fit = self.pair_scorer(vectors, pairs, lambda part: self._features(part, spans, facts))
-        kept_scores = mention_scores[kept]
-        scores = fit + kept_scores.index_select(0, pairs[:, 0]) + kept_scores.index_select(0, pairs[:, 1])
-        return Ranked(candidates, mention_scores, kept, pairs, score_table(pairs, scores, len(kept)))
+        return rank([Reading(self, states, facts)], sentence_lengths)
+
+    def width_vectors(self, spans: Int[Tensor, "spans 2"]) -> Float[Tensor, "spans width_dim"]:
+        """Of each span's width."""
+        return self.dropout(self.widths(spans[:, 1] - spans[:, 0]))
+
+    def fit(
+        self,
+        reading: "Reading",
+        spans: Int[Tensor, "kept 2"],
+        widths: Float[Tensor, "kept width_dim"],
+        pairs: Int[Tensor, "pairs 2"],
+    ) -> Float[Tensor, " pairs"]:
+        """How well each pair of kept spans fits, whatever their mention scores."""
+        vectors = span_vectors(reading.states, spans, widths)
+        return self.pair_scorer(vectors, pairs, lambda part: self._features(part, spans, reading.facts))
 
     def _features(
         self, pairs: Int[Tensor, "pairs 2"], spans: Int[Tensor, "kept 2"], facts: PairFacts
@@ -122,6 +126,43 @@ class SpanRanker(nn.Module):
             found.append(self.genres.weight[facts.genre].expand(len(pairs), -1))
         found.append(self.distances(bucket(pairs[:, 0] - pairs[:, 1], num_buckets=_NUM_BUCKETS)))
         return self.dropout(torch.cat(found, dim=1))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A ranker, and what it reads of a document."""
+
+    ranker: SpanRanker
+    states: TokenStates
+    facts: PairFacts
+
+
+def rank(readings: Sequence[Reading], sentence_lengths: Sequence[int]) -> Ranked:
+    """The spans and scores of one document by one ranker, or by several with the same sizes together.
+
+    Several have the mean of their mention scores, by which spans are kept, and the mean of what they say of the pairs.
+    """
+    sizes, device = readings[0].ranker.sizes, readings[0].states.encoded.device
+    candidates = candidate_spans(sentence_lengths, sizes.max_width).to(device)
+    widths = [reading.ranker.width_vectors(candidates) for reading in readings]
+    mention_scores = mean_of(
+        [
+            reading.ranker.mention_scorer(reading.states, candidates, own)
+            for reading, own in zip(readings, widths, strict=True)
+        ]
+    )
+    count = int(sizes.spans_per_token * sum(sentence_lengths))
+    kept = keep_best(candidates, mention_scores, count, may_cross=sizes.may_cross)
+    pairs = antecedent_pairs(len(kept), sizes.max_antecedents).to(device)
+    fit = mean_of(
+        [
+            reading.ranker.fit(reading, candidates[kept], own[kept], pairs)
+            for reading, own in zip(readings, widths, strict=True)
+        ]
+    )
+    kept_scores = mention_scores[kept]
+    scores = fit + kept_scores.index_select(0, pairs[:, 0]) + kept_scores.index_select(0, pairs[:, 1])
+    return Ranked(candidates, mention_scores, kept, pairs, score_table(pairs, scores, len(kept)))
 
 
 def _table(rows: int, dim: int) -> nn.Embedding:

@@ -1,0 +1,256 @@
+"""An ensemble of every task: of equal models it is one of them; of different ones, what is averaged by hand."""
+
+import json
+from copy import deepcopy
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+
+from elmo.cli.main import main
+from elmo.errors import ConfigError
+from elmo.model.bilm import BiLM
+from elmo.static.vectors import StaticVectors
+from elmo.tasks.coref.documents import Document
+from elmo.tasks.coref.model import Resolver
+from elmo.tasks.coref.ranker.antecedents import clusters_of
+from elmo.tasks.coref.settings import ResolverSettings
+from elmo.tasks.ensemble import Ensemble, load_ensemble
+from elmo.tasks.ner.data import TaggedSentence
+from elmo.tasks.ner.model import Tagger
+from elmo.tasks.ner.settings import Settings, TaggerSettings
+from elmo.tasks.ner.task import TASK
+from elmo.tasks.saved_model import SavedTaskModel, save
+from elmo.tasks.settings import TokenSettings
+from elmo.tasks.snli.data import SentencePair
+from elmo.tasks.snli.model import ESIM
+from elmo.tasks.snli.settings import EntailmentSettings
+from elmo.tasks.squad.data import Question
+from elmo.tasks.squad.model import Reader
+from elmo.tasks.squad.settings import ReaderSettings
+from elmo.tasks.squad.tokens import tokenized
+from elmo.tasks.srl.data import RoleSentence
+from elmo.tasks.srl.model import Instances, RoleLabeler, _with_predicates
+from elmo.tasks.srl.settings import LabelerSettings
+from elmo.tasks.sst.data import LabelledSentence
+from elmo.tasks.sst.model import Classifier
+from elmo.tasks.sst.settings import ClassifierSettings
+from elmo.tasks.tags import spans_of
+from elmo.tasks.task_model import TaskModel
+from elmo.tasks.tokens.frozen_layers import FrozenLayers
+from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
+from elmo.tasks.train.apply import evaluate
+
+WORDS = ("Anna", "saw", "her", "old", "dog", "it", "barked")
+LABELS = {"labels": ["A", "B", "C"], "characters": list("abdno"), "genres": ["nw"]}
+TEXTS = [list(WORDS), ["Anna"], ["it", "barked", "unseen"]]
+SMALL = ResolverSettings(hidden_size=4, span_hidden_sizes=(5, 5), character_filters=3, feature_size=3, mention_loss=1.0)
+DOCUMENT = Document(("nw/a", "0"), (WORDS, ("it", "barked", "."), ("Anna", "saw", "it")), ("A",) * 7 + ("B",) * 6)
+MODELS = {
+    "ner": (Tagger, TaggerSettings(hidden_sizes=(5,), character_filters=4), [TaggedSentence(text) for text in TEXTS]),
+    "sst": (Classifier, ClassifierSettings(hidden_size=4), [LabelledSentence(text) for text in TEXTS]),
+    "snli": (ESIM, EntailmentSettings(hidden_size=8), [SentencePair(text, TEXTS[0]) for text in TEXTS]),
+    "srl": (
+        RoleLabeler, LabelerSettings(num_layers=2, hidden_size=16, indicator_dim=3, finder_size=8),
+        [RoleSentence(text) for text in TEXTS],
+    ),
+    "squad": (
+        Reader, ReaderSettings(hidden_size=4, character_filters=5),
+        [Question("1", tokenized("who barked ?"), tokenized("Anna saw her old dog .")),
+         Question("2", tokenized("who ?"), tokenized("it barked"))],
+    ),
+    "coref": (Resolver, SMALL, [DOCUMENT]),
+}  # fmt: skip
+
+
+def tokens() -> TokenRepresentation:
+    vectors = np.random.default_rng(0).normal(size=(len(WORDS), 6)).astype(np.float32)
+    static = {"static": StaticVectors(WORDS, vectors)}
+    return TokenRepresentation(TokenSettings(encoder="none"), TokenSources(None, static))
+
+
+def model_of(task: str, seed: int) -> TaskModel:
+    kind, settings, _ = MODELS[task]
+    torch.manual_seed(seed)
+    model = kind(settings, LABELS, tokens())
+    for parameter in model.parameters():  # small random weights would decide nothing
+        if parameter.requires_grad:
+            torch.nn.init.normal_(parameter, std=0.5)
+    return model.eval()
+
+
+@pytest.fixture(params=MODELS)
+def task(request) -> str:
+    return request.param
+
+
+@torch.no_grad()
+def test_of_equal_models_it_is_one_of_them(task):
+    examples, model = MODELS[task][2], model_of(task, 1)
+    alone = model.predict(examples)
+    assert alone == Ensemble([model]).predict(examples)
+    together = Ensemble([model, deepcopy(model), deepcopy(model)]).predict(examples)
+    _assert_close(alone, together)
+
+
+@torch.no_grad()
+def test_the_order_of_the_models_means_nothing_and_each_of_them_counts(task):
+    examples = MODELS[task][2]
+    models = [model_of(task, seed) for seed in (1, 2, 3)]
+    _assert_close(Ensemble(models).predict(examples), Ensemble(models[::-1]).predict(examples))
+    found = [model.predict(examples) for model in models]
+    assert found[0] != found[1], "the models agree, so this shows nothing"
+
+
+def _assert_close(one, other) -> None:
+    """Equal but for rounding of probabilities."""
+    one, other = json.loads(json.dumps(one, default=vars)), json.loads(json.dumps(other, default=vars))
+    assert _plain(one) == _plain(other)
+
+
+def _plain(value):
+    if isinstance(value, float):
+        return round(value, 4)
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, list) else value
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("task", ["sst", "snli"])
+def test_labels_have_the_mean_of_the_probabilities(task):
+    examples, models = MODELS[task][2], [model_of(task, seed) for seed in (1, 2)]
+    single = [model.predict(examples) for model in models]
+    for place, found in enumerate(Ensemble(models).predict(examples)):
+        for label in LABELS["labels"]:
+            mean = sum(own[place]["probabilities"][label] for own in single) / 2
+            assert found["probabilities"][label] == pytest.approx(mean, abs=1e-6)
+        assert found["label"] == max(found["probabilities"], key=found["probabilities"].get)
+
+
+@torch.no_grad()
+def test_tags_are_the_best_sequence_of_the_mean_scores():
+    examples, models = MODELS["ner"][2], [model_of("ner", seed) for seed in (1, 2)]
+    found = Ensemble(models).predict([examples[2]])
+    emissions = sum(model._emissions([examples[2]])[0][0] for model in models) / 2
+    moves = sum(model.crf.transitions for model in models) / 2
+    crf, best = models[0].crf, (-torch.inf, ())
+    for tags in product(range(len(models[0].tags)), repeat=3):
+        if not (crf.begins[tags[0]] and crf.ends[tags[-1]] and all(crf.allowed[a, b] for a, b in zip(tags, tags[1:]))):  # noqa: B905
+            continue
+        score = sum(emissions[at, tag] for at, tag in enumerate(tags))
+        score += sum(moves[a, b] for a, b in zip(tags, tags[1:], strict=False))
+        best = max(best, (float(score), tags))
+    assert found == [spans_of([models[0].tags[tag] for tag in best[1]])]
+
+
+@torch.no_grad()
+def test_predicates_and_roles_follow_the_mean_probabilities():
+    examples, models = MODELS["srl"][2], [model_of("srl", seed) for seed in (1, 2)]
+    found = Ensemble(models).predict(examples)
+    vectors = [model.tokens([example.tokens for example in examples]) for model in models]
+    chances = sum(model.finder(own.input, own.mask).sigmoid() for model, own in zip(models, vectors, strict=True)) / 2
+    predicates = [
+        [(at, at + 1) for at in range(len(example.tokens)) if row[at] > 0.5]
+        for row, example in zip(chances, examples, strict=True)
+    ]
+    assert [[one.predicate for one in own] for own in found] == predicates
+    assert any(predicates), "no predicate is found, so this shows nothing"
+    given = [_with_predicates(*pair) for pair in zip(examples, predicates, strict=True)]
+    instances = Instances.of(given)
+    logits, mask = zip(*(model(own, instances) for model, own in zip(models, vectors, strict=True)), strict=True)
+    mean = sum(one.softmax(dim=2) for one in logits) / 2
+    spans = models[0].decode(mean.log(), mask[0])
+    assert [list(one.spans) for own in found for one in own] == spans
+
+
+@torch.no_grad()
+def test_answers_have_the_best_product_of_the_mean_probabilities():
+    examples, models = MODELS["squad"][2], [model_of("squad", seed) for seed in (1, 2)]
+    both = [model._log_probabilities(examples) for model in models]
+    start, end = (sum(one[place].exp() for one in both) / 2 for place in (0, 1))
+    for row, (example, found) in enumerate(zip(examples, Ensemble(models).predict(examples), strict=True)):
+        count, longest = len(example.passage.tokens), models[0].settings.max_answer_tokens
+        spans = [(a, b) for a in range(count) for b in range(a, min(count, a + longest))]
+        chance, first, last = max((float(start[row, a] * end[row, b]), a, b) for a, b in spans)
+        assert found.probability == pytest.approx(chance, rel=1e-5)
+        assert (found.start, found.end) == (example.passage.offsets[first][0], example.passage.offsets[last][1])
+
+
+@torch.no_grad()
+def test_antecedents_have_the_mean_of_the_scores_over_one_set_of_spans():
+    """With every span kept, the single models score the same pairs, so their tables can be averaged afterwards."""
+    everything = replace(SMALL, spans_per_token=100.0, max_width=1, max_antecedents=1000, mention_loss=0.0)
+    models = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        models.append(Resolver(everything, LABELS, tokens()).eval())
+    single = [model._ranked(DOCUMENT) for model in models]
+    assert torch.equal(single[0].spans, single[1].spans)
+    scores = sum(ranked.scores for ranked in single) / 2
+    expected = clusters_of([tuple(span) for span in single[0].spans.tolist()], scores)
+    (found,) = Ensemble(models).predict([DOCUMENT])
+    assert [*map(list, found.clusters)] == [*map(list, expected)]
+
+
+def test_models_that_decide_between_other_things_are_refused():
+    torch.manual_seed(0)
+    other = Classifier(ClassifierSettings(hidden_size=4), {"labels": ["A", "Z"]}, tokens())
+    with pytest.raises(ConfigError, match="model 2 of the ensemble decides between"):
+        Ensemble([model_of("sst", 1), other])
+    with pytest.raises(ConfigError, match="model 2 of the ensemble"):
+        Ensemble([model_of("sst", 1), model_of("snli", 1)])
+
+
+class Third(TaskModel):
+    """A model of somebody else's, who has not thought of ensembles."""
+
+    def loss(self, examples):
+        raise NotImplementedError
+
+    def predict(self, examples):
+        return []
+
+
+def test_a_model_without_an_average_says_so():
+    with pytest.raises(ConfigError, match="models of the type Third have no average"):
+        Ensemble([Third(), Third()])
+
+
+@pytest.fixture
+def folders(tmp_path, train_sentences, bilm_folder) -> list[str]:
+    """Three taggers with one biLM."""
+    settings = Settings(
+        tokens=TokenSettings(encoder="elmo", model=str(bilm_folder)), tagger=TaggerSettings(hidden_sizes=(5,))
+    )
+    frozen = FrozenLayers(BiLM.from_pretrained(bilm_folder))
+    vocabulary = TASK.vocabulary(train_sentences, settings)
+    for seed in (1, 2, 3):
+        torch.manual_seed(seed)
+        model = TASK.build(settings, vocabulary, TokenRepresentation(settings.tokens, TokenSources(frozen, None, [])))
+        save(SavedTaskModel(TASK, settings, vocabulary, model.eval()), tmp_path / str(seed))
+    return [str(tmp_path / str(seed)) for seed in (1, 2, 3)]
+
+
+def test_saved_models_are_loaded_with_one_encoder_and_scored_beside_their_own(folders, dev_file, dev_sentences):
+    saved = load_ensemble(folders, device="cpu")
+    assert isinstance(saved.model, Ensemble)
+    assert len({id(model.tokens.frozen) for model in saved.model.models}) == 1
+    scores, pairs = evaluate(saved, dev_file)
+    single = [evaluate(load_ensemble([folder], device="cpu"), dev_file)[0]["f1"] for folder in folders]
+    assert scores["single_models"]["f1"] == pytest.approx(single)
+    assert scores["single_models"]["mean"] == pytest.approx(sum(single) / 3)
+    assert len(pairs) == len(dev_sentences)
+
+
+def test_the_command_line_takes_several_models(folders, dev_file, tmp_path, capsys):
+    assert main(["task", "evaluate", folders[0], str(dev_file), "--ensemble", *folders[1:], "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["single_models"]["f1"]) == 3
+    text = tmp_path / "text.txt"
+    text.write_text("Anna saw Rome\n")
+    assert main(["task", "predict", folders[0], str(text), "--ensemble", folders[1]]) == 0
+    assert capsys.readouterr().out.splitlines()[0].split()[0] == "Anna"
+    assert main(["task", "evaluate", folders[0], str(dev_file), "--ensemble", str(tmp_path / "none")]) == 2
+    assert "no task model" in capsys.readouterr().err
