@@ -3,5 +3,6 @@
 A folder for each format, with the same file names in each: `read` (files -> Checkpoint), `write` where the format can
 be written, `names` (how files and tensors are called there). `native/` is ours; `allennlp/`, `many_langs/` and
 `tensorflow/` are foreign; `pickle/` opens pickles in a confined process for them. `hub` finds the files that a name
-means, `formats` recognizes which format they have. Read `checkpoint` first, then `formats` and `native/read`.
+means, and `published/` downloads those of published models; `formats` recognizes which format they have. Read
+`checkpoint` first, then `formats` and `native/read`.
 """

@@ -3,6 +3,7 @@
 import hashlib
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -46,6 +47,9 @@ class _Handler(BaseHTTPRequestHandler):
             return self._answer(int(fault.split()[1]), b"")
         if fault.startswith("redirect "):
             return self._answer(302, b"", {"Location": fault.split()[1]})
+        if fault == "hang":
+            time.sleep(1)
+            return None
         if fault == "login":
             return self._answer(200, b"<html>please log in</html>" + b" " * 200_000)
         if fault == "compressed":

@@ -162,6 +162,33 @@ def test_a_busy_server_is_asked_again(tiny, publisher, model_files):
     assert contents(get()) == model_files
 
 
+def test_a_server_that_falls_silent_is_given_up_after_a_while(tiny, publisher, model_files, monkeypatch):
+    monkeypatch.setattr(transfer, "TIMEOUT", 0.1)
+    publisher.faults = ["hang"]
+    assert contents(get()) == model_files
+    _remove_all(published_folder("tiny"))
+    publisher.faults = ["hang"] * transfer.TRIES
+    with pytest.raises(WeightFileError, match="timed out.*5 times in a row"):
+        get()
+
+
+def test_an_interrupted_download_keeps_what_it_has(tiny, publisher, model_files, monkeypatch):
+    def interrupt(done: int, total: int | None) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    part = published_folder("tiny").parent / "part"
+    part.parent.mkdir(parents=True)
+    monkeypatch.setattr(transfer, "_BLOCK", 1000)
+    with pytest.raises(KeyboardInterrupt):
+        transfer.transfer(publisher.address + WEIGHTS, part, min_bytes=1, max_bytes=10**9, on_progress=interrupt)
+    begun = part.stat().st_size
+    assert 0 < begun < len(model_files["weights.hdf5"])
+    transfer.transfer(publisher.address + WEIGHTS, part, min_bytes=1, max_bytes=10**9, on_progress=lambda *_: None)
+    assert part.read_bytes() == model_files["weights.hdf5"]
+    assert publisher.asked[-1][1] == f"bytes={begun}-"
+
+
 def test_redirects_are_followed_but_not_for_ever(tiny, publisher, model_files):
     publisher.files["/elsewhere"] = model_files["options.json"]
     publisher.faults = ["redirect /elsewhere"]
