@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from tqdm import tqdm
 
@@ -126,27 +127,35 @@ def _place(source: Source, folder: Path, here: dict[RemoteFile, Path]) -> None:
 def _brought(source: Source, file: RemoteFile, folder: Path, parts: Path, progress: bool) -> Path:
     """One file, from the first address that gives it, checked and compared with its first download."""
     known = first_sight.known_hash(folder / file.name, weights=_anchor(source, folder))
-    failures = []
+    failures: list[tuple[str, str]] = []
     for address in file.addresses:
         part = parts / hashlib.sha256(address.encode()).hexdigest()[:16] / file.name
         part.parent.mkdir(exist_ok=True)
-        if address.startswith("http:") and known is None:
-            _note(
-                f"{address} is not encrypted, and no SHA-256 of the file is known: whoever controls the network on the "
-                "way can change it. Its SHA-256 is recorded now, and compared from then on"
-            )
         try:
             with _bar(file.name, progress) as on_progress:
                 transfer(address, part, min_bytes=file.min_bytes, max_bytes=MAX_BYTES, on_progress=on_progress)
             _require_kind(part, file.name)
             _require_known(part, known)
+            if known is None and address.startswith("http:"):
+                _note(
+                    f"{address} is not encrypted, and no SHA-256 of the file is known: whoever controls the network on "
+                    "the way could have changed it. Its SHA-256 is recorded now, and compared from then on"
+                )
             return part
         except Refused as refused:
-            failures.append(f"{address}: {refused}")
+            failures.append((address, str(refused)))
     raise WeightFileError(
-        f"{source.name}: could not be downloaded. {'; '.join(failures)}. Check the network and its proxies "
+        f"{source.name}: could not be downloaded. {_reasons(failures)}. Check the network and its proxies "
         f"(https_proxy). {_by_hand(source, folder)}"
     )
+
+
+def _reasons(failures: list[tuple[str, str]]) -> str:
+    """What each address answered; servers that all failed alike are named together."""
+    servers = dict.fromkeys(urlsplit(address).netloc for address, _ in failures)
+    if len(failures) > 1 and len({reason for _, reason in failures}) == 1:
+        return f"{' and '.join(servers)}: {failures[0][1]}"
+    return "; ".join(f"{address}: {reason}" for address, reason in failures)
 
 
 def _require_known(part: Path, known: first_sight.Known | None) -> None:
