@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo.serve.batcher import Batcher, _groups
-from elmo.serve.intake.presence import in_time
+from elmo.serve.intake.presence import until
 from elmo.serve.refusals import Refusal
 
 FAR = float("inf")
@@ -179,9 +179,9 @@ def test_a_deadline_that_passes_while_it_is_computed_is_told(held):
         batcher = Batcher(8, 100)
         batcher.start()
         deadline = time.monotonic() + 0.05
-        (future,) = batcher.embed(held, [["a"]], "all", deadline)
-        with pytest.raises(Refusal) as refused:
-            await in_time(future, deadline)
+        futures = batcher.embed(held, [["a"]], "all", deadline)
+        with until(deadline, futures), pytest.raises(Refusal) as refused:
+            await futures[0]
         assert refused.value.status == 503
         held.go_on.set()
         await asyncio.to_thread(batcher.close)
@@ -193,13 +193,18 @@ def test_a_task_that_is_cancelled_while_it_waits_ends(held):
     """As all are when the time for a graceful end is over."""
 
     async def main():
-        future = asyncio.get_running_loop().create_future()
-        task = asyncio.create_task(in_time(future, FAR))
+        futures = [asyncio.get_running_loop().create_future() for _ in range(2)]
+
+        async def wait():
+            with until(FAR, futures):
+                return [await future for future in futures]
+
+        task = asyncio.create_task(wait())
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert future.cancelled()
+        assert all(future.cancelled() for future in futures)
 
     asyncio.run(main())
 

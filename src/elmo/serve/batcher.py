@@ -48,6 +48,7 @@ class _Part:
             return
         if isinstance(result, BaseException):
             self.future.set_exception(result)
+            self.future.exception()  # so that asyncio doesn't complain if nobody waits for it any more
         else:
             self.future.set_result(result)
 
@@ -93,9 +94,9 @@ class Batcher:
     ) -> "list[asyncio.Future[list[np.ndarray]]]":
         """`embedder.embed(sentences, layers)`, in batches shared with other requests; the same arrays bit for bit.
 
-        One future for each group of neighboring sentences that is computed as a whole. What is cancelled is not
-        computed. `deadline`: on the clock of time.monotonic(). A future raises Refusal (503) if the deadline passes
-        before its turn, and what the embedder raises.
+        One future for each group of neighboring sentences that is computed as a whole. What is cancelled before its
+        turn is not computed. `deadline`: on the clock of time.monotonic(). A future raises Refusal (503) if the
+        deadline passes before its turn, and what the embedder raises.
         Raises Refusal: 429 if too much waits already, 503 if the server is stopping.
         """
         kind = (id(embedder), repr(layers))
@@ -167,7 +168,7 @@ class Batcher:
         now = time.monotonic()
         waiting, late = deque[_Part](), []
         for part in self._queue:
-            (late if part.deadline < now or part.future.cancelled() else waiting).append(part)
+            (late if part.deadline < now or part.future.done() else waiting).append(part)
         if not late:
             return
         self._queue = waiting

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ class ServedModel:
     name: str
     embedder: Embedder
     substitutes: Substitutes | None = field(default=None, repr=False)
-    """None: the model has no softmax, so it can't say which words it expects."""
+    """None: the model has no softmax, or torch is not installed, so it can't say which words it expects."""
 
     def __post_init__(self) -> None:
         if self.embedder.state == "carry":
@@ -46,7 +47,8 @@ class ServedModel:
         folder = files[0] if isinstance(files, tuple) else files
         name = model.rstrip("/") if model else folder.name
         has_softmax = formats.read(files).softmax is not None
-        language_model = _LanguageModel(files, device) if has_softmax else None
+        # The language model, unlike the vectors, is computed by torch alone.
+        language_model = _LanguageModel(files, device) if has_softmax and find_spec("torch") else None
         return cls(Path(name).name, embedder, language_model)
 
     @cached_property

@@ -19,7 +19,7 @@ from elmo.serve.encodings.numbers import Encoding
 from elmo.serve.encodings.tables import arrow_of_inputs, arrow_of_tokens
 from elmo.serve.encodings.tensors import safetensors_file
 from elmo.serve.intake.inputs import Text
-from elmo.serve.intake.presence import cancel, in_time
+from elmo.serve.intake.presence import until
 from elmo.serve.intake.spans import Span, token_spans
 from elmo.serve.models import ServedModel
 from elmo.serve.refusals import invalid
@@ -110,15 +110,14 @@ async def _lines(
 ) -> AsyncIterator[bytes]:
     """A line for each input, in their order; an error ends them with a line of its own."""
     index = 0
-    try:
-        for future in futures:
-            for array in await in_time(future, asked.deadline):
-                yield msgspec.json.encode(item(index, asked.result(array))) + b"\n"
-                index += 1
-    except Exception as error:
-        yield as_refusal(request, error).body() + b"\n"
-    finally:
-        cancel(futures)
+    with until(asked.deadline, futures):
+        try:
+            for future in futures:
+                for array in await future:
+                    yield msgspec.json.encode(item(index, asked.result(array))) + b"\n"
+                    index += 1
+        except Exception as error:
+            yield as_refusal(request, error).body() + b"\n"
 
 
 def _arrow(asked: VectorRequest, arrays: list[np.ndarray]) -> bytes:

@@ -1,8 +1,8 @@
 """Waiting for results as long as somebody waits for them: until the deadline, and while the client is connected."""
 
 import asyncio
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from starlette.requests import Request
@@ -13,36 +13,39 @@ T = TypeVar("T")
 
 
 async def results(request: Request, futures: "Sequence[asyncio.Future[T]]", deadline: float) -> list[T]:
-    """What the futures give, in their order. They are cancelled as soon as the client closes its connection.
+    """What the futures give, in their order. The request's body must have been read.
 
-    The request's body must have been read. Raises Refusal (as `in_time`), and what a future raises.
+    Raises what a future raises, and Refusal if the deadline passes or the client closes its connection first.
     """
-    watching = asyncio.create_task(_cancel_when_gone(request, futures))
+    with until(deadline, futures):
+        watching = asyncio.create_task(_give_up_when_gone(request, futures))
+        try:
+            return [await future for future in futures]
+        finally:
+            watching.cancel()
+
+
+@contextmanager
+def until(deadline: float, futures: Sequence[asyncio.Future]) -> Iterator[None]:
+    """Inside the block the futures raise a Refusal when the deadline passes; at its end those left over are cancelled.
+
+    `deadline`: on the clock of time.monotonic(), which is the event loop's.
+    """
+    timer = asyncio.get_running_loop().call_at(deadline, give_up, futures, too_late)
     try:
-        return [await in_time(future, deadline) for future in futures]
+        yield
     finally:
-        watching.cancel()
-        cancel(futures)
+        timer.cancel()
+        for future in futures:
+            future.cancel()
 
 
-async def in_time(future: "asyncio.Future[T]", deadline: float) -> T:
-    """A future's result. Raises Refusal if the deadline passes, or if the client went and the future was cancelled."""
-    try:
-        async with asyncio.timeout(deadline - time.monotonic()):
-            return await future
-    except TimeoutError:
-        raise too_late() from None
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():  # it is the waiting that was cancelled
-            raise
-        raise Refusal(400, "the client closed the connection, so nothing was computed.", "client_gone") from None
-
-
-def cancel(futures: Sequence[asyncio.Future]) -> None:
-    """Those that are not done: the batcher drops what they stand for."""
+def give_up(futures: Sequence[asyncio.Future], why: Callable[[], Refusal]) -> None:
+    """The futures that are not done raise this Refusal; the batcher drops what they stand for."""
     for future in futures:
-        future.cancel()
+        if not future.done():
+            future.set_exception(why())
+            future.exception()  # so that asyncio doesn't complain about those that nobody waits for any more
 
 
 def too_late() -> Refusal:
@@ -56,7 +59,12 @@ def too_late() -> Refusal:
     )
 
 
-async def _cancel_when_gone(request: Request, futures: Sequence[asyncio.Future]) -> None:
+def client_gone() -> Refusal:
+    """What ends the work for a client that has closed its connection; nobody reads it."""
+    return Refusal(400, "the client closed the connection, so nothing was computed.", "client_gone")
+
+
+async def _give_up_when_gone(request: Request, futures: Sequence[asyncio.Future]) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-    cancel(futures)
+    give_up(futures, client_gone)
