@@ -12,6 +12,7 @@ from elmo.serve.intake.inputs import Text, tokens_of
 from elmo.serve.refusals import invalid
 from elmo.serve.service import service_of
 from elmo.serve.settings import ServeSettings
+from elmo.text.marked import marked
 
 if TYPE_CHECKING:
     from elmo.lm.substitutes import Prediction
@@ -91,8 +92,6 @@ async def _sentence(body: SubstitutesRequest, settings: ServeSettings) -> tuple[
     if body.place is not None:
         (tokens,) = await tokens_of({"input": body.input}, body.tokenizer, settings)
         return tokens, body.place
-    from elmo.lm.substitutes import marked  # here, because it loads torch
-
     if not isinstance(body.input, str):
         raise invalid("place is missing, so no token of the list is meant. Send its number, from 0.", "place")
     await tokens_of({"input": body.input}, "whitespace", settings)  # its limits
