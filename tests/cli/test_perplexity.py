@@ -188,3 +188,25 @@ def test_the_default_model_is_used_where_none_is_named(model_folder, text, expec
     for named in ([], ["-m", str(model_folder)]):
         assert main([str(text), *named, "--json", "--quiet"]) == 0
         assert json.loads(capsys.readouterr().out)["mean_perplexity"] == expected.of("mean")
+
+
+def test_several_files_of_any_format_are_one_text(model_folder, tmp_path, capsys):
+    (tmp_path / "a.txt").write_text("the bank was steep .\nthe zebra\n", encoding="utf-8")
+    (tmp_path / "b.jsonl").write_text('{"text": ["bank"]}\n', encoding="utf-8")
+    whole = tmp_path / "whole.txt"
+    whole.write_text("\n".join(SENTENCES) + "\n", encoding="utf-8")
+    figures = []
+    for names in ([tmp_path / "a.txt", tmp_path / "b.jsonl"], [whole]):
+        assert main([*map(str, names), "-m", str(model_folder), "--json", "--quiet"]) == 0
+        figures.append({key: it for key, it in json.loads(capsys.readouterr().out).items() if key != "text"})
+    assert figures[0] == figures[1]
+    with pytest.raises(ConfigError, match="--manifest names the lines of one text, but 2 were given"):
+        main([str(whole), str(tmp_path / "a.txt"), "-m", str(model_folder), "--manifest", "x"])
+
+
+def test_raw_text_is_tokenized_and_that_is_said(model_folder, tmp_path, capsys):
+    (tmp_path / "raw.txt").write_text("the bank was steep.\n", encoding="utf-8")
+    assert main([str(model_folder), str(tmp_path / "raw.txt"), "--json", "--per-sentence"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["tokens"] == 5
+    assert "looks untokenized ('steep.' is one word" in told.err

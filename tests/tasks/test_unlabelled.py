@@ -1,11 +1,8 @@
 """Unlabelled text: tokens, and where they are in the line."""
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from elmo.tasks.task import TextReading
-from elmo.tasks.unlabelled import TextLine, text_lines, token_offsets
+from elmo.tasks.unlabelled import TextLine, text_lines
+from elmo.text.first_look.sample import FirstLook
 from elmo.text.tokenizer import tokenizer
 
 
@@ -27,14 +24,28 @@ def test_tokens_that_come_as_such_have_no_places(tmp_path):
     assert found == [TextLine(["New York", "!"]), TextLine(["a", "b"], ((0, 1), (2, 3)))]
 
 
-def test_a_tokenizer_that_changes_the_text_leaves_no_places():
-    assert token_offsets("It's", ["It", "is"]) == ()
-    assert token_offsets("a b c", ["a", "c"]) == ()
+def test_a_tokenizer_that_changes_the_text_leaves_no_places(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("It's\n")
+    assert list(text_lines(path, TextReading(tokenize=lambda text: ["It", "is"]))) == [TextLine(["It", "is"])]
 
 
-@given(text=st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=40))
-@pytest.mark.parametrize("name", ["whitespace", "unicode"])
-def test_places_cut_out_the_tokens(name, text):
-    tokens = tokenizer(name)(text)
-    offsets = token_offsets(text, tokens)
-    assert not offsets or [text[start:end] for start, end in offsets] == tokens
+def test_text_is_read_as_the_flags_say(tmp_path):
+    path = tmp_path / "text.csv"
+    path.write_text('id,body\n1,"It rained. We stayed."\n')
+    reading = TextReading(field="body", sentences="within-lines", is_auto=True)
+    assert [line.tokens for line in text_lines(path, reading)] == [["It", "rained", "."], ["We", "stayed", "."]]
+
+
+def test_a_look_at_the_text_is_told(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("It rained, she said.\n")
+    for settings, tokens, what in (({"is_auto": True}, 6, "note"), ({}, 4, "warnings")):
+        looks: list[FirstLook] = []
+        (line,) = text_lines(path, TextReading(on_look=looks.append, **settings))
+        assert len(line.tokens) == tokens
+        (look,) = looks
+        assert (look.note is not None, look.warnings() != []) == (what == "note", what == "warnings")
+    looks = []
+    list(text_lines(path, TextReading(tokenize=tokenizer("unicode"), on_look=looks.append)))
+    assert looks == []

@@ -4,6 +4,8 @@
 """
 
 from collections.abc import Sequence
+from glob import has_magic
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
@@ -11,11 +13,14 @@ import tyro
 from elmo.cli.early_checks import As
 from elmo.errors import ConfigError
 from elmo.process.device import Device
+from elmo.text.text_file import is_file
 
 if TYPE_CHECKING:
     from elmo.model.bilm import BiLM
     from elmo.model.lm_head import LMHead
 
+
+_WEIGHT_FILES = (".hdf5", ".h5", ".safetensors", ".json", ".pkl", ".index")
 
 ModelFlag = Annotated[str | None, As("unchecked"), tyro.conf.arg(aliases=["-m"], metavar="MODEL")]
 
@@ -36,6 +41,24 @@ def model_and_input(inputs: Sequence[str], model: str | None, verb: str, what: s
         f"{len(inputs)} arguments were given ({given}), but 'elmo {verb}' takes one {what}, and perhaps a model before "
         f"it. Put quotation marks around what has spaces in it: elmo {verb} [MODEL] {what}"
     )
+
+
+def model_and_texts(inputs: Sequence[str], model: str | None, verb: str) -> tuple[str | None, list[str]]:
+    """The model and the texts out of the positional arguments `[MODEL] TEXT [TEXT ...]` and the flag --model.
+
+    The first of several is a model unless --model names one, or it is a file that isn't one of weights, or a pattern.
+    """
+    if not inputs:
+        raise ConfigError(f"no text was named. Name one, or - for standard input: elmo {verb} TEXT")
+    first, *rest = inputs
+    if model is not None and rest and Path(first).is_dir():
+        raise ConfigError(
+            f"two models are named, --model {model} and {first}, but one is used. Name one: elmo {verb} TEXT -m {model}"
+        )
+    is_text = is_file(first) and Path(first).suffix.lower() not in _WEIGHT_FILES
+    if model is not None or not rest or is_text or has_magic(first):
+        return model, list(inputs)
+    return first, rest
 
 
 def load(model: str | None, device: Device = "auto") -> "tuple[BiLM, LMHead]":

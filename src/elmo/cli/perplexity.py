@@ -3,9 +3,9 @@
 import json
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
@@ -14,12 +14,14 @@ from tqdm import tqdm
 
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As, check_language_model
-from elmo.cli.language_model import ModelFlag, load, model_and_input
+from elmo.cli.language_model import ModelFlag, load, model_and_texts
+from elmo.cli.text_input import ReadingFlags, TextInput, text_input, vocabulary_of
 from elmo.errors import ConfigError
 from elmo.lm.manifest import Sources, part_of, read_manifest
 from elmo.process.device import Device
-from elmo.text.sentences import read_sentences
-from elmo.text.text_file import check_is_text_file, is_stream, require_other_file, text_name
+from elmo.text.reading.placed import PlacedSentence
+from elmo.text.reading.settings import Reading, text_files
+from elmo.text.text_file import require_other_file
 
 if TYPE_CHECKING:
     from elmo.lm.perplexity import SentenceScore
@@ -34,9 +36,11 @@ class Arguments:
     dropped. Also what the perplexity is made of: listed words alone, and the share and cost of <UNK>. The sampled loss
     of a training run is no perplexity."""
 
-    inputs: Annotated[tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] TEXT")]
-    """A text of one tokenized sentence per line; .gz, .xz and .bz2 are unpacked; - is standard input. The model may be
-    named before it."""
+    inputs: Annotated[
+        tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] TEXT [TEXT ...]")
+    ]
+    """Files or patterns like 'data/*.txt' (.gz, .xz, .bz2 and .zst are unpacked); - is standard input. The model may be
+    named before them."""
     model: ModelFlag = None
     """A name, a folder or file, or a hub id; it needs a softmax (default: $ELMO_MODEL, or the bundled model)."""
     protocol: Literal["exact", "bilm-tf"] = "exact"
@@ -58,10 +62,7 @@ class Arguments:
     """Also write each sentence's tokens with their nats in each direction to this file, one JSON object per line."""
     force: bool = False
     """Replace that file if it exists."""
-    encoding: str = "utf-8"
-    """Encoding of the text."""
-    errors: Literal["strict", "skip"] = "strict"
-    """What happens at a line that isn't valid text: strict: stop; skip: list and skip it."""
+    reading: ReadingFlags = field(default_factory=Reading)
     device: Device = "auto"
     """Where to compute."""
     json: bool = False
@@ -69,37 +70,32 @@ class Arguments:
     quiet: bool = False
     """No progress."""
 
-    @property
-    def text(self) -> str:
-        """The last of the inputs."""
-        return self.inputs[-1]
-
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Arguments, argv, "perplexity")
-    model, _ = model_and_input(arguments.inputs, arguments.model, "perplexity")
+    model, names = model_and_texts(arguments.inputs, arguments.model, "perplexity")
     _require_sense(arguments)
+    names = text_files(names)
     if arguments.per_token is not None:
-        require_other_file(arguments.text, arguments.per_token)
-    check_is_text_file(arguments.text)
-    documents = _documents(arguments)
+        for name in names:
+            require_other_file(name, arguments.per_token)
+    documents = _documents(arguments, names)
     check_language_model(model)
     # Before the model is read, so that a bad line shows at once; the number of sentences gives an ETA.
-    total = None if is_stream(arguments.text) else sum(1 for _ in _numbered(arguments, []))
+    text = text_input(names, arguments.reading, vocabulary_of(model), quiet=arguments.quiet)
+    total = None if text.is_stream else sum(1 for place in text.sentences() if place.tokens)
     bilm, head = load(model, arguments.device)
-    bad_lines: list[str] = []
     # Sentences are done in windows, so only the mean speed says when the end will come.
     with tqdm(total=total, unit="sentence", smoothing=0, disable=arguments.quiet, file=sys.stderr) as bar:
-        facts = {"text": text_name(arguments.text)}
+        facts: dict[str, Any] = {"text": text.name}
         if arguments.protocol == "bilm-tf":
-            facts |= _like_bilm_tf(bilm, head, arguments, bad_lines)
+            facts |= _like_bilm_tf(bilm, head, arguments, text)
         else:
-            facts |= _exact(bilm, head, arguments, bad_lines, bar, _by_source(documents))
-    for message in bad_lines:
-        print(f"skipped: {message}", file=sys.stderr)
-    print(json.dumps(facts, indent=2) if arguments.json else _table(facts))
-    return 1 if bad_lines else 0
+            facts |= _exact(bilm, head, arguments, text, bar, _by_source(documents))
+    code = text.report_bad_lines()
+    print(json.dumps(facts, indent=2, ensure_ascii=False) if arguments.json else _table(facts))
+    return code
 
 
 def _require_sense(arguments: Arguments) -> None:
@@ -123,10 +119,14 @@ def _require_sense(arguments: Arguments) -> None:
         )
 
 
-def _documents(arguments: Arguments) -> Sources | None:
+def _documents(arguments: Arguments, names: Sequence[str]) -> Sources | None:
     if arguments.manifest is None:
         return None
-    return read_manifest(arguments.manifest, arguments.manifest_part or part_of(arguments.text))
+    if len(names) > 1:
+        raise ConfigError(
+            f"--manifest names the lines of one text, but {len(names)} were given. Name one, or leave the manifest out."
+        )
+    return read_manifest(arguments.manifest, arguments.manifest_part or part_of(names[0]))
 
 
 def _by_source(documents: Sources | None) -> "BySource | None":
@@ -138,59 +138,47 @@ def _by_source(documents: Sources | None) -> "BySource | None":
     return BySource(documents)
 
 
-def _numbered(arguments: Arguments, bad_lines: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """Each sentence that isn't empty, with its line number from 1."""
-    return ((number, sentence) for number, sentence in enumerate(_lines(arguments, bad_lines), start=1) if sentence)
-
-
-def _lines(arguments: Arguments, bad_lines: list[str]) -> Iterator[list[str]]:
-    return read_sentences(
-        arguments.text,
-        encoding=arguments.encoding,
-        errors=arguments.errors,
-        on_bad_line=lambda _, message: bad_lines.append(message),
-    )
-
-
-def _like_bilm_tf(bilm: "BiLM", head: "LMHead", arguments: Arguments, bad_lines: list[str]) -> dict[str, Any]:
+def _like_bilm_tf(bilm: "BiLM", head: "LMHead", arguments: Arguments, text: TextInput) -> dict[str, Any]:
     # Imported here so that --help doesn't load torch.
     from elmo.lm.bilm_tf_protocol import BATCH_SIZE, evaluate_like_bilm_tf
 
     rows = BATCH_SIZE if arguments.batch_size is None else arguments.batch_size
-    return evaluate_like_bilm_tf(bilm, head, _lines(arguments, bad_lines), batch_size=rows).to_dict()
+    sentences = (place.tokens for place in text.sentences())
+    return evaluate_like_bilm_tf(bilm, head, sentences, batch_size=rows).to_dict()
 
 
 def _exact(
     bilm: "BiLM",
     head: "LMHead",
     arguments: Arguments,
-    bad_lines: list[str],
+    text: TextInput,
     bar: tqdm,
     by_source: "BySource | None",
 ) -> dict[str, Any]:
     from elmo.lm.perplexity import scores, total
 
-    numbers: deque[int] = deque()
+    places: deque[PlacedSentence] = deque()
     rows = 16 if arguments.batch_size is None else arguments.batch_size
-    found = scores(bilm, head, _sentences(arguments, bad_lines, numbers), state=arguments.state, rows=rows)
+    found = scores(bilm, head, _sentences(text, places), state=arguments.state, rows=rows)
     each: list[dict[str, Any]] | None = [] if arguments.per_sentence else None
     with _token_file(arguments) as file:
-        facts: dict[str, Any] = total(_noted(found, numbers, each, file, by_source), on_progress=bar.update).to_dict()
+        facts: dict[str, Any] = total(_noted(found, places, each, file, by_source), on_progress=bar.update).to_dict()
     if by_source is not None:
         facts["sources"] = {name: figures.to_dict() for name, figures in by_source.perplexities().items()}
     return facts if each is None else {**facts, "each": each}
 
 
-def _sentences(arguments: Arguments, bad_lines: list[str], numbers: deque[int]) -> Iterator[list[str]]:
-    """The sentences that aren't empty; the line number of each is left in `numbers`."""
-    for number, sentence in _numbered(arguments, bad_lines):
-        numbers.append(number)
-        yield sentence
+def _sentences(text: TextInput, places: deque[PlacedSentence]) -> Iterator[list[str]]:
+    """The sentences that aren't empty; the place of each is left in `places`."""
+    for place in text.sentences():
+        if place.tokens:
+            places.append(place)
+            yield place.tokens
 
 
 def _noted(
     found: "Iterable[SentenceScore]",
-    numbers: deque[int],
+    places: deque[PlacedSentence],
     each: list[dict[str, Any]] | None,
     file: TextIO | None,
     by_source: "BySource | None",
@@ -199,13 +187,14 @@ def _noted(
     from elmo.lm.perplexity import total
 
     for score in found:
-        line = numbers.popleft()
+        place = places.popleft()
         if each is not None:
-            each.append({"line": line, **total([score]).to_dict()})
+            each.append({"line": place.line, **total([score]).to_dict()})
         if file is not None:
-            file.write(json.dumps({"line": line, **score.to_dict()}, ensure_ascii=False) + "\n")
+            values = {"line": place.line, **score.to_dict(), "spans": place.spans.tolist()}
+            file.write(json.dumps(values, ensure_ascii=False) + "\n")
         if by_source is not None:
-            by_source.add(line, score)
+            by_source.add(place.line, score)
         yield score
 
 

@@ -4,18 +4,19 @@ import json
 import sys
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 import tyro
 from tqdm import tqdm
 
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As, check_language_model
-from elmo.cli.language_model import ModelFlag, load, model_and_input
+from elmo.cli.language_model import ModelFlag, load, model_and_texts
+from elmo.cli.text_input import ReadingFlags, TextInput, text_input, vocabulary_of
 from elmo.process.device import Device
-from elmo.text.sentences import read_sentences
-from elmo.text.text_file import check_is_text_file
+from elmo.text.reading.placed import PlacedSentence
+from elmo.text.reading.settings import Reading
 
 
 @dataclass(frozen=True)
@@ -23,15 +24,14 @@ class Arguments:
     """Print how probable each language model of a biLM finds every sentence of a text, in nats, with its line number.
     Blank lines are left out."""
 
-    inputs: Annotated[tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] TEXT")]
-    """A text of one tokenized sentence per line; .gz, .xz and .bz2 are unpacked; - is standard input. The model may be
-    named before it."""
+    inputs: Annotated[
+        tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] TEXT [TEXT ...]")
+    ]
+    """Files or patterns like 'data/*.txt' (.gz, .xz, .bz2 and .zst are unpacked); - is standard input. The model may be
+    named before them."""
     model: ModelFlag = None
     """A name, a folder or file, or a hub id; it needs a softmax (default: $ELMO_MODEL, or the bundled model)."""
-    encoding: str = "utf-8"
-    """Encoding of the text."""
-    errors: Literal["strict", "skip"] = "strict"
-    """What happens at a line that isn't valid text: strict: stop; skip: list and skip it."""
+    reading: ReadingFlags = field(default_factory=Reading)
     device: Device = "auto"
     """Where to compute."""
     json: bool = False
@@ -43,42 +43,34 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Arguments, argv, "scores")
-    model, text = model_and_input(arguments.inputs, arguments.model, "scores")
-    check_is_text_file(text)
+    model, names = model_and_texts(arguments.inputs, arguments.model, "scores")
     check_language_model(model)
+    text = text_input(names, arguments.reading, vocabulary_of(model), quiet=arguments.quiet)
     bilm, head = load(model, arguments.device)
     # Here, so that --help does not wait for torch.
     from elmo.lm.sentence_scores import sentence_scores
 
-    bad_lines: list[str] = []
-    lines = read_sentences(
-        text,
-        encoding=arguments.encoding,
-        errors=arguments.errors,
-        on_bad_line=lambda _, message: bad_lines.append(message),
-    )
-    waiting: deque[tuple[int, list[str]]] = deque()
-    found = sentence_scores(bilm, head, _noted(lines, waiting))
+    waiting: deque[PlacedSentence] = deque()
+    found = sentence_scores(bilm, head, _noted(text, waiting))
     # A bar between the lines of a log or a pipe would only be in the way.
     shown = sys.stderr.isatty() and not arguments.quiet
     with tqdm(found, unit="sentence", disable=not shown, file=sys.stderr, leave=False) as bar:
         for index, score in enumerate(bar):
-            line, sentence = waiting.popleft()
-            values = {"line": line, **score.to_dict(), "sentence": " ".join(sentence)}
+            place = waiting.popleft()
+            file = {"file": text.paths[place.file]} if len(text.paths) > 1 else {}
+            values = file | {"line": place.line, **score.to_dict(), "sentence": " ".join(place.tokens)}
             if not index and not arguments.json:
                 bar.write("\t".join(values), file=sys.stdout)
             bar.write(json.dumps(values, ensure_ascii=False) if arguments.json else _columns(values), file=sys.stdout)
-    for message in bad_lines:
-        print(f"skipped: {message}", file=sys.stderr)
-    return 1 if bad_lines else 0
+    return text.report_bad_lines()
 
 
-def _noted(lines: Iterator[list[str]], waiting: deque[tuple[int, list[str]]]) -> Iterator[list[str]]:
-    """The lines that aren't blank; each waits with its number, from 1, for its score."""
-    for number, sentence in enumerate(lines, start=1):
-        if sentence:
-            waiting.append((number, sentence))
-            yield sentence
+def _noted(text: TextInput, waiting: deque[PlacedSentence]) -> Iterator[list[str]]:
+    """The sentences that aren't blank; each waits in `waiting` for its score."""
+    for place in text.sentences():
+        if place.tokens:
+            waiting.append(place)
+            yield place.tokens
 
 
 def _columns(values: dict[str, Any]) -> str:

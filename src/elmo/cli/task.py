@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TextIO
 
@@ -15,11 +15,13 @@ from elmo.cli.early_checks import As
 from elmo.cli.examples import examples_of
 from elmo.cli.task_scores import table_of_scores, table_of_summary
 from elmo.cli.task_settings import settings_beneath
+from elmo.cli.text_input import ReadingFlags, say
 from elmo.errors import ConfigError
 from elmo.process.device import Device
 from elmo.tasks.registry import AnyTask, find, is_known, summaries
 from elmo.tasks.settings import S
 from elmo.tasks.task import TextReading
+from elmo.text.reading.settings import AUTO, Reading
 
 ComputeIn = Literal["float32", "bfloat16", "int8", "auto"]
 Flag = tyro.conf.FlagCreatePairsOff[bool]
@@ -101,13 +103,7 @@ class Predict(_Loading):
     """Unlabelled file; - is standard input."""
     output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
     """File for the predictions (default: standard output)."""
-    tokenizer: str = "whitespace"
-    """How text becomes tokens: whitespace; unicode: by rules, for raw text; or a function of your own as
-    module:function."""
-    encoding: str = "utf-8"
-    """Encoding of the input."""
-    errors: Literal["strict", "skip"] = "strict"
-    """A line that can't be read: strict stops there; skip reports it and continues with an empty sentence."""
+    reading: ReadingFlags = field(default_factory=Reading)
 
 
 @dataclass(frozen=True)
@@ -224,9 +220,8 @@ def _evaluate(argv: list[str]) -> int:
 
 def _predict(argv: list[str]) -> int:
     arguments = parsed(Predict, _without_task(argv), "task predict")
-    from elmo.text.tokenizer import tokenizer
-
-    tokenize = tokenizer(arguments.tokenizer)
+    how = arguments.reading
+    how.check()
     from elmo.tasks.train.apply import predict
 
     saved = _loaded(arguments)
@@ -236,7 +231,17 @@ def _predict(argv: list[str]) -> int:
         print(f"skipped: {message}", file=sys.stderr)
         skipped.append(number)
 
-    reading = TextReading(tokenize, arguments.encoding, arguments.errors, on_bad_line)
+    reading = TextReading(
+        str.split if how.tokenizer == AUTO else how.tokenize,
+        how.encoding,
+        how.errors,
+        on_bad_line,
+        how.format,
+        how.field,
+        how.sentences,
+        on_look=lambda look: say(look, None, quiet=False),
+        is_auto=how.tokenizer == AUTO,
+    )
     task = saved.task
     pairs = predict(saved, task.read_unlabelled(arguments.text, saved.settings, reading))
     lines = _json_lines(task.to_json, pairs) if arguments.json else task.write(pairs)

@@ -21,6 +21,9 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 from elmo.errors import ConfigError
 from elmo.tasks.rule import Rule
 from elmo.tasks.settings import TaskSettings
+from elmo.text.first_look.sample import FirstLook
+from elmo.text.reading.settings import SentenceEnds
+from elmo.text.text_file import FormatChoice
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,6 +63,14 @@ class TextReading:
     """What a bad line does: "strict" raises TextError; "skip" calls `on_bad_line`."""
     on_bad_line: Callable[[int, str], None] | None = None
     """Called with the line's number, from 1, and the message."""
+    format: FormatChoice = "auto"
+    """Of text that is read by the sentence; see `elmo.text.reading.settings.Reading`, also for the next two."""
+    field: str = "text"
+    sentences: SentenceEnds = "lines"
+    on_look: Callable[[FirstLook], None] | None = None
+    """Called with what the first lines of such text look like."""
+    is_auto: bool = False
+    """Whether a look at such text chooses the tokenizer; other input is tokenized as the task was trained."""
 
 
 class Task(ABC, Generic[S, E, P]):

@@ -9,6 +9,7 @@ from elmo.text.first_look.language import why_foreign
 from elmo.text.first_look.punctuation import Punctuation, punctuation_of
 from elmo.text.reading.placed import PlacedSentence, placed_rows, sentences_of
 from elmo.text.reading.settings import AUTO, OnSkipped, Reading
+from elmo.text.sentences import Tokenize
 from elmo.text.text_file import text_name
 
 LINES_LOOKED_AT = 1000
@@ -67,13 +68,20 @@ def first_look(paths: Sequence[Path | str], reading: Reading, name: str = "") ->
 
 
 def opened(
-    paths: Sequence[Path | str], reading: Reading, *, on_bad_line: OnSkipped | None = None
+    paths: Sequence[Path | str],
+    reading: Reading,
+    *,
+    tokenize: Tokenize | None = None,
+    on_bad_line: OnSkipped | None = None,
 ) -> tuple[FirstLook, Iterator[PlacedSentence]]:
-    """A first look at some files, and all their sentences, from one reading: for streams, which can't be read twice."""
+    """A first look at some files, and all their sentences, from one reading: for streams, which can't be read twice.
+
+    `tokenize`: instead of the function of the tokenizer.
+    """
     rows = placed_rows(paths, reading, on_bad_line=on_bad_line)
     first = list(islice(rows, LINES_LOOKED_AT if reading.tokenizer == AUTO else _LINES_OF_STREAMS))
     look = look_at((row.content for row in first), reading, text_name(paths[0]))
-    return look, sentences_of(chain(first, rows), look.reading)
+    return look, sentences_of(chain(first, rows), look.reading, tokenize)
 
 
 def look_at(rows: Iterable[str | list[str]], reading: Reading, name: str = "the text") -> FirstLook:

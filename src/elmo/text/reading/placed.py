@@ -33,6 +33,8 @@ class PlacedSentence:
     """Where it begins there, in characters from 0."""
     file: int = 0
     """Number of its file among those that are read, from 0."""
+    has_text: bool = True
+    """Whether it was a text; False: a list of tokens, whose spans are those in `text`."""
 
     @property
     def spans(self) -> NDArray[np.int64]:
@@ -114,7 +116,7 @@ def sentences_of(
     apply = reading.tokenize if tokenize is None else tokenize
     for row in _paragraphs(rows, reading):
         if isinstance(row.content, list):
-            yield PlacedSentence(row.content, " ".join(row.content), row.line, file=row.file)
+            yield PlacedSentence(row.content, " ".join(row.content), row.line, file=row.file, has_text=False)
             continue
         for place, (start, stop) in enumerate(_spans(row.content, reading.sentences), start=1):
             part = row.content[start:stop]
