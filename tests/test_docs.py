@@ -150,3 +150,32 @@ def test_the_perplexity_of_each_source_is_found_as_the_page_says(tmp_path, monke
     (block,) = blocks("pretraining.md", "python")
     exec(compile(block, "pretraining.md", "exec"), names)
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["talks", "blogs"]
+
+
+ARTICLE = 'It rained all day. "We stayed in," she said.\n\nNobody came.\n'
+
+
+def test_your_own_text_runs_in_the_order_of_the_page(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "article.txt").write_text(ARTICLE, encoding="utf-8")
+    (place / "letters.csv").write_text('id,body\n1,"Dear Ann, it rained. Write soon!"\n', encoding="utf-8")
+    for name in ("part-a.jsonl", "part-b.jsonl"):
+        (place / name).write_text('{"text": "a line ."}\n', encoding="utf-8")
+    (place / "corpus.txt").write_text("".join(f"line {number} .\n" for number in range(600)), encoding="utf-8")
+    text = (FOLDER / "your-own-text.md").read_text(encoding="utf-8")
+    found = re.findall(r"^```(sh|python)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    assert [language for language, _ in found].count("python") == 5
+    assert [language for language, _ in found].count("sh") == 3
+    for language, block in found:
+        if language == "sh":
+            for line in block.splitlines():
+                command, _, file = line.partition(" < ")
+                given = (place / file).read_text(encoding="utf-8").strip("\n") if file else ""
+                said = f"echo {shlex.quote(given)} | " if file else ""
+                assert run_line(said + command if file else command) == 0, line
+            continue
+        capsys.readouterr()
+        exec(compile(block, "your-own-text.md", "exec"), {})
+        printed = capsys.readouterr().out.splitlines()
+        promised = [line.split("  # ")[1] for line in block.splitlines() if "  # " in line]
+        assert printed[len(printed) - len(promised) :] == promised
+    assert (place / "corpus.h5").exists()

@@ -57,13 +57,13 @@ def test_the_default_model_is_used_where_none_is_named(model_folder, text, capsy
 
 
 def test_every_format_and_several_files_are_read(model_folder, tmp_path, capsys):
-    (tmp_path / "a.csv").write_text('id,body\n1,"the bank. the cat."\n', encoding="utf-8")
+    (tmp_path / "a.csv").write_text('id,body\n1,"The bank. The cat."\n', encoding="utf-8")
     (tmp_path / "b.jsonl").write_text('{"body": "the dog"}\n', encoding="utf-8")
     flags = ["--field", "body", "--sentences", "within-lines", "--json"]
     assert main([str(model_folder), str(tmp_path / "a.csv"), str(tmp_path / "b.jsonl"), *flags]) == 0
     told = capsys.readouterr()
     rows = [json.loads(line) for line in told.out.splitlines()]
-    assert [row["sentence"] for row in rows] == ["the bank .", "the cat .", "the dog"]
+    assert [row["sentence"] for row in rows] == ["The bank .", "The cat .", "the dog"]
     assert [row["line"] for row in rows] == [2, 2, 1]
     assert rows[2]["file"].endswith("b.jsonl")
     assert "'bank.' is one word of it), so it is tokenized by rules" in told.err

@@ -16,7 +16,7 @@ from elmo.cli.language_model import ModelFlag, load, model_and_texts
 from elmo.cli.text_input import ReadingFlags, TextInput, text_input, vocabulary_of
 from elmo.process.device import Device
 from elmo.text.reading.placed import PlacedSentence
-from elmo.text.reading.settings import Reading
+from elmo.text.reading.settings import Reading, text_files
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Arguments, argv, "scores")
     model, names = model_and_texts(arguments.inputs, arguments.model, "scores")
+    names = text_files(names)
     check_language_model(model)
     text = text_input(names, arguments.reading, vocabulary_of(model), quiet=arguments.quiet)
     bilm, head = load(model, arguments.device)
