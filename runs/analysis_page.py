@@ -126,7 +126,7 @@ def _cell(value: float | None, digits: int) -> str:
 
 def _source(record: Record) -> str:
     changed = " with changes" if (record["commit"] or "").endswith("+") else ""
-    commit = f"commit {record['commit'].rstrip('+')}{changed}" if record["commit"] else "no commit"
+    commit = f"commit {record['commit'].rstrip('+')}{changed}" if record["commit"] else "commit not recorded"
     return f"*{record['date'][:10]}, elmo {record['elmo']}, {commit}: `{record['command']}`*"
 
 
