@@ -11,40 +11,44 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from elmo.embed.embedder import Embedder
-from elmo.lm.substitutes import substitutes
-from elmo.model.lm_head import LMHead
 from elmo.serve.app import create_app
 from elmo.serve.listening.address import bound, url
 from elmo.serve.listening.connections import ImpatientProtocol
 from elmo.serve.listening.server import server
-from elmo.serve.models import ServedModel
+from elmo.serve.models import ServedModel, Substitutes
 from elmo.serve.settings import ServeSettings
 
 WORDS = ["<S>", "</S>", "<UNK>", "the", "cat", "sat", "on", "mat", "."]
 
 
 @pytest.fixture
-def embedder(tiny_bilm) -> Embedder:
-    return Embedder(tiny_bilm)
+def embedder(tiny_checkpoint) -> Embedder:
+    return Embedder(tiny_checkpoint)
 
 
 @pytest.fixture
-def head(tiny_config) -> LMHead:
-    import torch
-
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(2)
-        return LMHead(WORDS, tiny_config.projection_size).eval()
-
-
-@pytest.fixture
-def models(embedder, tiny_bilm, head) -> list[ServedModel]:
-    """The first knows substitutes, the second doesn't."""
+def predict(tiny_checkpoint, tiny_config) -> Substitutes:
+    """What the library says would stand in a place."""
 
     def predict(sentence, place, count):
-        return substitutes(tiny_bilm, head, sentence, place, count)
+        import torch
 
-    return [ServedModel("tiny", embedder, predict), ServedModel("mute", Embedder(tiny_bilm))]
+        from elmo.lm.substitutes import substitutes
+        from elmo.model.bilm import BiLM
+        from elmo.model.lm_head import LMHead
+
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(2)
+            head = LMHead(WORDS, tiny_config.projection_size).eval()
+        return substitutes(BiLM.from_checkpoint(tiny_checkpoint), head, sentence, place, count)
+
+    return predict
+
+
+@pytest.fixture
+def models(embedder, tiny_checkpoint, predict) -> list[ServedModel]:
+    """The first knows substitutes, the second doesn't."""
+    return [ServedModel("tiny", embedder, predict), ServedModel("mute", Embedder(tiny_checkpoint))]
 
 
 MakeClient = Callable[..., TestClient]

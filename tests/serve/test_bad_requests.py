@@ -177,7 +177,7 @@ def test_values_that_are_not_finite_never_leave_the_server(client, embedder, mon
     assert "not finite" in error["message"]
 
 
-def test_models_must_have_names_of_their_own_and_no_memory(embedder, tiny_bilm):
+def test_models_must_have_names_of_their_own_and_no_memory(embedder, tiny_checkpoint):
     from elmo.embed.embedder import Embedder
 
     model = ServedModel("tiny", embedder)
@@ -186,7 +186,7 @@ def test_models_must_have_names_of_their_own_and_no_memory(embedder, tiny_bilm):
     with pytest.raises(ValueError, match="no model to serve"):
         create_app([])
     with pytest.raises(ValueError, match="state 'carry'"):
-        ServedModel("carrying", Embedder(tiny_bilm, state="carry"))
+        ServedModel("carrying", Embedder(tiny_checkpoint, state="carry"))
 
 
 @pytest.mark.parametrize(

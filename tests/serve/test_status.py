@@ -1,18 +1,39 @@
 """/health, /ready, /info, /v1/models, /metrics, and routes of others."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+import elmo
 from elmo.serve.answers import json_answer
 from elmo.serve.app import create_app
 from elmo.serve.refusals import invalid
 from elmo.serve.service import service_of
 from elmo.serve.settings import ServeSettings
 from elmo.version import __version__
+
+
+def test_a_server_of_vectors_needs_no_torch():
+    code = (
+        "import sys\n"
+        "class Blocked:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name.split('.')[0] == 'torch':\n"
+        "            raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Blocked())\n"
+        "from elmo.serve.app import create_app; from elmo.serve.models import ServedModel\n"
+        "model = ServedModel.load('small-en'); create_app([model]); print(model.substitutes)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(elmo.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert (done.stdout, done.returncode) == ("None\n", 0), done.stderr
 
 
 def until_ready(client):

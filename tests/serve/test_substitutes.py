@@ -2,8 +2,6 @@
 
 import pytest
 
-from elmo.lm.substitutes import substitutes
-
 
 @pytest.mark.parametrize(
     "asked",
@@ -13,10 +11,11 @@ from elmo.lm.substitutes import substitutes
         {"input": ["the", "cat", "sat"], "place": 1, "count": 3},
     ],
 )
-def test_predictions_are_the_librarys(client, tiny_bilm, head, asked):
+def test_predictions_are_the_librarys(client, predict, asked):
+    pytest.importorskip("torch")
     answer = client.post("/v1/substitutes", json=asked).json()
     assert (answer["tokens"], answer["place"], answer["model"]) == (["the", "cat", "sat"], 1, "tiny")
-    expected = substitutes(tiny_bilm, head, ["the", "cat", "sat"], 1, asked.get("count", 10))
+    expected = predict(["the", "cat", "sat"], 1, asked.get("count", 10))
     assert list(answer["predictions"]) == ["forward", "backward", "both"]
     for name, prediction in expected.items():
         found = answer["predictions"][name]
@@ -40,6 +39,8 @@ def test_predictions_are_the_librarys(client, tiny_bilm, head, asked):
     ],
 )
 def test_what_means_no_place_is_refused(client, asked, param, words):
+    if words.startswith("place is ") and param is None:
+        pytest.importorskip("torch")  # it is the library that refuses such a place
     answer = client.post("/v1/substitutes", json=asked)
     assert (answer.status_code, answer.json()["error"]["param"]) == (400, param)
     assert words in answer.json()["error"]["message"]

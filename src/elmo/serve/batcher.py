@@ -102,7 +102,9 @@ class Batcher:
         kind = (id(embedder), repr(layers))
 
         def compute(parts: list[_Part]) -> list[object]:
-            arrays = iter(embedder.embed([sentence for part in parts for sentence in part.sentences], layers))
+            together = [sentence for part in parts for sentence in part.sentences]
+            with np.errstate(over="ignore", invalid="ignore"):  # by weights of layers; _finite finds it
+                arrays = iter(embedder.embed(together, layers))
             return [_finite([next(arrays) for _ in part.sentences], layers) for part in parts]
 
         groups = _groups(sentences, self.max_batch_tokens)

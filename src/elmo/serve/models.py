@@ -3,16 +3,18 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elmo.embed.embedder import Embedder, StatePolicy
 from elmo.errors import ConfigError
+from elmo.process.device import has_torch
 from elmo.weights import formats, hub
 
 if TYPE_CHECKING:
     from elmo.lm.substitutes import Prediction
+    from elmo.model.bilm import BiLM
+    from elmo.model.lm_head import LMHead
 
 Substitutes = Callable[[Sequence[str], int, int], "dict[str, Prediction]"]
 """(sentence, place, count) -> prediction of each direction, as `elmo.lm.substitutes.substitutes` gives it."""
@@ -48,7 +50,7 @@ class ServedModel:
         name = model.rstrip("/") if model else folder.name
         has_softmax = formats.read(files).softmax is not None
         # The language model, unlike the vectors, is computed by torch alone.
-        language_model = _LanguageModel(files, device) if has_softmax and find_spec("torch") else None
+        language_model = _LanguageModel(files, device) if has_softmax and has_torch() else None
         return cls(Path(name).name, embedder, language_model)
 
     @cached_property
@@ -66,15 +68,12 @@ class _LanguageModel:
     device: str
 
     def __call__(self, sentence: Sequence[str], place: int, count: int) -> "dict[str, Prediction]":
-        from elmo.lm.substitutes import substitutes
+        from elmo.lm.substitutes import substitutes  # here, because it loads torch
 
         return substitutes(*self._loaded, sentence, place, count)
 
     @cached_property
-    def _loaded(self):  # noqa: ANN202 - BiLM and LMHead, which load torch
-        from elmo.model.bilm import BiLM
-        from elmo.model.lm_head import LMHead
-        from elmo.process.device import chosen_device
+    def _loaded(self) -> "tuple[BiLM, LMHead]":
+        from elmo.lm.named_model import load_language_model
 
-        checkpoint, place = formats.read(self.files), chosen_device(self.device)
-        return BiLM.from_checkpoint(checkpoint).to(place), LMHead.from_checkpoint(checkpoint, str(self.files)).to(place)
+        return load_language_model(self.files, self.device)
