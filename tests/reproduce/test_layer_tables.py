@@ -1,8 +1,10 @@
 """Tables 4 to 6 beside the paper's rows, from small records."""
 
+from pathlib import Path
+
 import pytest
 
-from elmo.reproduce.layer_tables import rows, side_by_side
+from elmo.reproduce.layer_tables import read_record, rows, side_by_side
 
 BEGINNING = {"model": "tiny", "data": {"train": {"file": "train.xml"}, "test": [{"file": "a.xml"}, {"file": "b.xml"}]}}
 
@@ -25,9 +27,10 @@ def test_rows_of_both_sides_are_joined_by_name():
 @pytest.mark.parametrize(
     ("over", "verdict"),
     [
-        ((1.4, 0.3, 2.5), "+1.4 (+0.3 to +2.5) here: the paper's direction."),
-        ((-1.4, -2.5, -0.3), "here: not the paper's direction."),
-        ((0.4, -0.3, 1.1), "here: the interval holds 0, so the direction is not decided."),
+        ((1.4, 0.3, 2.5), "  here: +1.4 (+0.3 to +2.5): the paper's direction."),
+        ((-1.4, -2.5, -0.3), "(-2.5 to -0.3): not the paper's direction."),
+        (None, "  here: the record has no interval of the difference."),
+        ((0.4, -0.3, 1.1), "(-0.3 to +1.1): the interval holds 0, so the direction is not decided."),
     ],
 )
 def test_the_direction_is_decided_by_the_interval(over, verdict):
@@ -42,3 +45,19 @@ def test_counted_precision_stands_beside_the_papers_examples():
     counts = {"words": {"sense": 1234}, "queries": {"sense": 5678}}
     page = side_by_side("table4", {**BEGINNING, **counts, "analysis": "precision", "rows": [row]})
     assert "same sense (1,234 words, 5,678 queries)" in page and "50.0 (40.0 to 60.0)" in page
+
+
+@pytest.mark.parametrize(
+    ("table", "name"),
+    [
+        ("table4", "neighbors-small-en"),
+        ("table4", "precision-small-en"),
+        ("table5", "wsd-small-en"),
+        ("table6", "pos-small-en"),
+        ("table6", "pos-small-ko"),
+    ],
+)
+def test_the_records_of_the_bundled_models_stand_beside_the_papers_rows(table, name):
+    path = Path(__file__).resolve().parents[2] / "docs" / "analysis" / f"{name}.json"
+    page = side_by_side(table, read_record(path, table))
+    assert page.startswith(f"Table {table[-1]}: ") and "small-" in page and "The paper: Peters et al. 2018" in page

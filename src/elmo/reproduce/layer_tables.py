@@ -104,8 +104,14 @@ def _directions(table: str, record: Record) -> Iterator[str]:
     yield f"biLM, layer 2 minus layer 1: {paper_difference:+.1f} in the paper"
     for row in record["systems" if record["analysis"] == "wsd" else "rows"]:
         if (row["encoder"], row["layer"]) == ("biLM", "layer 2"):
-            difference, low, high = row["over_layer_below"]
-            yield f"  {difference:+.1f} ({low:+.1f} to {high:+.1f}) here: {_verdict(low, high, paper_difference)}."
+            yield f"  here: {_compared(row['over_layer_below'], paper_difference)}."
+
+
+def _compared(difference: tuple[float, float, float] | None, theirs: float) -> str:
+    if difference is None:
+        return "the record has no interval of the difference"
+    mean, low, high = difference
+    return f"{mean:+.1f} ({low:+.1f} to {high:+.1f}): {_verdict(low, high, theirs)}"
 
 
 def _verdict(low: float, high: float, theirs: float) -> str:
