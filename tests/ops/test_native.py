@@ -161,6 +161,19 @@ def test_a_damaged_library_is_left_aside(tmp_path) -> None:
 
 
 @needs_library
+def test_a_library_of_other_sources_is_left_aside_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "source_hash", lambda: "another")
+    native.library.cache_clear()
+    try:
+        with pytest.warns(RuntimeWarning, match="built from other sources.*Build it again: python .*build.py"):
+            assert native.library() is None
+        assert native.library() is None  # said once
+    finally:
+        monkeypatch.undo()
+        native.library.cache_clear()
+
+
+@needs_library
 def test_the_library_knows_the_sources_it_was_built_from() -> None:
     assert native.library().elmo_source_hash().decode() == source_hash()
 

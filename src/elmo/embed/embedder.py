@@ -156,9 +156,9 @@ class Embedder:
         warm_state = checkpoint.warm_state if warm_state is None else warm_state
         if state == "warm" and warm_state is None:
             raise ConfigError(_NO_WARM_STATE)
-        model = checkpoint if place == "cpu" else _in_torch(checkpoint, place)
+        network = checkpoint if place == "cpu" else _in_torch(checkpoint, place)
         embedder = cls(
-            model,
+            network,
             dtype=dtype,
             state=state,
             warm_state=warm_state,

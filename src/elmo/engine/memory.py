@@ -17,6 +17,11 @@ def aligned(shape: int | tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
     return room[start : start + size].view(dtype).reshape(shape)
 
 
-def address(array: np.ndarray | None) -> int | None:
-    """Where an array's first value lies; None for None."""
-    return None if array is None else array.__array_interface__["data"][0]
+def address(array: np.ndarray) -> int:
+    """Where an array's first value lies."""
+    return array.__array_interface__["data"][0]
+
+
+def address_or_none(array: np.ndarray | None) -> int | None:
+    """`address`, or None for an array that isn't there."""
+    return None if array is None else address(array)

@@ -42,8 +42,8 @@ class LSTMSettings(NamedTuple):
 def layer_weights(tensors: Tensors, direction: str, index: int) -> LayerWeights:
     """The weights of one layer."""
     prefix = f"{direction}_lstm.layers.{index}."
-    names = ("input_weight", "recurrent_weight", "bias")
-    return LayerWeights(*(tensors[prefix + name] for name in names), tensors.get(f"{prefix}projection_weight"))
+    input_weight, recurrent_weight, bias = (tensors[prefix + name] for name in LayerWeights._fields[:3])
+    return LayerWeights(input_weight, recurrent_weight, bias, tensors.get(f"{prefix}projection_weight"))
 
 
 def part(tensors: Tensors, prefix: str) -> dict[str, np.ndarray]:

@@ -90,9 +90,10 @@ class _Share:
         size = hidden.shape[2] // places
         flat = layers.reshape(len(layers), -1, layers.shape[3])[:, :, place * size : (place + 1) * size]
         self._whole = (_columns(hidden, place, places), _columns(cell, place, places))
-        self._state = [np.take(whole, self.rows, axis=1) for whole in self._whole]  # contiguous, unlike [:, rows]
+        # Contiguous, unlike [:, rows].
+        hidden, cell = self._state = [np.take(whole, self.rows, axis=1) for whole in self._whole]
         self.readings = [
-            Reading(alive, positions, flat[index], flat[index + 1], *(part[index] for part in self._state), skips)
+            Reading(alive, positions, flat[index], flat[index + 1], hidden[index], cell[index], skips)
             for index, skips in enumerate(stack.skips)
         ]
 

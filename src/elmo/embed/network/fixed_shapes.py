@@ -33,10 +33,13 @@ def encode_in_fixed_shapes(bilm: BiLM, ids: TokenIds, count: int, dtype: Compute
                 characters[: len(chosen)] = ids.characters[chosen]
             if words is not None and ids.words is not None:
                 words[: len(chosen)] = ids.words[chosen]
-            parts = (None if part is None else torch.from_numpy(part).to(bilm.device) for part in (characters, words))
-            vectors = bilm.token_vectors(*parts, dtype)
+            vectors = bilm.token_vectors(_on_device(characters, bilm), _on_device(words, bilm), dtype)
             result[torch.from_numpy(chosen).to(result.device)] = vectors[: len(chosen)]
     return result
+
+
+def _on_device(ids: np.ndarray | None, bilm: BiLM) -> Tensor | None:
+    return None if ids is None else torch.from_numpy(ids).to(bilm.device)
 
 
 def _widths(characters: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elmo.engine.memory import address, aligned
+from elmo.engine.memory import address_or_none, aligned
 from elmo.ops.native.kinds import FACTORS_IN_32_BITS, ComputeType
 from elmo.ops.native.structures import Packed
 from elmo.shapes import Float, Int
@@ -34,7 +34,7 @@ class Panels(NamedTuple):
 
     def packed(self) -> Packed:
         """For the library. It points into these arrays, which must live as long."""
-        return Packed(*(address(array) for array in self[:3]), *self.weights.shape[:2], self.chunk)
+        return Packed(*(address_or_none(array) for array in self[:3]), *self.weights.shape[:2], self.chunk)
 
 
 def lay_out(weight: Float[np.ndarray, "outer inner"], dtype: ComputeType) -> Panels:

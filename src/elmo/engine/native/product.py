@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from elmo.engine.memory import address, aligned
+from elmo.engine.memory import address, address_or_none, aligned
 from elmo.engine.native.panels import PANEL, lay_out
 from elmo.ops import native
 from elmo.ops.native.kinds import KINDS, ComputeType
@@ -52,7 +52,7 @@ class NativeProduct:
             work = aligned(self._library.elmo_product_work_bytes(matrix), np.uint8)
             sizes = (*inputs.shape, first, last)
             self._library.elmo_product(
-                self._kind, matrix, address(bias), address(inputs), *sizes, address(work), address(out)
+                self._kind, matrix, address_or_none(bias), address(inputs), *sizes, address(work), address(out)
             )
 
         return run
