@@ -154,3 +154,11 @@ def test_all_faults_know_every_script(tmp_path: Path) -> None:
     listed = (BENCHMARKS / "faults" / "all.py").read_text(encoding="utf-8")
     for script in (BENCHMARKS / "faults").glob("*.py"):
         assert script.name in ("all.py", "tiny_run.py") or f'("{script.name}", ' in listed
+
+
+def test_the_cost_of_http_is_measured_and_its_vectors_are_compared(text: Path, tmp_path: Path) -> None:
+    flags = ["--text", str(text), "--sentences", "20", "--clients", "1", "4", "--requests", "20", "--rounds", "1"]
+    record = run(BENCHMARKS / "serve.py", tmp_path / "results", *flags, "--compared", "16", "--minutes", "0.05")
+    assert record.startswith("serve_")
+    assert "Of 16 requests by 8 threads, 0 got other bits" in record
+    assert "resident memory changed by" in record
