@@ -21,7 +21,7 @@ from elmo.tasks.coref.ranker.feed_forward import linear
 from elmo.tasks.coref.ranker.network import PairFacts, Ranked, Reading, SpanRanker, SpanSizes, rank
 from elmo.tasks.coref.ranker.span_scores import TokenStates
 from elmo.tasks.coref.settings import NO_HEADS, ResolverSettings
-from elmo.tasks.layers.char_windows import CharacterWindows
+from elmo.tasks.layers.own_characters import own_windows
 from elmo.tasks.layers.recurrent.coupled_lstm import CoupledLSTM
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel
@@ -38,14 +38,7 @@ class Resolver(TaskModel[Document, Resolved]):
         super().__init__()
         self.settings = settings
         self.tokens = tokens
-        self.characters = None
-        if settings.character_filters:
-            self.characters = CharacterWindows(
-                vocabulary["characters"],
-                dim=settings.character_vector,
-                filters=settings.character_filters,
-                widths=settings.character_widths,
-            )
+        self.characters = own_windows(settings, vocabulary, settings.character_widths)
         character_dim = 0 if self.characters is None else self.characters.output_dim
         embedded_dim = sum(tokens.static_dims.values()) + character_dim
         if embedded_dim == 0:

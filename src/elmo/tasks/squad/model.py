@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from elmo.errors import ConfigError
 from elmo.tasks.layers.averages import log_mean_of
-from elmo.tasks.layers.char_windows import CharacterWindows
+from elmo.tasks.layers.own_characters import own_windows
 from elmo.tasks.squad.data import PredictedAnswer, Question
 from elmo.tasks.squad.network import BiDAF, Text
 from elmo.tasks.squad.settings import NO_INPUT, ReaderSettings
@@ -34,16 +34,13 @@ class Reader(TaskModel[Question, PredictedAnswer]):
         super().__init__()
         self.settings = settings
         self.tokens = tokens
-        self.characters = None
-        if settings.character_filters:
-            self.characters = CharacterWindows(
-                vocabulary["characters"],
-                dim=settings.character_vector,
-                filters=settings.character_filters,
-                widths=[settings.character_width],
-                max_characters=settings.max_characters,
-                dropout=settings.dropout,
-            )
+        self.characters = own_windows(
+            settings,
+            vocabulary,
+            [settings.character_width],
+            max_characters=settings.max_characters,
+            dropout=settings.dropout,
+        )
         dim = tokens.input_dim + settings.character_filters
         if dim == 0:
             raise ConfigError(NO_INPUT)
