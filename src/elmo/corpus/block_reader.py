@@ -12,7 +12,7 @@ from elmo.text.formats.rows import bad_line_of, has_header, rows_of
 from elmo.text.reading.settings import SentenceEnds
 from elmo.text.sentences import OnBadText, Tokenize
 from elmo.text.text_file import Format
-from elmo.text.token_form import why_no_token
+from elmo.text.token_form import invalid_token_reason
 from elmo.text.tokenizer import split_sentences
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 
@@ -191,7 +191,7 @@ class BlockReader:
     def check_words(self, words: Iterable[str]) -> None:
         """TextError if a tokenizer gave something that a vocabulary can't hold."""
         for word in words:
-            why = why_no_token(word) if isinstance(word, str) else f"is no string but {type(word).__name__}"
+            why = invalid_token_reason(word) if isinstance(word, str) else f"is no string but {type(word).__name__}"
             if why:
                 block, name = self.block, tokenizer_name(self.recipe.tokenizer)
                 raise TextError(

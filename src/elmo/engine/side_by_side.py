@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from elmo.engine.reading import Layer, Reading, Shared
-from elmo.ops.native.threads import num_threads, run_together
+from elmo.ops.native.threads import num_threads, run_parallel
 from elmo.shapes import Float, Int
 
 _FEW_ROWS = 4
@@ -47,7 +47,7 @@ def read_side_by_side(
         for place, stack in enumerate(stacks)
     ]
     if len(shares) >= threads and not (can_share and _outgrow_the_cache(stacks, rows)):
-        run_together([functools.partial(_read_alone, shares[rank::threads]) for rank in range(threads)])
+        run_parallel([functools.partial(_read_alone, shares[rank::threads]) for rank in range(threads)])
     else:
         for share in shares:
             share.together(threads)
@@ -105,7 +105,7 @@ class _Share:
             for layer, reading, common in zip(self.stack.layers, self.readings, shared, strict=True):
                 layer.run(reading, common, rank)
 
-        run_together([functools.partial(run, rank) for rank in range(threads)])
+        run_parallel([functools.partial(run, rank) for rank in range(threads)])
 
     def give_back(self) -> None:
         """The new state of these rows, in its place among all."""

@@ -151,7 +151,7 @@ class BiLM(nn.Module):
         for direction, lstm, hidden, cell in zip(
             self.config.directions, self.lstms, hidden_parts, cell_parts, strict=True
         ):
-            turn = _turner(lengths, tokens) if direction == "backward" else _as_it_is
+            turn = _reverser(lengths, tokens) if direction == "backward" else _unchanged
             outputs, hidden, cell = lstm(turn(vectors), lengths, hidden, cell, dtype)
             by_direction.append([vectors, *(turn(output) for output in outputs)])
             hiddens.append(hidden)
@@ -248,11 +248,11 @@ def _lengths(ids: Int[Tensor, "batch tokens numbers"]) -> Int[Tensor, " batch"]:
     return present.sum(dim=1)
 
 
-def _as_it_is(values: Tensor) -> Tensor:
+def _unchanged(values: Tensor) -> Tensor:
     return values
 
 
-def _turner(lengths: Int[Tensor, " batch"], tokens: int) -> Callable[[Tensor], Tensor]:
+def _reverser(lengths: Int[Tensor, " batch"], tokens: int) -> Callable[[Tensor], Tensor]:
     """Reverses every row within its own length; padding stays at the end. Its own inverse."""
     steps = torch.arange(tokens, device=lengths.device)
     within = torch.where(steps < lengths[:, None], lengths[:, None] - 1 - steps, steps)

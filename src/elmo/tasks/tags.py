@@ -65,21 +65,21 @@ def tags_of(spans: Iterable[Span], length: int, scheme: Scheme) -> list[str]:
 def scheme_of(sentences: Iterable[Sequence[str]]) -> SchemeFound:
     """The scheme that all of a file's tags are in; IOB2 if nothing says otherwise."""
     prefixes: set[str] = set()
-    opened_by_i = b_in_vain = False
+    opened_by_i = b_is_redundant = False
     for tags in sentences:
         before, label_before = OUTSIDE, ""
         for tag in tags:
             prefix, label = split_tag(tag)
             same = before != OUTSIDE and label == label_before
             opened_by_i |= prefix == "I" and not same
-            b_in_vain |= prefix == "B" and not same  # IOB1 has no need of such a B
+            b_is_redundant |= prefix == "B" and not same  # IOB1 has no need of such a B
             prefixes.add(prefix)
             before, label_before = prefix, label
     if prefixes & set("LUS"):
         return "bioul"
     if "E" in prefixes:
         return "bioul" if "B" in prefixes else "ioe"
-    return "iob1" if opened_by_i and not b_in_vain else "iob2"
+    return "iob1" if opened_by_i and not b_is_redundant else "iob2"
 
 
 def follows(before: str, tag: str, scheme: SchemeFound) -> bool:

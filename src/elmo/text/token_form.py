@@ -1,7 +1,7 @@
 """What a token may look like, so that a file of one word a line can hold it."""
 
 
-def why_no_token(token: str) -> str | None:
+def invalid_token_reason(token: str) -> str | None:
     """Why a file of one word a line can't hold `token`, or None if it can."""
     if token != token.strip():
         return "begins or ends with whitespace"

@@ -1,11 +1,11 @@
-"""OneBehind: one piece of work at a time in a thread of its own, while the caller prepares the next."""
+"""BackgroundWriter: one piece of work at a time in a thread of its own, while the caller prepares the next."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Self
 
 
-class OneBehind:
+class BackgroundWriter:
     """A context; at its end nothing is running any more.
 
     Writing waits for the disk and copies memory, both without Python's lock, so vectors are computed meanwhile.

@@ -20,7 +20,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from elmo.embed.corpus.background_writer import OneBehind
+from elmo.embed.corpus.background_writer import BackgroundWriter
 from elmo.embed.corpus.disk_space import disk_full, require_space
 from elmo.embed.corpus.join import ALL_ROWS, SHARD, WHOLE_RUN
 from elmo.embed.corpus.partial_folder import DamagedFolder, PartialFolder, Progress, Window
@@ -346,7 +346,7 @@ class _Keeper:
         self._partial = partial
         self._writer = writer
         self._done = done
-        self._behind = OneBehind()
+        self._behind = BackgroundWriter()
 
     def keep(
         self,

@@ -10,7 +10,7 @@ from elmo.engine.memory import address, address_or_none, aligned
 from elmo.engine.native.panels import PANEL, lay_out
 from elmo.ops import native
 from elmo.ops.native.kinds import KINDS, ComputeType
-from elmo.ops.native.threads import num_threads, run_together
+from elmo.ops.native.threads import num_threads, run_parallel
 from elmo.shapes import Float
 
 # Multiplications of one thread's share below which making a thread takes longer than it saves.
@@ -39,7 +39,7 @@ class NativeProduct:
         size = len(inputs) * PANEL * panels * self.inner
         parts = max(1, min(num_threads(), panels, size // _ENOUGH_FOR_A_THREAD))
         limits = [panels * part // parts for part in range(parts + 1)]
-        run_together([self._job(inputs, bias, out, *limits[part : part + 2]) for part in range(parts)])
+        run_parallel([self._job(inputs, bias, out, *limits[part : part + 2]) for part in range(parts)])
         return out[:, : self.outer]
 
     def _job(

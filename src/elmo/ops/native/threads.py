@@ -24,7 +24,7 @@ def num_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_together(jobs: Sequence[Callable[[], None]]) -> None:
+def run_parallel(jobs: Sequence[Callable[[], None]]) -> None:
     """Runs every job in a thread of its own, the first one in this thread; raises what one of them raised.
 
     Threads are made anew each time: it takes little beside any such work, jobs that wait for each other all run

@@ -17,10 +17,10 @@ from torch.nn import functional
 from elmo.errors import ConfigError
 from elmo.tasks.coref.documents import Document, Mention, Resolved, disjoint
 from elmo.tasks.coref.ranker.antecedents import antecedent_loss, clusters_of, gold_table
-from elmo.tasks.coref.ranker.feed_forward import linear
 from elmo.tasks.coref.ranker.network import PairFacts, Ranked, Reading, SpanRanker, SpanSizes, rank
 from elmo.tasks.coref.ranker.span_scores import TokenStates
 from elmo.tasks.coref.settings import NO_HEADS, ResolverSettings
+from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.own_characters import own_windows
 from elmo.tasks.layers.recurrent.coupled_lstm import CoupledLSTM
 from elmo.tasks.task import Vocabulary

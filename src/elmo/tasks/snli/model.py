@@ -19,6 +19,7 @@ from torch.nn import functional
 from elmo.errors import ConfigError
 from elmo.tasks.classification import Prediction
 from elmo.tasks.layers.averages import mean_of
+from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.local_inference import compare, mean_and_max
 from elmo.tasks.layers.recurrent.bilstm import BiLSTM, VariationalDropout
 from elmo.tasks.snli.data import SentencePair
@@ -43,14 +44,14 @@ class ESIM(TaskModel[SentencePair, Prediction]):
         size, dropout = settings.hidden_size, settings.dropout
         self.encoder = BiLSTM(tokens.input_dim, [size], dropout)
         self.comparison_dropout = VariationalDropout(dropout)
-        self.project = _linear(4 * (self.encoder.output_dim + tokens.output_dim), size)
+        self.project = linear(4 * (self.encoder.output_dim + tokens.output_dim), size)
         self.composition = BiLSTM(size, [size], dropout)
         self.classifier = nn.Sequential(
             nn.Dropout(dropout),
-            _linear(4 * self.composition.output_dim, size),
+            linear(4 * self.composition.output_dim, size),
             nn.ReLU(),
             nn.Dropout(dropout),
-            _linear(size, len(self.labels)),
+            linear(size, len(self.labels)),
         )
 
     def loss(self, examples: Sequence[SentencePair]) -> Float[Tensor, ""]:
@@ -114,10 +115,3 @@ class ESIM(TaskModel[SentencePair, Prediction]):
         """A sentence's comparisons as one vector."""
         projected = torch.relu(self.project(self.comparison_dropout(compared)))
         return mean_and_max(self.composition(projected, mask), mask)
-
-
-def _linear(input_dim: int, output_dim: int) -> nn.Linear:
-    layer = nn.Linear(input_dim, output_dim)
-    nn.init.xavier_uniform_(layer.weight)
-    nn.init.zeros_(layer.bias)
-    return layer

@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.recurrent.bigru import BiGRU
 from elmo.tasks.layers.recurrent.bilstm import VariationalDropout
 from elmo.tasks.layers.trilinear.bi_attention import BiAttention
@@ -43,13 +44,13 @@ class BiDAF(nn.Module):
         self.dropout = VariationalDropout(dropout)
         self.encoder = BiGRU(input_dim, size)
         self.attention = BiAttention(self.encoder.output_dim + elmo_dim)
-        self.reduce = _linear(self.attention.output_dim, 2 * size)
+        self.reduce = linear(self.attention.output_dim, 2 * size)
         self.residual_encoder = BiGRU(2 * size, size)
         self.self_attention = SelfAttention(2 * size, null_slot=null_slot)
-        self.residual_reduce = _linear(self.self_attention.output_dim, 2 * size)
+        self.residual_reduce = linear(self.self_attention.output_dim, 2 * size)
         self.start_encoder = BiGRU(2 * size, size)
         self.end_encoder = BiGRU(4 * size, size)
-        self.start, self.end = _linear(2 * size, 1), _linear(2 * size, 1)
+        self.start, self.end = linear(2 * size, 1), linear(2 * size, 1)
 
     def forward(
         self, passage: Text, question: Text
@@ -71,10 +72,3 @@ class BiDAF(nn.Module):
     ) -> Float[Tensor, "batch tokens dim"]:
         hidden = self.dropout(self.residual_encoder(self.dropout(read), mask))
         return torch.relu(self.residual_reduce(self.self_attention(hidden, mask)))
-
-
-def _linear(input_dim: int, output_dim: int) -> nn.Linear:
-    layer = nn.Linear(input_dim, output_dim)
-    nn.init.xavier_uniform_(layer.weight)
-    nn.init.zeros_(layer.bias)
-    return layer

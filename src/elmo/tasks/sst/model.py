@@ -18,6 +18,7 @@ from elmo.errors import ConfigError
 from elmo.tasks.classification import Prediction
 from elmo.tasks.layers.attention import SelfAttentivePooling, attend, pool
 from elmo.tasks.layers.averages import mean_of
+from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.maxout import Maxout
 from elmo.tasks.layers.own_characters import own_characters
 from elmo.tasks.layers.recurrent.bilstm import BiLSTM
@@ -43,7 +44,7 @@ class Classifier(TaskModel[LabelledSentence, Prediction]):
         self._numbers = {label: number for number, label in enumerate(self.labels)}
         size = settings.hidden_size
         self.input_dropout = nn.Dropout(settings.input_dropout)
-        self.project = _linear(input_dim, size)
+        self.project = linear(input_dim, size)
         self.projection_dropout = nn.Dropout(settings.projection_dropout)
         self.encoder = BiLSTM(size, [size])
         self.integrator = BiLSTM(3 * (self.encoder.output_dim + tokens.output_dim), [size])
@@ -101,15 +102,8 @@ def _head(dim: int, num_labels: int, settings: ClassifierSettings) -> nn.Sequent
         if settings.head == "maxout":
             layers.append(Maxout(read, written, settings.maxout_pieces))
         else:
-            layers += [_linear(read, written), nn.ReLU()]
+            layers += [linear(read, written), nn.ReLU()]
         layers.append(nn.Dropout(chance))
     is_maxout = settings.head == "maxout"
-    layers.append(Maxout(dims[-1], num_labels, settings.maxout_pieces) if is_maxout else _linear(dims[-1], num_labels))
+    layers.append(Maxout(dims[-1], num_labels, settings.maxout_pieces) if is_maxout else linear(dims[-1], num_labels))
     return nn.Sequential(*layers)
-
-
-def _linear(input_dim: int, output_dim: int) -> nn.Linear:
-    layer = nn.Linear(input_dim, output_dim)
-    nn.init.xavier_uniform_(layer.weight)
-    nn.init.zeros_(layer.bias)
-    return layer

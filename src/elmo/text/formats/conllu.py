@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from elmo.errors import TextError
 from elmo.text.decoding import BadLine
-from elmo.text.token_form import why_no_token
+from elmo.text.token_form import invalid_token_reason
 
 # Stands for a line that couldn't be decoded and was told of: its sentence can't be used, but doesn't end there.
 UNDECODABLE = "\0"
@@ -97,7 +97,7 @@ class _Sentence:
             )
         if match["last"]:
             return self._cover(match)
-        if why := why_no_token(columns[1]) or (None if columns[1] else "is empty"):
+        if why := invalid_token_reason(columns[1]) or (None if columns[1] else "is empty"):
             return f"column 2 (FORM) is {_shown(columns[1])}, which {why}. Fix the line"
         self.tokens.append(columns[1])
         return None

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from elmo.errors import TextError
 from elmo.text.decoding import BadLine
-from elmo.text.token_form import has_surrogate, why_no_token
+from elmo.text.token_form import has_surrogate, invalid_token_reason
 
 _FIELDS_NAMED = 8
 _LONGEST_SHOWN = 60
@@ -65,7 +65,7 @@ def _checked(value: object, field: str) -> str | list[str] | _Wrong:
     for place, token in enumerate(value, start=1):
         if not isinstance(token, str):
             return _Wrong(f"token {place} in field {field!r} is {_kind(token)}", "All tokens must be strings")
-        if why := why_no_token(token) or (None if token else "is empty"):
+        if why := invalid_token_reason(token) or (None if token else "is empty"):
             return _Wrong(f"token {place} in field {field!r} is {_short(token)}, which {why}", "Fix the list")
     return value
 

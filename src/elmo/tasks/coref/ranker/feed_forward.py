@@ -5,13 +5,7 @@ from itertools import pairwise
 
 from torch import nn
 
-
-def linear(input_dim: int, output_dim: int) -> nn.Linear:
-    """A linear layer with Glorot's uniform weights and zero biases."""
-    layer = nn.Linear(input_dim, output_dim)
-    nn.init.xavier_uniform_(layer.weight)
-    nn.init.zeros_(layer.bias)
-    return layer
+from elmo.tasks.layers.linear import linear
 
 
 def after_first_layer(sizes: Sequence[int], output_dim: int, dropout: float = 0.0) -> nn.Sequential:

@@ -16,8 +16,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from elmo.tasks.coref.ranker.feed_forward import after_first_layer, linear
+from elmo.tasks.coref.ranker.feed_forward import after_first_layer
 from elmo.tasks.coref.ranker.span_vectors import attention_in_spans, endpoints, weighted_mean
+from elmo.tasks.layers.linear import linear
 
 # Floats of the largest tensor of a part (64 MB in float32): more are computed one part after another.
 _MAX_FLOATS = 1 << 24
