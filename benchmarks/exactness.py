@@ -172,11 +172,11 @@ def _sampled_gradient(
 ) -> Tensor:
     """Of one draw; without a sampler every word is a negative, with certainty."""
     words = len(weight)
-    ids, log_chance = torch.arange(words), torch.zeros(words, dtype=torch.float64)
+    ids, log_probability = torch.arange(words), torch.zeros(words, dtype=torch.float64)
     if sampler is not None:
         sample = sampler.draw(chance)
-        ids, log_chance = sample.ids, sampler.log_chance(torch.arange(words), sample.num_draws).double()
-    rows = [SoftmaxRows(weight[at], frequency[at].log(), log_chance[at]) for at in (targets, ids)]
+        ids, log_probability = sample.ids, sampler.log_probability(torch.arange(words), sample.num_draws).double()
+    rows = [SoftmaxRows(weight[at], frequency[at].log(), log_probability[at]) for at in (targets, ids)]
     loss = sampled_softmax_reference(outputs, targets, rows[0], ids, rows[1]).mean()
     return torch.autograd.grad(loss, outputs)[0]
 

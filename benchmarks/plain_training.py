@@ -152,7 +152,7 @@ class PlainStep:
         sample = sampler.draw(generator)
         generator.integers(2**62)  # the trainer seeds its dropout with it
         target_rows, negative_rows = (
-            SoftmaxRows(head.weight[ids], head.bias[ids], sampler.log_chance(ids, sample.num_draws))
+            SoftmaxRows(head.weight[ids], head.bias[ids], sampler.log_probability(ids, sample.num_draws))
             for ids in (targets, sample.ids)
         )
         return sampled_softmax_reference(outputs, targets, target_rows, sample.ids, negative_rows).mean()

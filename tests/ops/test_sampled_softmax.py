@@ -29,9 +29,9 @@ def softmax(size, dim=4, targets=6, seed=0):
     return outputs, weight, bias, torch.randint(size, (targets,), generator=generator)
 
 
-def nats(outputs, weight, bias, target_ids, negative_ids, log_chance):
+def nats(outputs, weight, bias, target_ids, negative_ids, log_probability):
     target_rows, negative_rows = (
-        SoftmaxRows(weight[ids], bias[ids], log_chance[ids]) for ids in (target_ids, negative_ids)
+        SoftmaxRows(weight[ids], bias[ids], log_probability[ids]) for ids in (target_ids, negative_ids)
     )
     return sampled_softmax_reference(outputs, target_ids, target_rows, negative_ids, negative_rows)
 
@@ -40,10 +40,10 @@ def test_with_every_word_as_a_negative_it_is_the_full_softmax_of_corrected_logit
     outputs, weight, bias, targets = softmax(9)
     sampler = LogUniformSampler(9, 9)
     sample = sampler.draw(np.random.default_rng(0))
-    log_chance = sampler.log_chance(torch.arange(9), sample.num_draws).double()
-    expected = functional.cross_entropy(outputs @ weight.t() + bias - log_chance, targets, reduction="none")
-    torch.testing.assert_close(nats(outputs, weight, bias, targets, sample.ids, log_chance), expected)
-    certain = sampler.log_chance(torch.arange(9), 10_000).double()
+    log_probability = sampler.log_probability(torch.arange(9), sample.num_draws).double()
+    expected = functional.cross_entropy(outputs @ weight.t() + bias - log_probability, targets, reduction="none")
+    torch.testing.assert_close(nats(outputs, weight, bias, targets, sample.ids, log_probability), expected)
+    certain = sampler.log_probability(torch.arange(9), 10_000).double()
     assert not certain.any()
     full = functional.cross_entropy(outputs @ weight.t() + bias, targets, reduction="none")
     torch.testing.assert_close(nats(outputs, weight, bias, targets, sample.ids, certain), full)
@@ -51,12 +51,12 @@ def test_with_every_word_as_a_negative_it_is_the_full_softmax_of_corrected_logit
 
 def test_a_negative_that_is_the_target_is_left_out_of_that_row_only():
     outputs, weight, bias, _ = softmax(9, targets=2)
-    targets, negatives, log_chance = torch.tensor([3, 5]), torch.tensor([1, 3, 7]), torch.full((9,), -0.7).double()
-    log_chance[3] = -0.1
-    logits = outputs @ weight.t() + bias - log_chance
+    targets, negatives, log_probability = torch.tensor([3, 5]), torch.tensor([1, 3, 7]), torch.full((9,), -0.7).double()
+    log_probability[3] = -0.1
+    logits = outputs @ weight.t() + bias - log_probability
     for row, candidates in enumerate([[3, 1, 7], [5, 1, 3, 7]]):
         expected = torch.logsumexp(logits[row, candidates], dim=0) - logits[row, targets[row]]
-        found = nats(outputs, weight, bias, targets, negatives, log_chance)[row]
+        found = nats(outputs, weight, bias, targets, negatives, log_probability)[row]
         torch.testing.assert_close(found, expected)
 
 
@@ -97,7 +97,7 @@ def test_corrected_negatives_estimate_the_full_sum_and_its_gradient_without_bias
     size, num_draws = 20, 12
     outputs, weight, bias, _ = softmax(size, targets=1)
     sampler, chance = LogUniformSampler(size, 5), np.random.default_rng(1)
-    factors = torch.exp(-sampler.log_chance(torch.arange(size), num_draws).double())
+    factors = torch.exp(-sampler.log_probability(torch.arange(size), num_draws).double())
     terms = torch.exp(outputs @ weight.t() + bias)[0]
     draws = chance.choice(size, size=(2000, num_draws), p=chances(size))
     among = torch.zeros(2000, size, dtype=torch.float64)
@@ -120,8 +120,10 @@ def test_the_mean_gradient_comes_to_the_full_softmax_as_the_sample_grows(num_sam
     mean, repeats = torch.zeros(20, dtype=torch.float64), 300
     for _ in range(repeats):
         sample = sampler.draw(chance)
-        log_chance = sampler.log_chance(torch.arange(20), 10**6 if num_samples == 20 else sample.num_draws).double()
-        loss = nats(outputs, weight, bias_of_words, targets, sample.ids, log_chance).mean()
+        log_probability = sampler.log_probability(
+            torch.arange(20), 10**6 if num_samples == 20 else sample.num_draws
+        ).double()
+        loss = nats(outputs, weight, bias_of_words, targets, sample.ids, log_probability).mean()
         mean += torch.autograd.grad(loss, bias_of_words)[0] / repeats
     full = functional.cross_entropy(outputs @ weight.t() + bias_of_words, targets)
     (expected,) = torch.autograd.grad(full, bias_of_words)
@@ -130,10 +132,10 @@ def test_the_mean_gradient_comes_to_the_full_softmax_as_the_sample_grows(num_sam
 
 def test_gradients_equal_finite_differences():
     outputs, weight, bias, targets = softmax(9, dim=3)
-    negatives, log_chance = torch.tensor([0, 2, 5, 6]), -torch.rand(9, dtype=torch.float64)
+    negatives, log_probability = torch.tensor([0, 2, 5, 6]), -torch.rand(9, dtype=torch.float64)
 
     def loss(*tensors):
-        return nats(*tensors, targets, negatives, log_chance)
+        return nats(*tensors, targets, negatives, log_probability)
 
     assert torch.autograd.gradcheck(loss, [tensor.requires_grad_() for tensor in (outputs, weight, bias)])
 
@@ -151,7 +153,7 @@ def test_log_chance_is_how_often_an_id_is_among_the_draws():
     size, num_draws, times = 30, 25, 4000
     draws = np.random.default_rng(3).choice(size, size=(times, num_draws), p=chances(size))
     share = np.array([(draws == word).any(axis=1).mean() for word in range(size)])
-    found = LogUniformSampler(size, 5).log_chance(torch.arange(size), num_draws).double().exp().numpy()
+    found = LogUniformSampler(size, 5).log_probability(torch.arange(size), num_draws).double().exp().numpy()
     assert (np.abs(found - share) < 4 * np.sqrt(found * (1 - found) / times)).all()
 
 
@@ -160,7 +162,7 @@ def test_log_chance_is_exact_for_the_rarest_word_of_a_large_vocabulary():
     rarest = np.longdouble(size - 1)
     p = np.log1p(1 / (rarest + 1)) / np.log(np.longdouble(size + 1))
     expected = float(np.log(-np.expm1(num_draws * np.log1p(-p))))
-    found = LogUniformSampler(size, 8192).log_chance(torch.tensor([size - 1, 0]), num_draws)
+    found = LogUniformSampler(size, 8192).log_probability(torch.tensor([size - 1, 0]), num_draws)
     assert found[0].item() == pytest.approx(expected, rel=1e-6)
     assert found[1].item() == pytest.approx(0, abs=1e-6)
 

@@ -1,4 +1,4 @@
-"""Reading with a carried state: rows of sentences side by side, each row's memory never forgotten.
+"""Reading with a carried state: rows of sentences side by side, and no row's state is ever reset.
 
 Source: bilm-tf `bilm/data.py` and `bin/run_test.py`; docs/specification.md, 6.2 and 6.7.
 """
@@ -90,7 +90,7 @@ def _windows(lengths: Sequence[int], max_tokens: int) -> Iterator[slice]:
 
 
 def _padded(rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """(rows, longest) with 0 behind the shorter ones, and the lengths."""
+    """(rows, longest) padded with 0, and the lengths."""
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
     padded = np.zeros((len(rows), int(lengths.max())), dtype=np.int64)
     for line, row in zip(padded, rows, strict=True):

@@ -46,7 +46,7 @@ class Perplexity:
     num_characters: int | None = None
     """Of all tokens, and one for the space or line end after each. None: not counted."""
     kinds: Mapping[Kind, Tally] | None = None
-    """The same predictions by kind. None: not told apart."""
+    """The same predictions by kind. None: the kinds were not distinguished."""
 
     def of(self, direction: str) -> float:
         """Perplexity of "forward", "backward", or of their "mean"."""

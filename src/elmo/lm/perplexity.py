@@ -8,7 +8,7 @@ state "zero": every sentence starts from a zero state, so its score depends on n
 state "carry": the text is cut into `rows` contiguous parts, and within a part the state is carried from sentence to
 sentence: the forward language model reads a part from its beginning, the backward one from its end.
 
-`bilm_tf_protocol.py` repeats bilm-tf's own numbers, which differ. Source: docs/specification.md, 6.7.
+`bilm_tf_protocol.py` reproduces bilm-tf's own figures, which differ. Source: docs/specification.md, 6.7.
 """
 
 import itertools

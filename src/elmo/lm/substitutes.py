@@ -44,16 +44,16 @@ def substitutes(
         raise ConfigError(f"place is {place}, but places of {len(sentence)} tokens count from 0. Use one of them.")
     if count < 1:
         raise ConfigError(f"count is {count}, but must be 1 or more: it is how many words are given.")
-    chances = {
+    log_probabilities = {
         direction: torch.log_softmax(head.logits(output[None]).double(), dim=1)[0]
         for direction, output in _outputs_beside(bilm, sentence, place).items()
     }
     ids = head.target_ids
-    for values in chances.values():
+    for values in log_probabilities.values():
         values[[ids.begin, ids.end, ids.unknown]] = -torch.inf
-    if len(chances) > 1:
-        chances["both"] = torch.log_softmax(torch.stack(list(chances.values())).sum(dim=0), dim=0)
-    return {name: _prediction(head, values.exp(), sentence[place], count) for name, values in chances.items()}
+    if len(log_probabilities) > 1:
+        log_probabilities["both"] = torch.log_softmax(torch.stack(list(log_probabilities.values())).sum(dim=0), dim=0)
+    return {name: _prediction(head, values.exp(), sentence[place], count) for name, values in log_probabilities.items()}
 
 
 def _outputs_beside(bilm: BiLM, sentence: Sequence[str], place: int) -> dict[str, Tensor]:

@@ -70,7 +70,7 @@ def _plain_loss(trainer: Trainer, direction: str, vectors: torch.Tensor, window:
         assert trainer.config.softmax != "sampled"
         return functional.cross_entropy(logits, targets)
     everyone = torch.arange(len(trainer.head.vocabulary))
-    logits = logits - trainer.sampler.log_chance(everyone, window.negatives.num_draws)
+    logits = logits - trainer.sampler.log_probability(everyone, window.negatives.num_draws)
     allowed = torch.zeros(len(targets), len(everyone), dtype=torch.bool)
     allowed[:, window.negatives.ids] = True
     allowed[torch.arange(len(targets)), targets] = True

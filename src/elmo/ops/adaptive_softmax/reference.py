@@ -1,7 +1,7 @@
 """The adaptive softmax, plainly. Source: Grave et al. 2017, "Efficient softmax approximation for GPUs".
 
 The vocabulary is ordered by frequency. Its first words share one softmax with one entry for each cluster of rarer
-words; a word of a cluster has the chance of the cluster times its own chance within it:
+words; a word of a cluster has the probability of the cluster times its own probability within it:
 
     p(w) = softmax(W h + b)[w]                                      a frequent word
     p(w) = softmax(W h + b)[cluster] softmax(W_c (P_c h) + b_c)[w]  a word of cluster c

@@ -2,7 +2,7 @@
 
 Tokens are taken in groups of similar length, each group cut as in `trimmed`. Only the window that gave a filter's
 maximum passes a gradient, which autograd would send through products over all windows. The native library does both
-passes over positions; without it `char_cnn_trimmed` and autograd give the same numbers.
+passes over positions; without it `char_cnn_trimmed` and autograd give the same values.
 """
 
 from collections.abc import Sequence

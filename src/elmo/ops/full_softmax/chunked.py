@@ -1,8 +1,8 @@
 """The full softmax for training: a few targets at a time, so that their logits are never in memory together.
 
 Autograd of the plain version keeps three tensors of (targets, vocabulary) values: 20 GB for 2,560 targets and 793,471
-words. Here the gradient of a chunk's logits is made right behind the logits, in their place, and goes into the
-gradients of outputs and weights at once: nothing is computed twice, and only one chunk is ever held.
+words. Here the gradient of a chunk's logits is computed right after the logits, in their memory, and is added to the
+gradients of outputs and weights immediately: nothing is computed twice, and only one chunk is held at a time.
 """
 
 from typing import Any

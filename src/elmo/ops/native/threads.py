@@ -1,4 +1,4 @@
-"""Work for several threads at once: calls of the native library, which let other Python threads go on."""
+"""Jobs that run in parallel threads: calls of the native library, which release Python's global lock."""
 
 import os
 import sys
@@ -27,8 +27,8 @@ def num_threads() -> int:
 def run_parallel(jobs: Sequence[Callable[[], None]]) -> None:
     """Runs every job in a thread of its own, the first one in this thread; raises what one of them raised.
 
-    Threads are made anew each time: it takes little beside any such work, jobs that wait for each other all run
-    whatever else the process does, and a forked child has nothing to inherit.
+    Threads are started for each call: that is cheap compared with such work, jobs that wait for each other all run
+    regardless of what else the process does, and a forked child has nothing to inherit.
     """
     problems: list[BaseException] = []
 

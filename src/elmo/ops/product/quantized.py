@@ -9,7 +9,7 @@ from torch import Tensor
 
 _STEPS = 127
 # The last bits of a weight's step are zero, so that 127 steps are exactly a float32: a weight that was rounded, stored
-# and read again rounds to the very same numbers.
+# and read again rounds to exactly the same values.
 _ZERO_BITS = 0xFF
 
 

@@ -4,7 +4,7 @@
     packed      inference on GPUs: rows sorted by length, nothing is computed for padding
     window      training on full windows: the layer's own backward
 
-All give the same numbers. `choose` picks one by what is asked. Inference on CPUs is `elmo.engine`.
+All give the same values. `choose` picks one by what is asked. Inference on CPUs is `elmo.engine`.
 """
 
 from elmo.ops.projected_lstm.cell import LayerWeights, LSTMSettings

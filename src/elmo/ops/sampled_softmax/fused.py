@@ -27,8 +27,8 @@ def sampled_softmax_mean(
     factor = product_dtype or outputs.dtype
     if outputs.dtype != torch.float32 or native_passes.fitting_kind(factor, outputs) is None:
         return sampled_softmax_reference(*arguments).mean()
-    target_logits = (outputs * target_rows.weight).sum(dim=1) + target_rows.bias - target_rows.log_chance
-    shift = negative_rows.bias - negative_rows.log_chance
+    target_logits = (outputs * target_rows.weight).sum(dim=1) + target_rows.bias - target_rows.log_probability
+    shift = negative_rows.bias - negative_rows.log_probability
     place = torch.searchsorted(negative_ids, target_ids).clamp_(max=len(negative_ids) - 1)
     hit = torch.where(negative_ids[place] == target_ids, place, -1)
     return _MeanLoss.apply(outputs, negative_rows.weight, shift, target_logits, hit, factor)

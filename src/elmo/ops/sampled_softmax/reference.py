@@ -9,11 +9,11 @@ from torch.nn import functional
 
 
 class SoftmaxRows(NamedTuple):
-    """The softmax's parameters of some words, and the log of each word's chance to be among the negatives."""
+    """The softmax's parameters of some words, and the log of each word's probability of being among the negatives."""
 
     weight: Float[Tensor, "words dim"]
     bias: Float[Tensor, " words"]
-    log_chance: Float[Tensor, " words"]
+    log_probability: Float[Tensor, " words"]
 
 
 def sampled_softmax_reference(
@@ -26,11 +26,11 @@ def sampled_softmax_reference(
 ) -> Float[Tensor, " targets"]:
     """The loss in nats of each target against the target itself and the negatives.
 
-    Every logit is lowered by its word's log chance; a negative that is the row's own target is left out.
+    Every logit is lowered by its word's log probability; a negative that is the row's own target is left out.
     """
     cast = (lambda tensor: tensor) if product_dtype is None else (lambda tensor: tensor.to(product_dtype))
-    target_logits = (outputs * target_rows.weight).sum(dim=1) + target_rows.bias - target_rows.log_chance
-    shift = negative_rows.bias - negative_rows.log_chance
+    target_logits = (outputs * target_rows.weight).sum(dim=1) + target_rows.bias - target_rows.log_probability
+    shift = negative_rows.bias - negative_rows.log_probability
     logits = functional.linear(cast(outputs), cast(negative_rows.weight)).to(outputs.dtype) + shift
     logits = logits.masked_fill(negative_ids[None, :] == target_ids[:, None], float("-inf"))
     return torch.logaddexp(logits.logsumexp(dim=1), target_logits) - target_logits

@@ -4,7 +4,7 @@ Source: TensorFlow 1's `log_uniform_candidate_sampler` (unique=True); docs/speci
 
     p(c) = ln((c + 2) / (c + 1)) / ln(V + 1)         c: vocabulary id = frequency rank from 0
     draw c = floor(exp(u ln(V + 1))) - 1 until `num_samples` distinct ids are there; T: number of draws made
-    Q(c) = 1 - (1 - p(c))^T                          the chance that c is among them
+    Q(c) = 1 - (1 - p(c))^T                          the probability that c is among them
 """
 
 import math
@@ -63,8 +63,8 @@ class LogUniformSampler:
         values = np.exp(generator.random(count) * math.log(self.vocabulary_size + 1)).astype(np.int64) - 1
         return np.clip(values, 0, self.vocabulary_size - 1)  # rounding can reach V itself
 
-    def log_chance(self, ids: Int[Tensor, "*shape"], num_draws: int) -> Float[Tensor, "*shape"]:
-        """ln Q(c): the log of the chance that each id is among the negatives."""
+    def log_probability(self, ids: Int[Tensor, "*shape"], num_draws: int) -> Float[Tensor, "*shape"]:
+        """ln Q(c): the log of the probability that each id is among the negatives."""
         rank = ids.double()
         p = torch.log((rank + 2) / (rank + 1)) / math.log(self.vocabulary_size + 1)
         return torch.log(-torch.expm1(num_draws * torch.log1p(-p))).float()

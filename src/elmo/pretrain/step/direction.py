@@ -1,7 +1,7 @@
 """One direction's share of a training step, from token vectors to gradients.
 
 The two language models share only the token vectors and the softmax, so each direction runs forward and backward on
-its own (on a CPU: on a core of its own) and hands back gradients for what is shared.
+its own (on a CPU: on a core of its own) and returns gradients for what is shared.
 
 Source: bilm-tf `bilm/training.py`; docs/specification.md, 6.3 and 6.4.
 """
@@ -80,13 +80,13 @@ def learn(
 
 
 def forgetting(
-    begins: np.ndarray, chance: float, generator: np.random.Generator, rows: slice, total: int
+    begins: np.ndarray, probability: float, generator: np.random.Generator, rows: slice, total: int
 ) -> Tensor | None:
     """(tokens, rows): 0 where a sentence begins and the row forgets what it read before, else 1.
 
     Drawn for the `total` rows of all processes, of which `begins` has `rows`.
     """
-    if chance == 0:
+    if probability == 0:
         return None
     drawn = generator.random((len(begins), total))[:, rows]
-    return torch.from_numpy(~(begins & (drawn < chance))).float()
+    return torch.from_numpy(~(begins & (drawn < probability))).float()

@@ -17,10 +17,10 @@ class RowDropout:
     `rows`: which of the `total` rows of all processes the tensors hold.
     """
 
-    def __init__(self, chance: float, seed: int, rows: slice, total: int, device: torch.device) -> None:
-        self.chance = chance
+    def __init__(self, probability: float, seed: int, rows: slice, total: int, device: torch.device) -> None:
+        self.probability = probability
         self._blocks = []
-        for start in range(rows.start - rows.start % _BLOCK, rows.stop if chance else 0, _BLOCK):
+        for start in range(rows.start - rows.start % _BLOCK, rows.stop if probability else 0, _BLOCK):
             generator = torch.Generator(device).manual_seed(seed + start // _BLOCK)
             count = min(_BLOCK, total - start)
             kept = slice(max(0, rows.start - start), min(count, rows.stop - start))
@@ -28,11 +28,11 @@ class RowDropout:
 
     def __call__(self, values: Float[Tensor, "tokens rows width"]) -> Float[Tensor, "tokens rows width"]:
         """What is left of `values`."""
-        if self.chance == 0:
+        if self.probability == 0:
             return values
         kept = torch.cat([self._draw(values, *block) for block in self._blocks], dim=1)
-        return values * kept.div_(1 - self.chance)
+        return values * kept.div_(1 - self.probability)
 
     def _draw(self, values: Tensor, generator: torch.Generator, count: int, kept: slice) -> Tensor:
         drawn = values.new_empty(values.shape[0], count, values.shape[2])
-        return drawn.bernoulli_(1 - self.chance, generator=generator)[:, kept]
+        return drawn.bernoulli_(1 - self.probability, generator=generator)[:, kept]

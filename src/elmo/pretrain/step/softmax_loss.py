@@ -68,9 +68,9 @@ def sampled_loss(
     rows = on_device(negatives.rows, outputs.device)
     weight = head.weight.detach()[rows].requires_grad_()
     bias = head.bias.detach()[rows].requires_grad_()
-    log_chance = sampler.log_chance(rows, negatives.num_draws)
+    log_probability = sampler.log_probability(rows, negatives.num_draws)
     target_rows, negative_rows = (
-        SoftmaxRows(functional.embedding(at, weight), bias[at], log_chance[at])
+        SoftmaxRows(functional.embedding(at, weight), bias[at], log_probability[at])
         for at in (negatives.target_places, negatives.places)
     )
     loss = sampled_softmax_mean(outputs, target_ids, target_rows, negatives.ids, negative_rows, product_dtype)

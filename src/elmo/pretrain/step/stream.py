@@ -7,7 +7,7 @@ there is never padding, and the LSTM state is carried from window to window by r
 
 Rows are numbered over all processes of a run. Each process knows what every row holds, which takes the sentences'
 lengths alone, and makes the tokens of its own rows only: so any number of processes reads what one would read. All rows
-are filled at once; tests/pretrain/step/test_stream.py has the loop over rows that says the same.
+are filled at once; tests/pretrain/step/test_stream.py compares it with a plain loop over the rows.
 """
 
 from bisect import bisect_left
@@ -63,7 +63,7 @@ class StreamPosition(NamedTuple):
 
 
 class SentenceReader:
-    """All sentences of all shards in an order shuffled anew every epoch, without end.
+    """All sentences of all shards in an order reshuffled every epoch, without end.
 
     The order of an epoch depends on (seed, direction, epoch) alone, so a position is two numbers. Memory: 4 bytes for
     each sentence.
@@ -232,7 +232,7 @@ class Stream:
         counts: np.ndarray,
         num_rows: int,
     ) -> Window:
-        """Lays pieces of `counts` predictions one behind the other in their rows, and drops what is too long."""
+        """Puts pieces of `counts` predictions one after the other into their rows, and drops what is too long."""
         after = np.cumsum(counts)
         before = after - counts
         firsts = np.searchsorted(row, np.arange(num_rows))

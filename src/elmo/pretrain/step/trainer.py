@@ -3,9 +3,9 @@
 All randomness of a step comes from (seed, step) alone, so what must be saved is the weights, the optimizer's tensors,
 where the streams stand and what the LSTMs remember.
 
-On a GPU a step waits for the device at its end, when the losses and the global norm are read: whatever is known on the
-host (ids, rows, places) is sorted there, and sent without waiting. What is left are the length of a window's longest
-word, in the char CNN, and the sizes of an adaptive softmax's clusters.
+On a GPU a step waits for the device at its end, when the losses and the global norm are read. Everything known on the
+host (ids, rows, places) is sorted there and sent without waiting. Two waits remain: for the length of a window's
+longest word, in the char CNN, and for the sizes of an adaptive softmax's clusters.
 """
 
 import math
@@ -60,7 +60,7 @@ class Position:
     step: int
     tokens_read: int
     """Predictions of each direction so far, of all ranks. `unroll_steps` may change when a run is resumed, so this
-    can't be told from the number of steps."""
+    does not follow from the number of steps."""
     streams: dict[str, StreamPosition]
 
     def to_dict(self) -> dict[str, Any]:
@@ -97,8 +97,8 @@ class Trainer:
     """Weights, optimizer, streams and LSTM states of one run.
 
     `ranks`: the processes that train together; each has a trainer, which reads its block of the rows. All ranks must
-    call `step`, and whatever else says so, together. The weights are then the same on all ranks, and up to rounding
-    those that one process finds.
+    call `step`, and the other methods that say so, together. The weights are then the same on all ranks, and equal to
+    those that one process finds up to rounding.
 
     All tensors lie on `device`, by default that of `ranks`. On a CPU the two directions run at the same time, elsewhere
     one after the other. Nothing here is written for one kind of GPU, and nothing has been run on a GPU so far.
@@ -162,7 +162,7 @@ class Trainer:
 
     @property
     def share(self) -> float:
-        """Of all ranks' rows, those of this one."""
+        """The fraction of all rows that this rank reads."""
         return (self.rows.stop - self.rows.start) / self.config.batch_size
 
     @property
@@ -196,7 +196,7 @@ class Trainer:
     def step(self, flag: StopFlag | None = None) -> StepResult:
         """Read one window per direction, and update the weights: all ranks the same way.
 
-        `flag`: what this rank was asked is told to all ranks in the message that carries the losses. Raises
+        `flag`: its signal is sent to all ranks in the message that carries the losses. Raises
         TrainingDiverged, on all ranks and before any weight changes, if a loss or gradient of any rank is not finite;
         PeerLost; RanksDiffer.
         """
@@ -233,7 +233,7 @@ class Trainer:
         self.tokens_read += self.tokens_per_step
 
     def _windows_of_the_run(self) -> float:
-        """As if all of it were read in windows of the present size."""
+        """How many windows of the present size the whole run would have."""
         return self.last_step + (self.tokens_read / self.tokens_per_step - self.step_number)
 
     def _own_share(self, loss: Tensor) -> Tensor:
@@ -337,7 +337,7 @@ class Trainer:
     def tensors(self) -> dict[str, Tensor]:
         """The optimizer's and the LSTMs' tensors; the weights are saved as a model.
 
-        All ranks call it together. The first one has the LSTMs' states of all rows, the others those of their own.
+        All ranks call it together. The first rank gets the LSTMs' states of all rows, the others only their own.
         """
         tensors = {}
         for name, parameter in self.named_parameters.items():
