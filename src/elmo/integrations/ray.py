@@ -116,6 +116,6 @@ def embed_dataset(
 
 def _keep_to_own_processors() -> None:
     """As many threads as Ray has given the actor processors; before torch is loaded, which asks once."""
-    if ray.is_initialized():
-        given = ray.get_runtime_context().get_assigned_resources().get("CPU", 1)
+    given = ray.get_runtime_context().get_assigned_resources().get("CPU") if ray.is_initialized() else None
+    if given is not None:  # a worker's, not the program's that has called Ray
         os.environ["OMP_NUM_THREADS"] = str(max(1, int(given)))

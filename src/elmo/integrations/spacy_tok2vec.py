@@ -17,6 +17,7 @@ from jaxtyping import Float32
 from elmo.errors import MissingExtraError
 from elmo.integrations.model_reference import ModelReference
 from elmo.integrations.spacy import sentence_places
+from elmo.process.thread_lock import ThreadLock
 
 try:
     from spacy.tokens import Doc
@@ -57,9 +58,14 @@ class LayerMemory:
         self.reference, self.max_bytes = reference, max_bytes
         self._known: OrderedDict[tuple[str, ...], Float32[np.ndarray, "layers tokens dim"]] = OrderedDict()
         self._bytes = 0
+        self._lock = ThreadLock()
 
     def __call__(self, sentences: list[tuple[str, ...]]) -> list[Float32[np.ndarray, "layers tokens dim"]]:
-        """The layers of each sentence."""
+        """The layers of each sentence. Threads take turns."""
+        with self._lock:
+            return self._layers(sentences)
+
+    def _layers(self, sentences: list[tuple[str, ...]]) -> list[Float32[np.ndarray, "layers tokens dim"]]:
         new = [sentence for sentence in dict.fromkeys(sentences) if sentence not in self._known]
         computed = dict(zip(new, self.reference.embedder.embed(new), strict=True))
         found = [computed[sentence] if sentence in computed else self._known[sentence] for sentence in sentences]

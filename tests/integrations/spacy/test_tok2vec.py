@@ -1,6 +1,7 @@
 """The architecture elmo.Tok2Vec.v1: its gradients, and training with it."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -184,6 +185,19 @@ def test_spacy_trains_a_tagger_and_ner_on_one_mix_and_saves_no_weights_of_the_bi
     assert [token.tag_ for token in doc] == [WORDS[token.text] for token in doc]
     again = spacy.load(tmp_path / "out" / "model-last")
     assert [token.tag_ for token in again(doc.text)] == [token.tag_ for token in doc]
+
+
+def test_many_threads_get_the_same_layers_from_a_memory_that_is_too_small(tiny_model):
+    nlp = spacy.blank("en")
+    docs = [nlp.make_doc(f"the dog {number} sees") for number in range(30)]
+    layer = make(tiny_model)
+    layer.initialize(X=docs)
+    expected = layer.predict(docs)
+    layer.attrs["layers"].max_bytes = 2000
+    with ThreadPoolExecutor(8) as threads:
+        for found in threads.map(lambda _: layer.predict(docs), range(40)):
+            for one, two in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(one, two)
 
 
 def test_one_forward_serves_all_listeners(tiny_model, quiet_place):
