@@ -30,7 +30,7 @@ ROOMS_OF_TORCH = ("gpu", "lm", "model", "ops", "pretrain", "reproduce", "runs", 
 FILES_OF_TORCH = (
     *(f"cli/test_{verb}.py" for verb in ("bench", "finetune", "perplexity", "pretrain", "reproduce", "scores", "task")),
     *(f"cli/test_{verb}.py" for verb in ("analyze", "doctor", "static", "substitutes")),
-    *(f"embed/test_{name}.py" for name in ("compute_types", "misuse", "threads")),
+    *(f"embed/test_{name}.py" for name in ("compute_types", "misuse", "path_of_gpus", "threads")),
     "embed/results/test_pooling.py",
     "static/test_for_words.py",
     "static/test_training.py",
