@@ -90,3 +90,9 @@ def test_the_record_is_plain_and_subtracts_anisotropy(sentences, encoders):
 def test_a_text_without_pairs_is_refused(encoders):
     with pytest.raises(TextError, match="fewer than two different sentences"):
         geometry([("a",), (), ("a",)], encoders)
+
+
+def test_an_encoder_without_a_vector_for_any_token_has_finite_figures(sentences):
+    nothing = StaticEncoder(StaticVectors(("elsewhere",), np.ones((1, 3), dtype=np.float32)))
+    (row,) = geometry(sentences, {"static": nothing}).record()["layers"]
+    assert (row["norm"], row["self_similarity"], row["explained"], row["intra_sentence"][0]) == (0, None, None, 0)

@@ -137,7 +137,7 @@ class _Sums:
         tokens, intra = self.tokens(), np.array(self._intra)
         for layer in range(self._encoder.num_layers):
             with_vector = tokens[layer][known(tokens[layer])]
-            norms = np.linalg.norm(with_vector, axis=-1)
+            norms = np.linalg.norm(with_vector, axis=-1) if len(with_vector) else np.zeros(1)
             yield LayerGeometry(
                 name,
                 layer_name(self._encoder, layer),
