@@ -170,7 +170,9 @@ def main(model: str, held_out: Path, semcor: Path | None = None) -> None:
     if semcor is not None:
         quality["senses"] = sense_neighbors(model, semcor)
     path = Path(str(hub.resolve(model))) / "quality.json"
-    path.write_text(json.dumps(quality, indent=2) + "\n", encoding="utf-8")
+    if path.is_file() and (note := json.loads(path.read_text(encoding="utf-8")).get("note")):
+        quality["note"] = note  # written by hand
+    path.write_text(json.dumps(quality, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     print(path.read_text(encoding="utf-8"))
 
 

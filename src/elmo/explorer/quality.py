@@ -46,6 +46,8 @@ class Quality(msgspec.Struct):
     model_hash: str
     senses: SenseNeighbors | None = None
     gap: GapWords | None = None
+    note: dict[str, str] | None = None
+    """What else to know of this model, by the language of the page ("en", "ko"); written by hand."""
 
 
 def quality_of(folder: Path, model_hash: str) -> Quality | None:

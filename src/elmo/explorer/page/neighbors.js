@@ -15,7 +15,8 @@ export const neighborsView = {
     show(element,
       example?.works === false && h("p", { class: "note failing" }, words.failing),
       h("div", { class: `neighbors columns-${pair.length}`, role: "table", "aria-label": words.views.neighbors }, heading(), ...rows),
-      quality && h("p", { class: "note quality" }, words.senses(quality, best)));
+      quality && h("p", { class: "note quality" }, words.senses(quality, best)),
+      info.quality?.note && h("p", { class: "note" }, info.quality.note[state.language]));
 
     function heading() {
       return h("div", { class: "row heading", role: "row" }, h("div", { class: "corner", role: "columnheader" }, h("span", { class: "hidden" }, words.layer)),
