@@ -124,14 +124,21 @@ class ContextIndex:
         Raises ConfigError for a layer that the index doesn't have, weights that don't fit its layers, and a vector of
         another size.
         """
-        cosines = self._cosines(np.asarray(vector, dtype=np.float32), layer)
-        if which != "any":
-            rows = [row for one in {word or "", *forms} if (row := self._rows_of.get(one)) is not None]
-            is_word = np.isin(self._token_words, rows)
-            cosines = np.where(is_word if which == "same" else ~is_word, cosines, -np.inf)
-        return self._best(cosines, count, {not_sentence}, each_word_once=which == "other")
+        direction = self._direction(np.asarray(vector, dtype=np.float32))
+        if which == "any":
+            return self._best(self._cosines(direction, layer), count, {not_sentence}, each_word_once=False)
+        rows = [row for one in {word or "", *forms} if (row := self._rows_of.get(one)) is not None]
+        is_word = np.isin(self._token_words, rows)
+        if which == "same":  # a few tokens, for which nobody reads all vectors
+            tokens = np.flatnonzero(is_word)
+            cosines = np.full(len(self), -np.inf, dtype=np.float32)
+            cosines[tokens] = self.vectors(tokens, layer) @ direction
+            return self._best(cosines, count, {not_sentence}, each_word_once=False)
+        cosines = np.where(is_word, -np.inf, self._cosines(direction, layer))
+        return self._best(cosines, count, {not_sentence}, each_word_once=True)
 
-    def _cosines(self, vector: np.ndarray, layer: LayerOrWeights) -> Float[np.ndarray, " tokens"]:
+    def _direction(self, vector: np.ndarray) -> Float[np.ndarray, " dim"]:
+        """The vector with length 1."""
         if vector.shape != (self.dim,):
             raise ConfigError(
                 f"the vector has shape {vector.shape}, but the index holds vectors of shape ({self.dim},). Use the "
@@ -140,12 +147,15 @@ class ContextIndex:
         length = float(np.linalg.norm(vector))
         if not np.isfinite(length):
             raise ConfigError("the vector is not finite (NaN or inf). Pass one that a model gave.")
-        unit = vector / (length or 1.0)
+        return vector / (length or 1.0)
+
+    def _cosines(self, direction: Float[np.ndarray, " dim"], layer: LayerOrWeights) -> Float[np.ndarray, " tokens"]:
         if isinstance(layer, int):
-            return self._of_tokens(self._products(unit, self._checked(layer)), layer)
+            return self._of_tokens(self._products(direction, self._checked(layer)), layer)
         weights = self.checked_weights(layer)
         products = sum(
-            weight * self._lengths[i] * self._of_tokens(self._products(unit, i), i) for i, weight in enumerate(weights)
+            weight * self._lengths[i] * self._of_tokens(self._products(direction, i), i)
+            for i, weight in enumerate(weights)
         )
         return products / self._mixed_lengths(weights)
 
@@ -222,15 +232,14 @@ class ContextIndex:
 
 
 def _descending(cosines: np.ndarray, first: int) -> Iterator[np.integer]:
-    """Places from the highest value down: a few by partition, and all the others only if they are asked for."""
-    first = min(first, len(cosines))
-    if first < len(cosines):
-        top = np.argpartition(-cosines, first - 1)[:first] if first else np.zeros(0, dtype=np.int64)
+    """Places from the highest value down: a few by partition, and more only if they are asked for."""
+    is_given = np.zeros(len(cosines), dtype=bool)
+    size = max(1, first)
+    while not is_given.all():
+        size = min(size, len(cosines))
+        top = np.argpartition(-cosines, size - 1)[:size] if size < len(cosines) else np.arange(len(cosines))
+        top = top[~is_given[top]]
+        is_given[top] = True
         # Equal values in the order of the text, so that results don't depend on the partition.
         yield from top[np.lexsort((top, -cosines[top]))]
-        lowest = cosines[top].min() if first else np.inf
-        rest = np.flatnonzero(cosines <= lowest)
-        rest = rest[~np.isin(rest, top)]
-        yield from rest[np.lexsort((rest, -cosines[rest]))]
-        return
-    yield from np.lexsort((np.arange(len(cosines)), -cosines))
+        size *= 16

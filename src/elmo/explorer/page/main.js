@@ -123,7 +123,6 @@ async function renderView() {
     drawers[view].draw(parts.view, { state, info: model(), words, data, change, example: exampleShown() });
     parts.view.dataset.ready = `${view} ${state.layer} ${now}`;
     parts.view.dataset.ms = (performance.now() - began).toFixed(1);
-    warmUp();
     if (!texts[state.model] && model().text) engine.ask("text", { model: state.model }).then((found) => { texts[state.model] = found; renderBars(); }, () => {});
   } catch (error) {
     if (now === turn) problem(engine.isComplete ? words.notKept : error.message);
@@ -131,15 +130,6 @@ async function renderView() {
     clearTimeout(waiting);
     if (now === turn) parts.view.classList.remove("waiting");
   }
-}
-
-// The softmax is read at its first use, which takes a moment: better now than when somebody waits.
-const isWarm = new Set();
-
-function warmUp() {
-  if (engine.isComplete || isWarm.has(state.model) || !model().has_softmax) return;
-  isWarm.add(state.model);
-  engine.ask("substitutes", requests.substitutes(state, state.sentences[0])).catch(() => {});
 }
 
 function problem(message) {
