@@ -145,3 +145,15 @@ def test_usage_errors_end_with_2(arguments, capsys):
         main(arguments)
     assert ended.value.code == 2
     assert capsys.readouterr().out == ""
+
+
+def test_raw_text_is_warned_of_before_it_is_read(tmp_path, capsys):
+    path = tmp_path / "raw.txt"
+    path.write_text("It rained, she said.\n" * 9, encoding="utf-8")
+    assert main([str(path), "-o", str(tmp_path / "data"), "--quiet"]) == 0
+    told = capsys.readouterr().err
+    assert told.startswith("warning: ")
+    assert "'rained,' is one word" in told
+    assert "Use --tokenizer unicode" in told
+    assert main([str(path), "-o", str(tmp_path / "data"), "--quiet", "--tokenizer", "unicode", "--force"]) == 0
+    assert "looks untokenized" not in capsys.readouterr().err

@@ -2,6 +2,8 @@
 
 import json
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,8 +15,11 @@ from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
 from elmo.corpus.prepare import OnProgress, prepare
 from elmo.corpus.settings import CorpusSettings
-from elmo.errors import TextError
+from elmo.errors import ElmoError, TextError
 from elmo.process.stop_flag import stop_flag
+from elmo.text.first_look.sample import first_look
+from elmo.text.reading.settings import Reading
+from elmo.text.text_file import is_stream
 from elmo.weights.catalogue import bundled_folders
 from elmo.weights.hub import resolve
 from elmo.weights.native.names import VOCABULARY_FILE
@@ -50,6 +55,7 @@ def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Arguments, argv, "prepare")
     settings = replace(arguments.settings, vocabulary=_vocabulary_file(arguments.settings.vocabulary))
+    _warn_of_raw_text(arguments.texts, settings)
     bar = tqdm(unit="B", unit_scale=True, desc="reading", disable=arguments.quiet, file=sys.stderr)
     with bar, stop_flag() as flag:
         report = prepare(
@@ -70,6 +76,16 @@ def main(argv: list[str]) -> int:
     elif not arguments.quiet:
         print(_table(report, arguments.output))
     return 1 if num_bad else 0
+
+
+def _warn_of_raw_text(texts: Sequence[Path], settings: CorpusSettings) -> None:
+    """A model that is trained on "rain." as a word never learns "rain"; it shows in the first lines."""
+    if settings.tokenizer != "whitespace" or any(map(is_stream, texts)):
+        return
+    reading = Reading(settings.format, settings.field, settings.sentences, "whitespace", settings.encoding, "skip")
+    with suppress(ElmoError):  # what can't be read is for those who read all of it
+        for warning in first_look(texts, reading).warnings():
+            print(f"warning: {warning.replace('auto or unicode', 'unicode')}", file=sys.stderr)
 
 
 def _vocabulary_file(given: str | None) -> str | None:

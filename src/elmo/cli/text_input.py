@@ -79,8 +79,9 @@ def text_input(
 
 def say(look: FirstLook, vocabulary: Sequence[str] | None, *, quiet: bool) -> None:
     """Prints on standard error what a first look found. Warnings are printed even if notes are not."""
-    if look.note and not quiet:
-        print(f"note: {look.note}", file=sys.stderr)
+    for note in (look.note, look.note_on_sentences):
+        if note and not quiet:
+            print(f"note: {note}", file=sys.stderr)
     for warning in look.warnings(vocabulary):
         print(f"warning: {warning}", file=sys.stderr)
 

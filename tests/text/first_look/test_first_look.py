@@ -92,3 +92,11 @@ def test_files_are_looked_at_in_their_format(tmp_path):
     (tmp_path / "empty.txt").write_text("")
     with pytest.raises(TextError, match="is empty"):
         first_look([tmp_path / "empty.txt"], Reading())
+
+
+def test_lines_with_several_sentences_are_noted_in_raw_text_alone():
+    text = ["It rained. We stayed.", "It ended.", ""]
+    note = look_at(text, Reading(), "t.txt").note_on_sentences or ""
+    assert note.startswith("1 of the first 3 lines of t.txt hold several sentences")
+    assert look_at(text, Reading(sentences="within-lines")).note_on_sentences is None
+    assert look_at(["It rained . We stayed ."], Reading()).note_on_sentences is None

@@ -11,6 +11,7 @@ from elmo.text.reading.placed import PlacedSentence, placed_rows, sentences_of
 from elmo.text.reading.settings import AUTO, OnSkipped, Reading
 from elmo.text.sentences import Tokenize
 from elmo.text.text_file import text_name
+from elmo.text.tokenizer import sentence_spans
 
 LINES_LOOKED_AT = 1000
 _CHARACTERS_LOOKED_AT = 200_000
@@ -30,6 +31,10 @@ class FirstLook:
     sentences: list[list[str]]
     """Tokens of the first lines."""
     was_auto: bool
+    num_lines: int = 0
+    """Lines of text that were looked at."""
+    num_with_several: int = 0
+    """How many of them hold several sentences, in text that is read line by line and looks raw."""
 
     @property
     def note(self) -> str | None:
@@ -39,6 +44,16 @@ class FirstLook:
         return (
             f"{self.name} looks untokenized ({self.punctuation.example!r} is one word of it), so it is tokenized by "
             "rules (--tokenizer unicode). If its tokens are apart already, use --tokenizer whitespace."
+        )
+
+    @property
+    def note_on_sentences(self) -> str | None:
+        """What a model makes of lines with several sentences."""
+        if not self.num_with_several:
+            return None
+        return (
+            f"{self.num_with_several:,} of the first {self.num_lines:,} lines of {self.name} hold several sentences, "
+            "but each line is read as one. Use --sentences within-lines to read them one by one."
         )
 
     def warnings(self, vocabulary: Sequence[str] | None = None) -> list[str]:
@@ -103,4 +118,7 @@ def look_at(rows: Iterable[str | list[str]], reading: Reading, name: str = "the 
         reading = reading.with_tokenizer("unicode" if punctuation.is_raw else "whitespace")
     tokenize = reading.tokenize if reading.tokenizer in ("unicode", "whitespace") else str.split
     sentences = [*given, *(tokenize(text.replace("\n", " ")) for text in texts)]
-    return FirstLook(reading, name, punctuation, sentences, was_auto)
+    several = 0
+    if punctuation.is_raw and reading.sentences == "lines":
+        several = sum(len(sentence_spans(text)) > 1 for text in texts)
+    return FirstLook(reading, name, punctuation, sentences, was_auto, len(texts), several)
