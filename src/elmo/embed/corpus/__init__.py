@@ -1,5 +1,6 @@
-"""A whole text to one file of vectors, in constant memory, resumable at every window.
+"""Whole texts to one file of vectors, in constant memory, resumable at every window.
 
-The text is read twice: first to count its tokens and size the output (`plan`), then to embed it. Finished windows lie
-in a partial folder until the output is complete. Read `embed_corpus` first.
+A text is read several times: to count its tokens and size the output (`plan`), to write down tokens and their places,
+and to embed it (`run`). Finished windows lie in a partial folder until the output is complete. `shards` divides a text
+among machines, and `join` puts their files together. Read `embed_corpus` first.
 """
