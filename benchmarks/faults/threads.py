@@ -21,7 +21,7 @@ from record import Record, Table, parser
 from elmo.config import BiLMConfig
 from elmo.embed.embedder import Embedder
 from elmo.model.bilm import BiLM
-from elmo.ops.product import native_types
+from elmo.ops.native.kinds import native_types
 
 CACHES = {"none": 0, "small": 20_000, "large": 64 << 20}
 SENTENCES = 60
