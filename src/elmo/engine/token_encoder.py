@@ -7,9 +7,10 @@ projection. A token's vector does not depend, to the last bit, on the tokens tha
 import numpy as np
 
 from elmo.config import BiLMConfig
+from elmo.engine.native.characters import NativeCharacters
 from elmo.engine.network_weights import Tensors, part
 from elmo.engine.plain.gates import hyperbolic_tangent, logistic
-from elmo.engine.tier import Product, product
+from elmo.engine.tier import Product, product, tier_for
 from elmo.errors import ConfigError
 from elmo.ops.native.kinds import ComputeType
 from elmo.shapes import Float, Int
@@ -25,7 +26,8 @@ class TokenEncoder:
         self._config = config
         dtype = rounded_to(dtype)
         tensors = self._tensors = part(tensors, "token_encoder.")
-        if config.has_characters:
+        self._characters = self._native_characters(dtype)
+        if config.has_characters and self._characters is None:
             self._filters = [
                 (width, product(_in_order_of_characters(tensors[f"convolutions.{index}.weight"]), dtype))
                 for index, (width, _) in enumerate(config.filters)
@@ -35,7 +37,17 @@ class TokenEncoder:
             )
             highways = (part(tensors, f"highways.{index}.") for index in range(config.num_highway))
             self._highways = [_Highway(weights, dtype) for weights in highways]
-        self._projection = product(tensors["projection.weight"], dtype) if config.token_projection else None
+        self._projection = None
+        if config.token_projection and (self._characters is None or config.has_words):
+            self._projection = product(tensors["projection.weight"], dtype)
+
+    def _native_characters(self, dtype: ComputeType) -> NativeCharacters | None:
+        """The library's way from characters on, and through the projection if there are no words beside them."""
+        config = self._config
+        if tier_for(dtype, self._tensors.values()) != "native" or not NativeCharacters.fits(config, dtype):
+            return None
+        projects = config.token_projection and not config.has_words
+        return NativeCharacters(config, self._tensors, dtype, projects=projects)
 
     def __call__(
         self,
@@ -48,6 +60,8 @@ class TokenEncoder:
         for ids in (characters, words):
             if ids is not None and ids.min(initial=0) < 0:
                 raise ConfigError(f"there is the id {ids.min()}, but ids count from 0. Make them with a TokenMap.")
+        if self._characters is not None and characters is not None and words is None:
+            return self._characters(characters)
         known = characters if characters is not None else words
         assert known is not None  # a TokenMap has one of them
         out = np.empty((len(known), self._config.projection_size), self._dtype)
@@ -71,6 +85,8 @@ class TokenEncoder:
         return features if self._projection is None else self._projection(features, self._tensors["projection.bias"])
 
     def _from_characters(self, characters: np.ndarray) -> np.ndarray:
+        if self._characters is not None:
+            return self._characters(characters)
         widest = max(width for width, _ in self._filters)
         columns = min(characters.shape[1], int(columns_used(characters).max(initial=0)) + widest)
         embedding = self._tensors["character_embedding"]

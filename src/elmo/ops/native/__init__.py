@@ -32,12 +32,21 @@ _SIGNATURES = {
     "elmo_fused_lstm_work_bytes": [_POINTER] * 2,
     "elmo_fused_lstm": [_INTEGER] + [_POINTER] * 2,
     "elmo_product_work_bytes": [_POINTER],
+    "elmo_encode_work_bytes": [_POINTER],
+    "elmo_encode_tokens": [_INTEGER, _POINTER, _POINTER, _INTEGER, _POINTER, _POINTER],
     "elmo_peak": [_INTEGER] * 2,
     "elmo_peak_operations": [_INTEGER],
     "elmo_read": [_INTEGER, _POINTER],
     "elmo_product": [_INTEGER] + [_POINTER] * 3 + [_INTEGER] * 4 + [_POINTER] * 2,
 }
-_INTEGERS = ("peak_operations", "fused_kinds", "fused_lstm_work_bytes", "product_work_bytes", "limit_instructions")
+_INTEGERS = (
+    "encode_work_bytes",
+    "peak_operations",
+    "fused_kinds",
+    "fused_lstm_work_bytes",
+    "product_work_bytes",
+    "limit_instructions",
+)
 _RESULTS = {
     **{f"elmo_{name}": _INTEGER for name in _INTEGERS},
     **dict.fromkeys(("elmo_instructions", "elmo_source_hash"), ctypes.c_char_p),

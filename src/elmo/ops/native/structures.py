@@ -36,3 +36,15 @@ class Run(ctypes.Structure):
         *_fields(_POINTER, "alive", "places", "inputs", "outputs", "hidden", "cell", "made", "work", "arrivals"),
         *_fields(_INTEGER, "steps", "input_stride", "output_stride", "skips", "rank", "team"),
     ]
+
+
+class Encoder(ctypes.Structure):
+    """The weights of the token encoder, as far as it reads characters."""
+
+    _fields_ = [
+        *_fields(_POINTER, "embedding", "widths", "numbers", "filters", "filter_bias"),
+        *_fields(_POINTER, "transforms", "gates", "transform_biases", "gate_biases"),
+        *_fields(Packed, "projection"),
+        *_fields(_POINTER, "projection_bias"),
+        *_fields(_INTEGER, "characters", "dim", "num_widths", "features", "num_highways", "size", "squashes"),
+    ]

@@ -12,5 +12,8 @@
 #define ADD_SUMS(out, found, matrix, chunk, column, scale) ((void)(chunk), add(out, found))
 #define DIRECT 0
 #define UPDATE update_single
+#define HIGHWAY highway_single
+#define TANH tanh_single
+#define GROUP 2
 #define FRESH(weights) touch(weights)
 #include "kernel.h"

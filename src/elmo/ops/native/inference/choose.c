@@ -37,13 +37,6 @@ EXPORTED int64_t elmo_fused_kinds(void) {
     return elmo_kernels(KIND_FLOAT32) ? KIND_FLOAT32 | KIND_BFLOAT16 | KIND_INT8 : 0;
 }
 
-/* Which of the kinds are also faster in computing than float32, and not only smaller, added up as above. */
-EXPORTED int64_t elmo_fast_kinds(void) {
-    int64_t features = elmo_features(), kinds = elmo_fused_kinds() & (KIND_FLOAT32 | KIND_INT8);
-    if (features & HAS_AVX512 ? features & HAS_AVX512_BF16 : features & HAS_NEON_BF16) kinds |= KIND_BFLOAT16;
-    return kinds;
-}
-
 /* out (count, 64 * panels) = rows (count, inner) * matrix + bias (NULL: none), the panels [first, last) of it. */
 EXPORTED void elmo_product(int64_t kind, const Packed *matrix, const float *bias, const float *rows, int64_t count,
                            int64_t inner, int64_t first, int64_t last, char *work, float *out) {
@@ -53,6 +46,13 @@ EXPORTED void elmo_product(int64_t kind, const Packed *matrix, const float *bias
 /* kind: 1, 2 or 4, as in elmo_fused_kinds. */
 EXPORTED void elmo_fused_lstm(int64_t kind, const Layer *layer, const Run *run) {
     elmo_kernels(kind)->run_layer(layer, run, NULL);
+}
+
+/* out (count, size) = the token vectors of ids (count, characters), which must be of the encoder's alphabet; work:
+ * elmo_encode_work_bytes of room. kind: 1 or 2. */
+EXPORTED void elmo_encode_tokens(int64_t kind, const Encoder *encoder, const int32_t *ids, int64_t count, char *work,
+                                 float *out) {
+    elmo_kernels(kind)->encode(encoder, ids, count, work, out);
 }
 
 /* Rounds of nothing but products, and the multiplications and additions of a round. */

@@ -14,5 +14,8 @@
 #define CONVERT keep_row
 #define DIRECT 1
 #define UPDATE update_exactly
+#define HIGHWAY highway_exactly
+#define TANH tanh_exactly
+#define GROUP 1
 #define FRESH(weights) touch(weights)
 #include "kernel.h"

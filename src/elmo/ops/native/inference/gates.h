@@ -61,3 +61,34 @@ INLINE Floats update_exactly(Floats i, Floats f, Floats o, Floats j, Floats befo
     *output = both_halves(output_a, output_b);
     return both_halves(cell_a, cell_b);
 }
+
+/* 1 / (1 + exp(-x)), and tanh(x). */
+INLINE Floats logistic_single(Floats x) { return divide(all(1), add(all(1), exp_single(sub(zeros(), x)))); }
+
+INLINE Floats tanh_single(Floats x) {
+    Floats u = exp_single(mul(x, all(-2)));
+    return divide(sub(all(1), u), add(all(1), u));
+}
+
+INLINE Doubles logistic_double(Doubles x) {
+    return divide_d(all_d(1), add_d(all_d(1), exp_double(sub_d(zeros_d(), x))));
+}
+
+INLINE Doubles tanh_double(Doubles x) {
+    Doubles u = exp_double(mul_d(x, all_d(-2)));
+    return divide_d(sub_d(all_d(1), u), add_d(all_d(1), u));
+}
+
+/* g * made + (1 - g) * x = x + g * (made - x) with g = logistic(gate). */
+INLINE Floats highway_single(Floats gate, Floats made, Floats x) { return fma(logistic_single(gate), sub(made, x), x); }
+
+INLINE Doubles highway_double(Doubles gate, Doubles made, Doubles x) {
+    return fma_d(logistic_double(gate), sub_d(made, x), x);
+}
+
+INLINE Floats highway_exactly(Floats gate, Floats made, Floats x) {
+    return both_halves(highway_double(low_half(gate), low_half(made), low_half(x)),
+                       highway_double(high_half(gate), high_half(made), high_half(x)));
+}
+
+INLINE Floats tanh_exactly(Floats x) { return both_halves(tanh_double(low_half(x)), tanh_double(high_half(x))); }

@@ -12,7 +12,8 @@
  *     ADD_SUMS(floats, sums, matrix, chunk, column, scale)       sums onto floats
  *     CONVERT(from, size, groups, to)     a row of floats to factors; returns its scale
  *     DIRECT              1: a row of floats is a row of factors
- *     UPDATE              the gates' arithmetic
+ *     UPDATE              the gates' arithmetic; HIGHWAY and TANH the token encoder's
+ *     GROUP               factors in a group
  *     FRESH(weights)      hides from the compiler that they are the same as before
  *
  * Weights lie in panels of 64 output columns: for every group of factors 64 words of 32 bits. A gate panel's 64 columns
@@ -52,6 +53,24 @@ static void read_memory(int64_t size, const char *from) {
     }
     a = add_words(add_words(a, b), add_words(c, d));
     touch(a);
+}
+
+/* The first `there` values of a vector; zeros instead of the others. */
+INLINE Floats load_some(const float *from, int64_t there) {
+    float part[LANES] = {0};
+    if (there == LANES) return load(from);
+    memcpy(part, from, there * sizeof(float));
+    return load(part);
+}
+
+INLINE void store_some(float *to, Floats value, int64_t there) {
+    float part[LANES];
+    if (there == LANES) {
+        store(to, value);
+        return;
+    }
+    store(part, value);
+    memcpy(to, part, there * sizeof(float));
 }
 
 /* One row's new state, this thread's columns of it, and the output. */
@@ -301,6 +320,96 @@ static void KIND(run_layer)(const Layer *layer, const Run *run, const Sentences 
     elmo_meet(run);
 }
 
+/* Each filter's maximum over one token's windows, of one width and panel of filters. The windows lie in `factors`, a
+ * character apart. */
+static void KIND(best_windows)(const Packed *filters, int64_t panel, int64_t windows, Rows factors, float *room,
+                               float *best, int64_t columns) {
+    KIND(product)(filters, panel, windows, factors, (Start){NULL, 0}, room, PANEL);
+    for (int64_t row = 1; row < windows; row++)
+        for (int k = 0; k < PANEL; k += LANES) store(room + k, most(load(room + k), load(room + row * PANEL + k)));
+    memcpy(best, room, columns * sizeof(float));
+}
+
+/* The convolutions of at most ROWS_AT_ONCE tokens -> features (count, features), before bias and activation. */
+static void KIND(convolve)(const Encoder *encoder, const int32_t *ids, int64_t count, const EncoderWork *work) {
+    int64_t characters = encoder->characters, dim = encoder->dim, words = characters * dim / GROUP * ROW_WORDS;
+    int64_t used[ROWS_AT_ONCE];
+    for (int64_t token = 0; token < count; token++, ids += characters) {
+        /* What follows the last character that differs from the row's end is padding. A window that starts there sees
+         * nothing else, so one of them is as good as all. */
+        used[token] = characters;
+        while (used[token] > 0 && ids[used[token] - 1] == ids[characters - 1]) used[token]--;
+        for (int64_t k = 0; k < characters; k++)
+            memcpy(work->vectors + k * dim, encoder->embedding + ids[k] * dim, dim * sizeof(float));
+        CONVERT(work->vectors, characters * dim, characters * dim / GROUP, work->factors + token * words);
+    }
+    for (int64_t width = 0, first = 0; width < encoder->num_widths; first += encoder->numbers[width], width++) {
+        int64_t most_windows = characters - encoder->widths[width] + 1, number = encoder->numbers[width];
+        for (int64_t panel = 0; panel < encoder->filters[width].panels; panel++) {
+            int64_t left = number - PANEL * panel, columns = left < PANEL ? left : PANEL;
+            for (int64_t token = 0; token < count; token++) {
+                int64_t windows = used[token] + 1 < most_windows ? used[token] + 1 : most_windows;
+                Rows factors = {work->factors + token * words, dim / GROUP * ROW_WORDS, work->ones};
+                float *best = work->features + token * encoder->features + first + PANEL * panel;
+                KIND(best_windows)(&encoder->filters[width], panel, windows, factors, work->room, best, columns);
+            }
+        }
+    }
+}
+
+/* features (count, features) + bias, squashed, in place. */
+static void KIND(activate)(const Encoder *encoder, int64_t count, float *features) {
+    int64_t size = encoder->features;
+    for (int64_t row = 0; row < count; row++, features += size)
+        for (int64_t k = 0; k < size; k += LANES) {
+            int64_t there = size - k < LANES ? size - k : LANES;
+            Floats sum = add(load_some(features + k, there), load_some(encoder->filter_bias + k, there));
+            store_some(features + k, encoder->squashes ? TANH(sum) : most(zeros(), sum), there);
+        }
+}
+
+/* One highway layer: y = g * relu(transform(x)) + (1 - g) * x with g = logistic(gate(x)), in place. */
+static void KIND(highway)(const Encoder *encoder, int64_t layer, int64_t count, const EncoderWork *work) {
+    const Packed *transform = &encoder->transforms[layer], *gate = &encoder->gates[layer];
+    int64_t size = encoder->features, stride = PANEL * transform->panels;
+    KIND(multiply)
+    (transform, encoder->transform_biases[layer], work->features, count, size, 0, transform->panels, work->product,
+     work->transformed);
+    KIND(multiply)
+    (gate, encoder->gate_biases[layer], work->features, count, size, 0, gate->panels, work->product, work->gates);
+    for (int64_t row = 0; row < count; row++)
+        for (int64_t k = 0; k < size; k += LANES) {
+            int64_t there = size - k < LANES ? size - k : LANES;
+            float *place = work->features + row * size + k;
+            Floats gate_sum = load(work->gates + row * stride + k);
+            Floats made = most(zeros(), load(work->transformed + row * stride + k));
+            store_some(place, HIGHWAY(gate_sum, made, load_some(place, there)), there);
+        }
+}
+
+/* ids (count, characters) -> token vectors (count, size). */
+static void KIND(encode)(const Encoder *encoder, const int32_t *ids, int64_t count, char *room, float *out) {
+    EncoderWork work = elmo_encoder_divided(encoder, room);
+    const Packed *projection = &encoder->projection;
+    for (int64_t k = 0; k < encoder->characters; k++) work.ones[k] = 1.0f;
+    for (int64_t done = 0; done < count; done += ROWS_AT_ONCE) {
+        int64_t now = count - done < ROWS_AT_ONCE ? count - done : ROWS_AT_ONCE;
+        KIND(convolve)(encoder, ids + done * encoder->characters, now, &work);
+        KIND(activate)(encoder, now, work.features);
+        for (int64_t layer = 0; layer < encoder->num_highways; layer++) KIND(highway)(encoder, layer, now, &work);
+        const float *rows = work.features;
+        int64_t stride = encoder->features;
+        if (projection->weights) {
+            KIND(multiply)
+            (projection, encoder->projection_bias, work.features, now, stride, 0, projection->panels, work.product,
+             work.transformed);
+            rows = work.transformed, stride = PANEL * projection->panels;
+        }
+        for (int64_t row = 0; row < now; row++)
+            memcpy(out + (done + row) * encoder->size, rows + row * stride, encoder->size * sizeof(float));
+    }
+}
+
 /* Nothing but products, on registers: the yardstick of `elmo bench`. */
 static void KIND(peak)(int64_t rounds) {
     static const uint32_t zeros_there[PANEL];
@@ -319,7 +428,8 @@ static void KIND(peak)(int64_t rounds) {
     }
 }
 
-static const Kernels KIND(kernels) = {KIND(multiply), KIND(run_layer), KIND(peak), read_memory, PEAK_SUMS *LANES};
+static const Kernels KIND(kernels) = {KIND(multiply), KIND(run_layer), KIND(encode),
+                                      KIND(peak),     read_memory,     PEAK_SUMS *LANES};
 
 #undef KIND
 #undef TILE_ROWS
@@ -336,5 +446,8 @@ static const Kernels KIND(kernels) = {KIND(multiply), KIND(run_layer), KIND(peak
 #undef CONVERT
 #undef DIRECT
 #undef UPDATE
+#undef HIGHWAY
+#undef TANH
+#undef GROUP
 #undef FRESH
 #undef TILE

@@ -42,6 +42,22 @@ typedef struct {
     int64_t hidden_stride, cell_stride;
 } Sentences;
 
+/* The token encoder: characters -> convolutions -> maximum over positions -> highway layers -> projection. Biases of
+ * products are padded to whole panels. */
+typedef struct {
+    const float *embedding;           /* (alphabet, dim) */
+    const int64_t *widths, *numbers;  /* (num_widths): of the filters */
+    const Packed *filters;            /* (num_widths): one character's vector after the other */
+    const float *filter_bias;         /* (features) */
+    const Packed *transforms, *gates; /* (num_highways) */
+    const float *const *transform_biases, *const *gate_biases;
+    Packed projection; /* weights may be NULL */
+    const float *projection_bias;
+    int64_t characters, dim; /* of a token; of a character's vector: even, or the kind is float32 */
+    int64_t num_widths, features, num_highways, size;
+    int64_t squashes; /* 1: the activation is tanh, 0: relu */
+} Encoder;
+
 enum { KIND_FLOAT32 = 1, KIND_BFLOAT16 = 2, KIND_INT8 = 4 };
 
 /* Rows of a plain product that are multiplied with a panel while it is in the cache. */
@@ -55,6 +71,7 @@ typedef struct {
     void (*multiply)(const Packed *matrix, const float *bias, const float *rows, int64_t count, int64_t inner,
                      int64_t first, int64_t last, char *work, float *out);
     void (*run_layer)(const Layer *layer, const Run *run, const Sentences *sentences);
+    void (*encode)(const Encoder *encoder, const int32_t *ids, int64_t count, char *work, float *out);
     void (*peak)(int64_t rounds);
     void (*read)(int64_t size, const char *from);
     int64_t peak_words; /* 32-bit words of weights that a round of `peak` multiplies */

@@ -12,5 +12,8 @@
 #define CONVERT int8_row_signed
 #define DIRECT 0
 #define UPDATE update_single
+#define HIGHWAY highway_single
+#define TANH tanh_single
+#define GROUP 4
 #define FRESH(weights) touch(weights)
 #include "kernel.h"

@@ -25,5 +25,8 @@ INLINE Pair pair_of_factors(const uint32_t *at) {
 #define CONVERT keep_pairs
 #define DIRECT 0
 #define UPDATE update_single
+#define HIGHWAY highway_single
+#define TANH tanh_single
+#define GROUP 2
 #define FRESH(weights) ((void)0)
 #include "kernel.h"

@@ -12,5 +12,8 @@
     ADD_SCALED(out, found, matrix, column, scale, EXCESS(matrix, chunk, column))
 #define DIRECT 0
 #define UPDATE update_single
+#define HIGHWAY highway_single
+#define TANH tanh_single
+#define GROUP 4
 #define FRESH(weights) touch(weights)
 #include "kernel.h"

@@ -57,6 +57,29 @@ EXPORTED int64_t elmo_product_work_bytes(const Packed *matrix) {
     return ROWS_AT_ONCE * 4 * (1 + MOST_ROW_WORDS * matrix->groups);
 }
 
+EncoderWork elmo_encoder_divided(const Encoder *encoder, char *room) {
+    int64_t panels = encoder->projection.panels, row = encoder->characters * encoder->dim;
+    for (int64_t layer = 0; layer < encoder->num_highways; layer++)
+        panels = encoder->transforms[layer].panels > panels ? encoder->transforms[layer].panels : panels;
+    EncoderWork work;
+    work.room = (float *)(((uintptr_t)room + 63) & ~(uintptr_t)63);
+    work.transformed = work.room + encoder->characters * 64;
+    work.gates = work.transformed + ROWS_AT_ONCE * 64 * panels;
+    work.features = work.gates + ROWS_AT_ONCE * 64 * panels;
+    work.vectors = work.features + ROWS_AT_ONCE * encoder->features;
+    work.ones = work.vectors + row;
+    work.factors = (uint32_t *)(work.ones + encoder->characters);
+    work.product = (char *)(work.factors + ROWS_AT_ONCE * row);
+    return work;
+}
+
+/* Bytes of room for `elmo_encode_tokens`. */
+EXPORTED int64_t elmo_encode_work_bytes(const Encoder *encoder) {
+    Packed widest = {NULL, NULL, NULL, 0, encoder->features, 0};
+    char *somewhere = (char *)(uintptr_t)4096; /* never read: NULL would be the same, but adding to it is undefined */
+    return elmo_encoder_divided(encoder, somewhere).product - somewhere + elmo_product_work_bytes(&widest) + 64;
+}
+
 /* A thread that has the processor to itself meets the others within microseconds. If they don't come they have no
  * processor, perhaps because this thread sits on it: it sleeps until the last one arrives. */
 enum { SPINS = 2000 };

@@ -12,6 +12,15 @@ typedef struct {
     float *input_scales, *hidden_scales, *made_scales, *gates, *projected, *cell;
 } Work;
 
+/* The room of the token encoder, for ROWS_AT_ONCE tokens. */
+typedef struct {
+    float *vectors, *ones, *room, *features, *transformed, *gates;
+    uint32_t *factors;
+    char *product;
+} EncoderWork;
+
+EncoderWork elmo_encoder_divided(const Encoder *encoder, char *room);
+
 Work elmo_divided(const Layer *layer, const Run *run);
 
 /* Waits until the whole team is here. */

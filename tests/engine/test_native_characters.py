@@ -1,0 +1,96 @@
+"""The token encoder in one call of the library, against the same step by step; a token is independent of the others."""
+
+import numpy as np
+import pytest
+
+from elmo.config import BiLMConfig
+from elmo.engine import token_encoder
+from elmo.engine.token_encoder import TokenEncoder
+from elmo.errors import ConfigError
+from elmo.ops import native
+from elmo.ops.native.kinds import native_types
+
+pytestmark = pytest.mark.skipif(not native_types(), reason="the native library has no products here")
+
+SHAPES = {
+    "published": {"filters": ((1, 32), (2, 32), (3, 64), (7, 70)), "character_dim": 16, "num_highway": 2},
+    "tanh, odd": {"filters": ((1, 3), (5, 67)), "character_dim": 6, "num_highway": 1, "activation": "tanh"},
+    "no highway": {"filters": ((3, 20),), "character_dim": 2, "num_highway": 0},
+}
+LIMITS = ("all", "avx512base", "avxvnni", "avx2", "neondot", "neon")
+
+
+@pytest.fixture(params=LIMITS, autouse=True)
+def tier(request):
+    """Every test runs with each set of instructions that the processor has."""
+    native.library().elmo_limit_instructions(request.param.encode())
+    if not native.native_kinds():
+        native.library().elmo_limit_instructions(b"all")
+        pytest.skip("not this processor's")
+    yield
+    native.library().elmo_limit_instructions(b"all")
+
+
+def config_and_tensors(shape):
+    config = BiLMConfig(cell_size=16, projection_size=9, **SHAPES[shape])
+    chance = np.random.default_rng(3)
+
+    def normal(*size):
+        return (chance.standard_normal(size) / np.sqrt(size[-1])).astype(np.float32)
+
+    tensors = {"character_embedding": 3 * normal(config.num_characters, config.character_dim)}
+    for index, (width, number) in enumerate(config.filters):
+        tensors[f"convolutions.{index}.weight"] = normal(number, config.character_dim, width)
+        tensors[f"convolutions.{index}.bias"] = normal(number)
+    for index in range(config.num_highway):
+        for part in ("transform", "gate"):
+            tensors[f"highways.{index}.{part}.weight"] = normal(config.num_filters, config.num_filters)
+            tensors[f"highways.{index}.{part}.bias"] = normal(config.num_filters)
+    tensors["projection.weight"], tensors["projection.bias"] = normal(9, config.num_filters), normal(9)
+    return config, {f"token_encoder.{name}": tensor for name, tensor in tensors.items()}
+
+
+def tokens(count):
+    chance, ids = np.random.default_rng(count), np.full((count, 50), 261, np.int16)
+    for row in ids[1:]:
+        length = chance.integers(0, 48)
+        row[: length + 2] = [259, *chance.integers(1, 256, length), 260]
+    ids[:1] = chance.integers(1, 256, 50)  # no padding at all
+    return ids
+
+
+@pytest.mark.parametrize("dtype", native_types())
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("count", [0, 1, 7, 61, 150])
+def test_it_equals_the_steps_in_double_precision(count, shape, dtype):
+    config, tensors = config_and_tensors(shape)
+    exact = TokenEncoder(config, {name: tensor.astype(np.float64) for name, tensor in tensors.items()}, "float32")
+    found = TokenEncoder(config, tensors, dtype)(tokens(count), None)
+    expected = exact(tokens(count), None)
+    assert found.shape == expected.shape == (count, 9)
+    tolerance = (1e-6 if dtype == "float32" else 1e-2) * np.abs(expected).max(initial=1)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+
+
+def test_it_is_the_library_that_was_tested(monkeypatch):
+    config, tensors = config_and_tensors("published")
+    found = TokenEncoder(config, tensors, "float32")(tokens(20), None)
+    monkeypatch.setattr(token_encoder.NativeCharacters, "fits", lambda *_: False)
+    step_by_step = TokenEncoder(config, tensors, "float32")
+    assert step_by_step._characters is None
+    np.testing.assert_allclose(found, step_by_step(tokens(20), None), rtol=1e-6, atol=5e-6)
+
+
+@pytest.mark.parametrize("dtype", native_types())
+def test_a_token_does_not_depend_on_the_others(dtype):
+    config, tensors = config_and_tensors("published")
+    encoder, ids = TokenEncoder(config, tensors, dtype), tokens(150)
+    together = encoder(ids, None)
+    for some in ([3], [149, 0], list(range(90, 20, -1))):
+        assert np.array_equal(encoder(ids[some], None), together[some])
+
+
+def test_an_id_beyond_the_alphabet_is_an_error():
+    config, tensors = config_and_tensors("no highway")
+    with pytest.raises(ConfigError, match="character id 262, but this model knows 0 to 261"):
+        TokenEncoder(config, tensors, "float32")(np.full((2, 50), 262, np.int16), None)
