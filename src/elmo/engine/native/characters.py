@@ -18,7 +18,7 @@ from elmo.errors import ConfigError
 from elmo.ops import native
 from elmo.ops.native.kinds import KINDS, ComputeType
 from elmo.ops.native.structures import Encoder, Packed
-from elmo.ops.native.threads import num_threads, run_together
+from elmo.ops.native.threads import num_threads, run_parallel
 from elmo.shapes import Float, Int
 
 # Factors added up before they join the sum: short sums round less, and the LSTMs amplify the rounding of their inputs.
@@ -77,7 +77,7 @@ class NativeCharacters:
         out = aligned((len(ids), self.size), np.float32)
         parts = max(1, min(num_threads(), len(ids) // _ENOUGH_FOR_A_THREAD))
         limits = [len(ids) * part // parts for part in range(parts + 1)]
-        run_together([self._job(ids[a:b], out[a:b]) for a, b in zip(limits, limits[1:], strict=False)])
+        run_parallel([self._job(ids[a:b], out[a:b]) for a, b in zip(limits, limits[1:], strict=False)])
         return out
 
     def _job(self, ids: np.ndarray, out: np.ndarray) -> Callable[[], None]:
