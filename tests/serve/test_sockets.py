@@ -167,6 +167,9 @@ def test_an_answer_may_take_longer_than_headers_may(running, models, embedder, m
     monkeypatch.setattr(embedder, "embed", slow)
     with running(models, protocol=impatient_protocol(header_seconds=0.1)) as live:
         assert status(live.sent(post(BODY))) == 200
+        with live.connected() as connection:  # also the second of two requests that were sent at once
+            connection.sendall(post(BODY, headers=b"") + post(BODY))
+            assert live.received(connection).count(b"HTTP/1.1 200 ") == 2
 
 
 def test_a_client_that_does_not_read_is_not_kept(running, models):

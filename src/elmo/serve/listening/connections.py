@@ -38,12 +38,12 @@ class ImpatientProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self.cycle is not None and not self.cycle.response_complete:
-            self._stop_waiting()
+        self._stop_waiting_if_answering()
 
     def on_response_complete(self) -> None:
         self._wait_for_headers()
         super().on_response_complete()
+        self._stop_waiting_if_answering()  # the next request may have been here already
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
@@ -69,6 +69,10 @@ class ImpatientProtocol(H11Protocol):
     def _wait_for_headers(self) -> None:
         self._stop_waiting()
         self.waiting[self] = self.loop.call_later(self.header_seconds, self._give_up)
+
+    def _stop_waiting_if_answering(self) -> None:
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop_waiting()
 
     def _give_up(self) -> None:
         self._stop_waiting()
