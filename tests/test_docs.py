@@ -5,6 +5,7 @@ import io
 import random
 import re
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -87,7 +88,14 @@ def run_line(line: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("page", "at_least"), [("elmo-in-your-model.md", 6), ("how-elmo-works.md", 2), ("explorer.md", 1)]
+    ("page", "at_least"),
+    [
+        ("elmo-in-your-model.md", 6),
+        ("how-elmo-works.md", 2),
+        ("explorer.md", 1),
+        ("which-layer.md", 2),
+        ("faq.md", 1),
+    ],
 )
 def test_every_block_of_a_page_runs_and_prints_what_it_says(
     page: str, at_least: int, capsys: pytest.CaptureFixture[str]
@@ -179,3 +187,57 @@ def test_your_own_text_runs_in_the_order_of_the_page(place: Path, capsys: pytest
         promised = [line.split("  # ")[1] for line in block.splitlines() if "  # " in line]
         assert printed[len(printed) - len(promised) :] == promised
     assert (place / "corpus.h5").exists()
+
+
+NOT_RUN = "not run by the test"
+
+
+def calls(section: str) -> list[str]:
+    """What stands in code in the right column of a section's table, one call per row."""
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in section.splitlines() if line.startswith("| ")][1:]
+    cells = [row[-1] for row in rows]
+    return [found[1] for cell in cells if NOT_RUN not in cell and (found := re.match(r" `([^`]+)`", cell))]
+
+
+@pytest.mark.parametrize(
+    ("library", "at_least"),
+    [
+        ("AllenNLP", 9),
+        ("bilm-tf", 8),
+        ("simple_elmo", 6),
+        ("ELMoForManyLangs", 5),
+        ("TensorFlow Hub", 6),
+        ("sentence-transformers", 7),
+    ],
+)
+def test_every_new_call_of_coming_from_runs(
+    library: str, at_least: int, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    golden = ROOT / "tests/golden"
+    for name in ("options.json", "weights.hdf5"):
+        shutil.copy(golden / "relu_hw2_l2_skip_mixed" / name, place / name)
+    shutil.copytree(golden / "efml_word_and_char", place / "many-langs-model")
+    text = (FOLDER / "coming-from.md").read_text(encoding="utf-8")
+    (section,) = [part for part in text.split("\n## ") if part.startswith(f"{library}\n")]
+    names: dict[str, object] = {}
+    (block,) = re.findall(r"^```python\n(.*?)^```$", section, flags=re.MULTILINE | re.DOTALL)
+    exec(compile(block, "coming-from.md", "exec"), names)
+    promised = [line.split("  # ")[1] for line in block.splitlines() if line.startswith("print(")]
+    assert capsys.readouterr().out.splitlines() == promised
+    found = [call for call in calls(section) if call != "elmo pretrain"]  # its own page is run
+    assert len(found) >= at_least
+    for call in found:
+        if call.startswith("elmo "):
+            assert run_line(call) == 0, call
+        else:
+            assert eval(call, names) is not None, call
+
+
+def test_figures_of_which_layer_are_those_of_analysis() -> None:
+    pages = [(FOLDER / page).read_text(encoding="utf-8") for page in ("which-layer.md", "analysis.md")]
+    said = re.findall(r"^\| (layer \d|mean of layers) \|(.*)\|$", pages[0], flags=re.MULTILINE)
+    assert len(said) == 4
+    for layer, cells in said:
+        rows = re.findall(rf"^\| small-en, {layer} \|(.*)\|$", pages[1], flags=re.MULTILINE)
+        precision, senses, pos = ([cell.split()[0] for cell in row.split("|")] for row in rows[:3])
+        assert cells.replace("|", " ").split() == [pos[0], senses[3], precision[0], precision[2]]
