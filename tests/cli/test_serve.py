@@ -10,7 +10,7 @@ from elmo.cli.main import main
     [
         (["--host", "0.0.0.0", "--port", "0"], "can reach 0.0.0.0, but no API key is set"),
         (["--port", "65536"], "port is 65536"),
-        (["--port", "0", "--api-key-file", "nowhere"], "nowhere: No such file"),
+        (["--port", "0", "--api-key-file", "nowhere"], "nowhere: there is no such file"),
         (["--port", "0", "--api-key-file", "empty"], "empty: has no keys"),
         (["--port", "0", "--api-key-file", "weak"], "shorter than 16 characters"),
         (["--port", "0", "--max-tokens", "0"], "max_tokens is 0"),

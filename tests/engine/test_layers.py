@@ -86,6 +86,20 @@ def test_layers_equal_the_equations_in_double_precision(dtype, settings, sizes, 
         np.testing.assert_allclose(one, other, rtol=0, atol=TOLERANCE[dtype])
 
 
+@pytest.mark.parametrize("where", ["inputs", "hidden", "cell"])
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_what_is_no_number_stays_none_in_its_row(dtype, settings, sizes, where):
+    """Clipping, rounding to steps or the exponential's bounds must not make a number of it."""
+    weights = weights_of(*sizes)
+    inputs, lengths, hidden, cell = rows_for(weights, [4, 4, 2, 4, 1])
+    {"inputs": inputs[1], "hidden": hidden[1:2], "cell": cell[1:2]}[where][0, -1] = np.nan
+    found = read(tiers.layer(weights, settings, dtype), inputs, lengths, hidden, cell)
+    expected = expected_of(inputs, lengths, hidden, cell, weights, settings)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(np.isnan(one), np.isnan(other))
+
+
 @pytest.mark.usefixtures("tier")
 def test_the_tier_is_chosen_by_the_type_of_the_weights():
     doubles = tiers.layer(weights_of(5, 4, 7, dtype=np.float64), SETTINGS[0], "float32")

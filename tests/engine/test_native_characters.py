@@ -72,6 +72,19 @@ def test_it_equals_the_steps_in_double_precision(count, shape, dtype):
     np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
 
 
+@pytest.mark.parametrize("dtype", native_types())
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_is_no_number_stays_none(shape, dtype):
+    """A character's vector that isn't finite shows in every token that has the character, and in no other."""
+    config, tensors = config_and_tensors(shape)
+    tensors["token_encoder.character_embedding"][97, 0] = np.nan
+    ids = tokens(40)
+    has_it = (ids == 97).any(axis=1)
+    assert has_it.any() and not has_it.all()
+    found = TokenEncoder(config, tensors, dtype)(ids, None)
+    np.testing.assert_array_equal(np.isnan(found).any(axis=1), has_it)
+
+
 def test_it_is_the_library_that_was_tested(monkeypatch):
     config, tensors = config_and_tensors("published")
     found = TokenEncoder(config, tensors, "float32")(tokens(20), None)

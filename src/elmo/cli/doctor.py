@@ -41,6 +41,7 @@ EXTRAS = {
     "serve": (("starlette", "uvicorn", "msgspec", "prometheus_client"), "the HTTP server: elmo serve"),
     "spacy": (("spacy",), "the spaCy component elmo"),
     "sentence-transformers": (("sentence_transformers",), "a module of sentence-transformers"),
+    "flair": (("flair",), "embeddings for flair"),
     "ray": (("ray", "pyarrow"), "embedding on a Ray cluster"),
 }
 

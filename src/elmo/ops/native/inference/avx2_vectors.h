@@ -23,8 +23,10 @@ typedef __m256d Doubles; /* half as many */
 #define divide(a, b) _mm256_div_ps(a, b)
 #define fma(a, b, c) _mm256_fmadd_ps(a, b, c)   /* a * b + c */
 #define fnma(a, b, c) _mm256_fnmadd_ps(a, b, c) /* c - a * b */
+/* least and most give b where one of both isn't a number: a bound comes first, so that no clipping hides one. */
 #define least(a, b) _mm256_min_ps(a, b)
 #define most(a, b) _mm256_max_ps(a, b)
+#define most_or_nan(a, b) _mm256_blendv_ps(most(a, b), a, _mm256_cmp_ps(a, a, _CMP_UNORD_Q))
 #define nearest(a) _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 #define floats_of(words) _mm256_cvtepi32_ps(words)
 

@@ -43,9 +43,10 @@ static float int8_row_avx512(const float *from, int64_t size, int64_t groups, ui
     uint8_t *place = (uint8_t *)to;
     for (int64_t k = 0; k < size; k += 16) {
         __mmask16 there = size - k >= 16 ? 0xffff : (__mmask16)((1u << (size - k)) - 1);
-        largest = _mm512_max_ps(largest, _mm512_abs_ps(_mm512_maskz_loadu_ps(there, from + k)));
+        __m512 sizes = _mm512_abs_ps(_mm512_maskz_loadu_ps(there, from + k));
+        largest = most_or_nan(largest, sizes);
     }
-    float step = _mm512_reduce_max_ps(largest);
+    float step = _mm512_cmp_ps_mask(largest, largest, _CMP_UNORD_Q) ? NAN : _mm512_reduce_max_ps(largest);
     __m512 steps = _mm512_set1_ps(step > 0.0f ? 127.0f / step : 0.0f);
     for (int64_t k = 0; k < 4 * groups; k += 16) {
         __mmask16 there = size - k >= 16 ? 0xffff : k >= size ? 0 : (__mmask16)((1u << (size - k)) - 1);

@@ -22,8 +22,10 @@ typedef __m512d Doubles; /* half as many */
 #define divide(a, b) _mm512_div_ps(a, b)
 #define fma(a, b, c) _mm512_fmadd_ps(a, b, c)   /* a * b + c */
 #define fnma(a, b, c) _mm512_fnmadd_ps(a, b, c) /* c - a * b */
+/* least and most give b where one of both isn't a number: a bound comes first, so that no clipping hides one. */
 #define least(a, b) _mm512_min_ps(a, b)
 #define most(a, b) _mm512_max_ps(a, b)
+#define most_or_nan(a, b) _mm512_mask_mov_ps(most(a, b), _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), a)
 #define nearest(a) _mm512_roundscale_ps(a, 0)
 #define times_power(a, n) _mm512_scalef_ps(a, n) /* a * 2^n, n a whole number */
 #define floats_of(words) _mm512_cvtepi32_ps(words)

@@ -8,7 +8,7 @@
 /* exp to about 1e-11, for absolute values up to 40 (logistic functions differ from 0 or 1 by 4e-18 there). */
 INLINE Doubles exp_double(Doubles x) {
     static const double ways[] = {1. / 362880, 1. / 40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 0.5, 1, 1};
-    x = most_d(least_d(x, all_d(40)), all_d(-40));
+    x = most_d(all_d(-40), least_d(all_d(40), x));
     Doubles n = nearest_d(mul_d(x, all_d(1.4426950408889634)));
     Doubles r = fnma_d(n, all_d(0.6931471805599453), x), p = all_d(ways[0]);
     for (int k = 1; k < 10; k++) p = fma_d(p, r, all_d(ways[k]));
@@ -26,7 +26,7 @@ INLINE Floats exp_single(Floats x) {
                                  5.0000001201e-1f,
                                  1.0f,
                                  1.0f};
-    x = most(least(x, all(28)), all(-28));
+    x = most(all(-28), least(all(28), x));
     Floats n = nearest(mul(x, all(1.44269504f)));
     Floats r = fnma(n, all(0.693147182f), x), p = all(ways[0]);
     for (int k = 1; k < 8; k++) p = fma(p, r, all(ways[k]));
@@ -39,7 +39,7 @@ INLINE Floats exp_single(Floats x) {
         TYPE in = D(add)(one, EXP(D(sub)(none, i))), forget = D(add)(one, EXP(D(sub)(none, f)));                       \
         TYPE u = EXP(D(mul)(j, minus_two)), both = D(mul)(in, D(add)(one, u));                                         \
         TYPE cell = D(divide)(D(fma)(before, both, D(mul)(D(sub)(one, u), forget)), D(mul)(both, forget));             \
-        cell = D(most)(D(least)(cell, high), low);                                                                     \
+        cell = D(most)(low, D(least)(high, cell));                                                                     \
         TYPE w = EXP(D(mul)(cell, minus_two)), out = D(add)(one, EXP(D(sub)(none, o)));                                \
         *output = D(divide)(D(sub)(one, w), D(mul)(out, D(add)(one, w)));                                              \
         return cell;                                                                                                   \

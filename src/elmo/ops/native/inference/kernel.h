@@ -326,7 +326,7 @@ static void KIND(best_windows)(const Packed *filters, int64_t panel, int64_t win
                                float *best, int64_t columns) {
     KIND(product)(filters, panel, windows, factors, (Start){NULL, 0}, room, PANEL);
     for (int64_t row = 1; row < windows; row++)
-        for (int k = 0; k < PANEL; k += LANES) store(room + k, most(load(room + k), load(room + row * PANEL + k)));
+        for (int k = 0; k < PANEL; k += LANES) store(room + k, most_or_nan(load(room + k), load(room + row * PANEL + k)));
     memcpy(best, room, columns * sizeof(float));
 }
 

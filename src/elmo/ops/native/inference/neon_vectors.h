@@ -25,6 +25,7 @@ typedef float64x2_t Doubles; /* half as many */
 #define fnma(a, b, c) vfmsq_f32(c, a, b) /* c - a * b */
 #define least(a, b) vminq_f32(a, b)
 #define most(a, b) vmaxq_f32(a, b)
+#define most_or_nan(a, b) vmaxq_f32(a, b)
 #define nearest(a) vrndnq_f32(a)
 #define times_power(a, n) vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(a), vshlq_n_s32(vcvtnq_s32_f32(n), 23)))
 #define floats_of(words) vcvtq_f32_s32(words)

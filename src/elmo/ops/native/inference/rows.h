@@ -22,18 +22,23 @@ static inline float bfloat16_row(const float *from, int64_t size, int64_t groups
     return 1.0f;
 }
 
-/* A row rounded to 255 steps of its own size, four factors in a group, `zero` added to each. Returns the step. */
+static inline float larger_or_nan(float largest, float one) {
+    return largest != largest || one <= largest ? largest : one;
+}
+
+/* A row rounded to 255 steps of its own size, four factors in a group, `zero` added to each. Returns the step, which
+ * isn't a number if one of the row isn't. */
 INLINE float int8_steps(const float *from, int64_t size, int64_t groups, uint32_t *to, uint8_t zero) {
     uint8_t *place = (uint8_t *)to;
     float lanes[LANES], largest = 0.0f;
     int64_t whole = size / LANES * LANES;
     Floats high = zeros();
-    for (int64_t k = 0; k < whole; k += LANES) high = most(high, most(load(from + k), sub(zeros(), load(from + k))));
+    for (int64_t k = 0; k < whole; k += LANES) high = most_or_nan(high, most(load(from + k), sub(zeros(), load(from + k))));
     store(lanes, high);
-    for (int k = 0; k < LANES; k++) largest = lanes[k] > largest ? lanes[k] : largest;
+    for (int k = 0; k < LANES; k++) largest = larger_or_nan(largest, lanes[k]);
     for (int64_t k = whole; k < size; k++) {
         float one = from[k] < 0.0f ? -from[k] : from[k];
-        largest = one > largest ? one : largest;
+        largest = larger_or_nan(largest, one);
     }
     Floats steps = all(largest > 0.0f ? 127.0f / largest : 0.0f);
     for (int64_t k = 0; k < 4 * groups; k += LANES) {
