@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow test-integrations lint format clean
+.PHONY: demo test test-slow test-integrations docs lint format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/bank.py
@@ -20,6 +20,15 @@ test-slow: $(VENV)/.installed-dev
 # ray, flair, sentence-transformers, ...: each in an environment of its own (some minutes and 2 GB, once).
 test-integrations: $(VENV)/.installed-dev
 	VENV=$(VENV) .ci/integrations all
+
+# The documentation as a site, in an environment of its own: build/site/site/index.html.
+docs: .venvs/docs/.installed
+	.venvs/docs/bin/python docs/site/build.py
+
+.venvs/docs/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venvs/docs
+	.venvs/docs/bin/python -m pip install --quiet -c constraints.txt -e '.[docs]'
+	touch $@
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -95,6 +95,7 @@ def run_line(line: str) -> int:
         ("explorer.md", 1),
         ("which-layer.md", 2),
         ("faq.md", 1),
+        ("index.md", 1),
     ],
 )
 def test_every_block_of_a_page_runs_and_prints_what_it_says(

@@ -1,0 +1,123 @@
+"""Builds the documentation site from docs/ and mkdocs.yml: `make docs`.
+
+    python docs/site/build.py [FOLDER]
+
+FOLDER (default build/site) gets a copy of docs/ that can be built by itself, and the built site in FOLDER/site:
+
+- links out of docs/ lead to copies under files/; those to the README lead to the site's first page;
+- <S> and [one citation] [after another] in the prose are text there, not an element of HTML and a link;
+- reference/command-line.md is made of every verb's --help, and changelog.md of CHANGELOG.md.
+
+Needs the extra [docs]. A warning of the build is an error.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout, suppress
+from io import StringIO
+from pathlib import Path
+
+from elmo.cli.examples import EXAMPLES
+from elmo.cli.main import VERBS, main
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+HOME = {ROOT / "README.md": DOCS / "index.md", ROOT / "CHANGELOG.md": DOCS / "changelog.md"}
+
+_LINK = re.compile(r"(?<=\]\()([^)#\s]+)")
+_CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", flags=re.MULTILINE | re.DOTALL)
+
+
+def stage(folder: Path) -> None:
+    """Writes the copy of docs/ that is built, its settings and what the reference is read from."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(DOCS, folder / "docs", ignore=shutil.ignore_patterns("site"))
+    for page in DOCS.rglob("*.md"):
+        staged = folder / "docs" / page.relative_to(DOCS)
+        staged.write_text(with_links_inside(page.read_text(encoding="utf-8"), page, folder / "docs"), encoding="utf-8")
+    log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    log = with_links_inside(log, ROOT / "CHANGELOG.md", folder / "docs")
+    (folder / "docs/changelog.md").write_text(log, encoding="utf-8")
+    (folder / "docs/reference/command-line.md").write_text(command_line(), encoding="utf-8")
+    shutil.copy(ROOT / "mkdocs.yml", folder)
+    shutil.copy(DOCS / "site/docstrings.py", folder / "site_docstrings.py")
+    (folder / "src").symlink_to(ROOT / "src")
+
+
+def with_links_inside(text: str, page: Path, staged: Path) -> str:
+    """The text with its links out of docs/ leading to files that are copied into `staged`."""
+    parts = _CODE.split(text)
+    parts[::2] = [_LINK.sub(lambda found: _inside(found[1], page, staged), as_text(part)) for part in parts[::2]]
+    return "".join(parts)
+
+
+def as_text(prose: str) -> str:
+    """Prose without code, whose <S> and [A] [B] Markdown would take for HTML and for a link."""
+    return re.sub(r"\](\s?)\[", r"]\1\\[", re.sub(r"<(?=/?\w)", "&lt;", prose))
+
+
+def _inside(link: str, page: Path, staged: Path) -> str:
+    target = (page.parent / link).resolve()
+    at = DOCS if page.parent == ROOT else page.parent
+    if "://" in link or (target.is_relative_to(DOCS) and at == page.parent):
+        return link
+    target = HOME.get(target, target)
+    if not target.is_relative_to(DOCS):
+        target = DOCS / _copied(target, staged)
+    return Path(os.path.relpath(target, at)).as_posix()
+
+
+def _copied(target: Path, staged: Path) -> Path:
+    """Copies a file, or the files of a folder with a list of them; the place inside docs/ to link to."""
+    place = Path("files") / target.relative_to(ROOT)
+    if target.is_dir():
+        listed = sorted(path for path in target.glob("*.md"))
+        places = [_copied(path, staged) for path in listed]
+        lines = [f"- [{path.stem}]({path.name})" for path in places]
+        place = place / "index.md"
+        (staged / place).write_text(f"# {target.name}\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
+        return place
+    (staged / place).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(target, staged / place)
+    return place
+
+
+def command_line() -> str:
+    """A page with the --help of every verb, and of the verbs below it."""
+    parts = ["# Command line\n\n`elmo VERB --help` prints the same.\n"]
+    parts += [f"## elmo {verb}\n\n```text\n{_help(verb)}\n```\n" for verb in _verbs()]
+    return "\n".join(parts)
+
+
+def _verbs() -> Iterator[str]:
+    for verb in VERBS:
+        yield verb
+        yield from (name for name in EXAMPLES if name.startswith(f"{verb} "))
+
+
+def _help(verb: str) -> str:
+    os.environ["COLUMNS"] = "100"
+    printed = StringIO()
+    with redirect_stdout(printed), suppress(SystemExit):
+        main([*verb.split(), "--help"])
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", printed.getvalue())
+    assert plain.strip(), f"elmo {verb} --help printed nothing"
+    return "\n".join(line.rstrip() for line in plain.strip().splitlines())
+
+
+def build(folder: Path) -> int:
+    """Stages and builds; the exit code of the builder."""
+    stage(folder)
+    command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean", "-f", "mkdocs.yml"]
+    return subprocess.run(command, cwd=folder).returncode
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build/site"
+    code = build(folder.resolve())
+    print(f"{folder}/site/index.html" if code == 0 else "The site was not built: see above.", file=sys.stderr)
+    sys.exit(code)

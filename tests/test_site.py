@@ -1,0 +1,108 @@
+"""The documentation site: every public name and every page has its place, all links lead somewhere, and it builds."""
+
+import importlib.util
+import re
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import elmo
+from elmo.cli.main import VERBS
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+GENERATED = ["changelog.md", "reference/command-line.md"]
+
+
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"site_{name}", DOCS / f"site/{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def links(text: str) -> list[str]:
+    """Where a page links to, other sites left out."""
+    prose = re.sub(r"^```.*?^```$|`[^`\n]+`", "", text, flags=re.MULTILINE | re.DOTALL)
+    return [link for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", prose) if "://" not in link]
+
+
+def test_every_page_is_in_the_navigation_once_and_no_deeper_than_two_levels() -> None:
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    nav = settings.split("\nnav:\n")[1].split("\n\n")[0]
+    assert sorted(re.findall(r": (\S+\.md)$", nav, flags=re.MULTILINE)) == sorted([*PAGES, *GENERATED])
+    assert {len(line) - len(line.lstrip()) for line in nav.splitlines()} == {2, 6}
+
+
+def test_every_public_name_is_on_one_page_of_the_reference() -> None:
+    pages = [path.read_text(encoding="utf-8") for path in (DOCS / "reference").glob("*.md")]
+    assert sorted(re.findall(r"^::: elmo\.(\w+)$", "\n".join(pages), flags=re.MULTILINE)) == sorted(elmo.__all__)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_to_files(page: str) -> None:
+    for link in links((DOCS / page).read_text(encoding="utf-8")):
+        assert ((DOCS / page).parent / link).exists(), link
+
+
+def test_the_staged_pages_link_to_nothing_outside(tmp_path: Path) -> None:
+    script("build").stage(tmp_path / "staged")
+    staged = tmp_path / "staged/docs"
+    for page in [*PAGES, *GENERATED]:
+        for link in links((staged / page).read_text("utf-8")):
+            target = ((staged / page).parent / link).resolve()
+            assert target.is_file() and target.is_relative_to(staged), f"{page}: {link}"
+    commands = (staged / "reference/command-line.md").read_text("utf-8")
+    assert all(f"## elmo {verb}\n\n```text\nusage: elmo {verb}" in commands for verb in VERBS)
+
+
+def test_prose_is_text_and_code_is_left_as_it_is(tmp_path: Path) -> None:
+    said = "reads <S>, `</S>` and `a[0][1]` [BT] [AN][V] <!-- a remark -->\n\n```\n<S> [A][B]\n```\n"
+    shown = "reads &lt;S>, `</S>` and `a[0][1]` [BT] \\[AN]\\[V] <!-- a remark -->\n\n```\n<S> [A][B]\n```\n"
+    assert script("build").with_links_inside(said, DOCS / "faq.md", tmp_path) == shown
+
+
+def test_the_tools_of_the_site_are_pinned_and_no_part_of_dev() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert extras["docs"] and all(re.fullmatch(r"[\w-]+==[\d.]+", line) for line in extras["docs"])
+    assert not {line.split("==")[0] for line in extras["docs"]} & {re.split(r"\W", line)[0] for line in extras["dev"]}
+
+
+def test_our_docstrings_become_rows_and_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    if importlib.util.find_spec("griffe") is None:  # only its class is a griffe extension; the rest is text
+        griffe = ModuleType("griffe")
+        for name in ("Extension", "Object", "GriffeLoader", "Class", "Function"):
+            setattr(griffe, name, type(name, (), {}))
+        monkeypatch.setitem(sys.modules, "griffe", griffe)
+    text = (
+        "One line about <S> and `</S>`.\n\n"
+        '`state`: where it starts.\n    "zero"   nothing\n    "warm"   something\n'
+        "`first`, `second`: a text\nthat goes on.\n`other`: of the result.\nRaises ConfigError."
+    )
+    assert script("docstrings").as_google(text, {"state", "first", "second"}).splitlines() == [
+        "One line about &lt;S> and `</S>`.",
+        *("", "", "- `other`: of the result.", "Raises ConfigError.", "", "Args:"),
+        *("    state: where it starts.", "", '        - `"zero"`: nothing', '        - `"warm"`: something'),
+        *("    first: a text", "        that goes on.", "    second: a text", "        that goes on."),
+    ]
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    pytest.importorskip("zensical", reason="pip install 'pyelmo[docs]'")
+    assert script("build").build(tmp_path / "site") == 0
+    pages = {path.relative_to(tmp_path / "site/site"): path for path in (tmp_path / "site/site").rglob("*.html")}
+    assert {Path(page).with_suffix(".html") for page in [*PAGES, *GENERATED]} <= set(pages)
+    for name, path in pages.items():
+        html = path.read_text(encoding="utf-8")
+        assert not re.search(r"<s>", html, flags=re.IGNORECASE), name
+        assert not re.search(r"<(?:script|img|iframe)[^>]* src=\"?https?://", html), name
+        assert not re.search(r"<link(?![^>]*canonical)[^>]* href=\"?https?://", html), name
+    vectors = pages[Path("reference/vectors.html")].read_text(encoding="utf-8")
+    for parameter in ("keep_boundaries", "warm_state", "cache_bytes", "forget_sentences"):
+        assert re.search(rf"<tr[^>]*>\s*<td>\s*<code>{parameter}</code>", vectors), parameter
