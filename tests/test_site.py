@@ -103,6 +103,8 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
         assert not re.search(r"<s>", html, flags=re.IGNORECASE), name
         assert not re.search(r"<(?:script|img|iframe)[^>]* src=\"?https?://", html), name
         assert not re.search(r"<link(?![^>]*canonical)[^>]* href=\"?https?://", html), name
+    reference = "".join(path.read_text("utf-8") for name, path in pages.items() if name.parts[0] == "reference")
+    assert {name for name in elmo.__all__ if f'id="elmo.{name}"' not in reference} == set()
     vectors = pages[Path("reference/vectors.html")].read_text(encoding="utf-8")
     for parameter in ("keep_boundaries", "warm_state", "cache_bytes", "forget_sentences"):
         assert re.search(rf"<tr[^>]*>\s*<td>\s*<code>{parameter}</code>", vectors), parameter

@@ -16,10 +16,12 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
+from unittest.mock import patch
 
 from elmo.cli.examples import EXAMPLES
 from elmo.cli.main import VERBS, main
@@ -28,6 +30,8 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 HOME = {ROOT / "README.md": DOCS / "index.md", ROOT / "CHANGELOG.md": DOCS / "changelog.md"}
 
+# Columns that a block of code has on a page.
+_WIDTH = 80
 _LINK = re.compile(r"(?<=\]\()([^)#\s]+)")
 _CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", flags=re.MULTILINE | re.DOTALL)
 
@@ -100,13 +104,14 @@ def _verbs() -> Iterator[str]:
 
 
 def _help(verb: str) -> str:
-    os.environ["COLUMNS"] = "100"
     printed = StringIO()
-    with redirect_stdout(printed), suppress(SystemExit):
+    with patch.dict(os.environ, COLUMNS=str(_WIDTH)), redirect_stdout(printed), suppress(SystemExit):
         main([*verb.split(), "--help"])
     plain = re.sub(r"\x1b\[[0-9;]*m", "", printed.getvalue())
     assert plain.strip(), f"elmo {verb} --help printed nothing"
-    return "\n".join(line.rstrip() for line in plain.strip().splitlines())
+    # What is indented is laid out already; running text is not.
+    lines = (line if line.startswith(" ") else textwrap.fill(line, _WIDTH) for line in plain.strip().splitlines())
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def build(folder: Path) -> int:
