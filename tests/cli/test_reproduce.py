@@ -301,7 +301,7 @@ def test_a_fault_in_the_data_is_told_before_anything_is_written(arguments, tmp_p
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["table4", "ner"], "there is no table or figure 'table4' to reproduce"),
+        (["table9", "ner"], "there is no table or figure 'table9' to reproduce"),
         (["table2", "pos"], "there is no task 'pos'"),
     ],
 )

@@ -5,6 +5,7 @@ annotation where a verb means something else; a field of type Path without a rol
 so no verb has to.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from glob import has_magic
@@ -53,7 +54,10 @@ def check(arguments: object) -> None:
     """Raises the error of the first argument that can't be right: no such input, an output in the way, no such model.
 
     Files that are read come first. TextError, OutputError, ConfigError or WeightFileError, as it would be raised later.
+    One of several processes checks nothing here.
     """
+    if not is_alone():
+        return
     found = list(roles(arguments))
     inputs = [value for _, role, value in found if role == "input"]
     for path in inputs:
@@ -69,6 +73,15 @@ def check(arguments: object) -> None:
             _OUTPUTS[role](value, bool(flags.get("force")))
             for one in inputs if role != "kept folder" else ():
                 require_other_file(one, value, kind="input")
+
+
+def is_alone() -> bool:
+    """Whether this is not one of several processes of torchrun.
+
+    Those must agree on an error and report it once, which takes torch; and one of them could already see what another
+    has begun to write.
+    """
+    return os.environ.get("WORLD_SIZE", "1") == "1"
 
 
 def roles(arguments: object) -> Iterator[tuple[str, Role, Any]]:

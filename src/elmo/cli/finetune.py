@@ -62,7 +62,7 @@ def main(argv: list[str]) -> int:
                 "--resume was given together with --model, --old or settings, but a fine-tuning continues with its "
                 "own. Leave them out, or start another run."
             )
-        if not arguments.resume:
+        if not arguments.resume and is_alone():
             require_unused(arguments.output)
         with joined(arguments.device, arguments.deterministic, arguments.peer_timeout) as ranks:
             found = _run(arguments, ranks)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
-from elmo.cli.early_checks import As
+from elmo.cli.early_checks import As, is_alone
 from elmo.cli.ranks import joined
 from elmo.disk.json_file import read_json, read_toml
 from elmo.errors import ConfigError
@@ -100,7 +100,8 @@ def _require_sense(arguments: Arguments) -> None:
         )
     if not arguments.resume and not arguments.resume_if_begun:
         _defaults(arguments, None)
-        require_unused(arguments.output)
+        if is_alone():
+            require_unused(arguments.output)
 
 
 def _parsed(argv: list[str], recipe: PretrainConfig) -> Arguments:
