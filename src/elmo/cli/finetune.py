@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
-from elmo.cli.early_checks import As
+from elmo.cli.early_checks import As, is_alone
 from elmo.cli.ranks import joined
 from elmo.errors import ConfigError
 from elmo.pretrain.run.unused import require_unused
