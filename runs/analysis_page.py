@@ -116,8 +116,11 @@ def _plain(text: str) -> str:
 
 def _name(row: Record, record: Record) -> str:
     names = {"biLM": record["model"], "random biLM": "random weights", "static": "static vectors"}
-    encoder = names.get(row["encoder"], row["encoder"])
-    return ", ".join(filter(None, (encoder, row["layer"])))
+    encoder, *votes = row["encoder"].split(" k-NN")
+    name = names.get(encoder, encoder) + (" k-NN" if votes else "")
+    if not row["layer"] or row["layer"].startswith("("):
+        return f"{name} {row['layer']}".strip()
+    return ", ".join(filter(None, (name, row["layer"])))
 
 
 def _cell(value: float | None, digits: int) -> str:
