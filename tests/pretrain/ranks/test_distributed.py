@@ -315,10 +315,12 @@ def test_one_thread_is_kept_if_the_user_asked_for_it_and_not_if_torchrun_did(
             monkeypatch.setenv(name, value)
     environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
     parent = subprocess.Popen(
-        [sys.executable, "-c", "input()"],
+        [sys.executable, "-c", "print(flush=True); input()"],
         stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         env=environment | ({} if given is None else {"OMP_NUM_THREADS": given}),
     )
+    assert parent.stdout is not None and parent.stdout.readline()  # before, its environment may not be there to read
     monkeypatch.setattr(os, "getppid", lambda: parent.pid)
     try:
         assert distributed._user_chose_threads() == chosen
