@@ -16,8 +16,17 @@ if [ ! -d "$work/data" ]; then
         --vocab-size 30000 -o "$work/data"
 fi
 
-[ -d "$work/run/model" ] ||
-    elmo pretrain "$here/configs/pretrain/small-en-2.toml" --data "$work/data" -o "$work/run" --resume-if-begun
+# From the bundled model with the new text's vocabulary, not from random weights: a pass is 17,700 steps.
+# (configs/pretrain/small-en-2.toml is the recipe that begins with random weights, and needs four times as many.)
+[ -d "$work/grown" ] || python "$here/runs/grow_vocabulary.py" small-en "$work/data" "$work/grown"
+
+if [ ! -d "$work/run/model" ]; then
+    begin=(--model "$work/grown" --max-steps 17700 --learning-rate 0.0015 --warmup-steps 200 --batch-size 128
+        --unroll-steps 20 --num-negative-samples 2048 --state-reset 0.9 --dropout 0.0 --product-dtype bfloat16 --seed 5
+        --evaluate-every 1000 --evaluation-sentences 800 --comparison-sentences 600 --save-every 100)
+    [ -f "$work/run/checkpoints/latest" ] && begin=(--resume)
+    elmo finetune --data "$work/data" -o "$work/run" "${begin[@]}"
+fi
 
 for set in lm-en lm-en-modern; do
     manifest=$(ls "$text/$set"/manifest.tsv*)
