@@ -17,12 +17,11 @@ fi
 [ -d "$work/grown" ] || python "$here/runs/grow_vocabulary.py" small-ko "$work/data" "$work/grown"
 
 if [ ! -d "$work/run/model" ]; then
-    resume=()
-    [ -f "$work/run/checkpoints/latest" ] && resume=(--resume)
-    elmo finetune --model "$work/grown" --data "$work/data" -o "$work/run" --max-steps "$steps" --learning-rate 0.0015 \
-        --warmup-steps 100 --batch-size 64 --unroll-steps 20 --num-negative-samples 2048 --state-reset 0.9 --dropout 0.1 \
-        --product-dtype bfloat16 --seed 3 --evaluate-every 500 --evaluation-sentences 400 --comparison-sentences 600 \
-        --save-every 100 "${resume[@]}"
+    begin=(--model "$work/grown" --max-steps "$steps" --learning-rate 0.0015 --warmup-steps 100 --batch-size 64
+        --unroll-steps 20 --num-negative-samples 2048 --state-reset 0.9 --dropout 0.1 --product-dtype bfloat16 --seed 3
+        --evaluate-every 500 --evaluation-sentences 400 --comparison-sentences 600 --save-every 100)
+    [ -f "$work/run/checkpoints/latest" ] && begin=(--resume)
+    elmo finetune --data "$work/data" -o "$work/run" "${begin[@]}"
 fi
 [ -d "$work/small-ko" ] || elmo convert "$work/run/model" "$work/small-ko" --to native --dtype float16
 
