@@ -4,7 +4,6 @@ The loss of training is that of the sampled softmax: optimistic, so it stands on
 into a perplexity (docs/specification.md, 6.5).
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from elmo.disk.atomic import new_file
+from elmo.disk.json_file import read_record, read_records
 from elmo.errors import ConfigError, MissingExtraError
 
 SUFFIXES = (".png", ".svg", ".pdf")
@@ -46,9 +46,9 @@ def read_curves(run: Path) -> Curves:
                 f"{run}: there is no {path.name}, so it is no run folder, or its first step is not logged yet. Name a "
                 "folder that 'elmo pretrain' or 'elmo finetune' wrote."
             )
-    recipe = json.loads(config.read_text(encoding="utf-8"))
+    recipe = read_record(config)
     tokens = recipe["batch_size"] * recipe["unroll_steps"]
-    lines = _objects(metrics)
+    lines = [line for _, line in read_records(metrics)]
     losses = [(_tokens_read(line, tokens), line["loss"]) for line in lines if "loss" in line]
     found = _one_for_each_step([line for line in lines if line.get("evaluation") == "valid"])
     if not losses and not found:
@@ -181,14 +181,3 @@ def _smooth(values: np.ndarray, width: int) -> np.ndarray:
     places = np.arange(len(values))
     reach = np.minimum(width, np.minimum(places, len(values) - 1 - places))
     return (sums[places + reach + 1] - sums[places - reach]) / (2 * reach + 1)
-
-
-def _objects(path: Path) -> list[dict[str, Any]]:
-    """The complete lines: a running process may be writing the last one."""
-    found = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            found.append(json.loads(line))
-        except ValueError:
-            continue
-    return found
