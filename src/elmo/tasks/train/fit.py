@@ -190,11 +190,12 @@ class _Fit(Generic[S, E, P]):
 
     def _evaluate(self) -> None:
         """Scores the epoch just done, keeps its weights if they are the best, and saves."""
+        began = time.monotonic()
         try:
             with self.average.in_place():
                 scores, loss = self._dev_scores()
                 done = self._judged(scores, loss)
-                self.folder.record(self._line(done.epoch, scores, loss))
+                self.folder.record(self._line(done.epoch, scores, loss, time.monotonic() - began))
         except StopRequested:
             self._stop()
         self.progress = done
@@ -227,13 +228,14 @@ class _Fit(Generic[S, E, P]):
         predictions = predict_all(self.model, self.task, self.dev, self.settings, self.flag.check)
         return self.task.score(self.dev, predictions), mean_loss(self.model, self.task, self.dev, self.settings)
 
-    def _line(self, epoch: int, scores: Scores, loss: float | None) -> dict[str, Any]:
+    def _line(self, epoch: int, scores: Scores, loss: float | None, scoring_seconds: float) -> dict[str, Any]:
         progress = self.progress
         return {
             "epoch": epoch,
             "loss": round(progress.loss / len(self.batches), 6),
             "learning_rate": self.optimizer.param_groups[0]["lr"],
             "seconds": round(progress.seconds, 3),
+            "scoring_seconds": round(scoring_seconds, 3),
             "examples_per_second": round(self.settings.epoch_passes * len(self.train) / max(progress.seconds, 1e-9), 1),
             "dev": scores,
             "dev_loss": None if loss is None else round(loss, 6),

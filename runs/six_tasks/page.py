@@ -1,0 +1,107 @@
+"""Fills the tables of docs/six-tasks.md from the records in docs/six-tasks/.
+
+    python runs/six_tasks/page.py
+
+A block of the page that begins with `<!-- TABLE -->` (table1, table2, table3, figure1) and ends with `<!-- end -->` is
+made of the records docs/six-tasks/TASK.TABLE.json, as `tables.py --record` wrote them; everything else is left as it
+is. A record with fewer seeds than planned is marked as partial.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from elmo.errors import ElmoError
+from elmo.reproduce.pages.markdown import sentence
+from elmo.reproduce.pages.names import data_name, metric_name
+from elmo.reproduce.pages.tables import aligned, rows, shown, with_interval
+from elmo.reproduce.record import Record
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE = DOCS / "six-tasks.md"
+RECORDS = DOCS / "six-tasks"
+# As the paper's table 1 has them.
+ORDER = ("squad", "snli", "srl", "coref", "ner", "sst")
+
+_BLOCK = re.compile(r"(<!-- (table\d|figure1) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+
+
+def records_of(table: str, folder: Path = RECORDS) -> list[Record]:
+    """The records of a table, in the order of the paper's table 1."""
+    paths = [folder / f"{task}.{table}.json" for task in ORDER]
+    return [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.is_file()]
+
+
+def filled(page: str, folder: Path = RECORDS) -> str:
+    """The page with every block made anew."""
+    return _BLOCK.sub(lambda found: f"{found[1]}{_block(found[2], records_of(found[2], folder))}\n{found[3]}", page)
+
+
+def _block(table: str, records: Sequence[Record]) -> str:
+    if not records:
+        return "No record yet."
+    return "\n".join(_table1(records) if table == "table1" else _one_by_one(records))
+
+
+def _table1(records: Sequence[Record]) -> Iterator[str]:
+    head = ["task, data", "score", "the paper", "without ELMo", "with ELMo", "gain [95 % interval]", "error reduction"]
+    yield from aligned([head, *map(_row, records)])
+    if any(_missing(record) for record in records):
+        yield ""
+        yield '*Rows marked "partial" don\'t have all planned seeds yet; with one seed there is no interval.*'
+    yield ""
+    for record in records:
+        yield from _claims(record, f"{data_name(record)}: ")
+
+
+def _row(record: Record) -> list[str]:
+    data, known = record["decided_on"], record["paper"]["table1"]
+    by_name = {system["system"]: system for system in record["systems"]}
+    (gain,) = record["gains"]
+    theirs = f"{known['baseline']} -> {known['elmo']}, {known['error_reduction']:g} %"
+    reduction = gain[data]["error_reduction"]
+    return [
+        data_name(record) + _missing(record),
+        f"{data} {metric_name(record['metric'])}",
+        f"{theirs} ({known['data']})",
+        shown(by_name["baseline"][data]),
+        shown(by_name["elmo"][data]),
+        with_interval(gain[data]["difference"], gain[data]["interval"]),
+        "" if reduction is None else f"{reduction:.1f} %",
+    ]
+
+
+def _one_by_one(records: Sequence[Record]) -> Iterator[str]:
+    for record in records:
+        yield from (f"### {data_name(record)}{_missing(record)}", "", *aligned(rows(record)), "")
+        yield from (*_claims(record), "")
+
+
+def _missing(record: Record) -> str:
+    """ ", partial: seed 1 of 3"; nothing if all seeds are done."""
+    done, planned = record["seeds"], record["planned_seeds"]
+    if set(planned) <= set(done):
+        return ""
+    return f" (partial: {len(done)} of {len(planned)} seeds)"
+
+
+def _claims(record: Record, before: str = "") -> Iterator[str]:
+    for _, found in groupby(record["claims"], key=lambda one: one["claim"]):
+        yield f"- {before}{sentence(list(found))}"
+
+
+def main() -> int:
+    """Writes the page; the exit code."""
+    try:
+        PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    except ElmoError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,254 @@
+"""The paper's tables on its six tasks: a queue of trainings that goes on where it was, however it ended.
+
+    nice -n 15 python runs/six_tasks/tables.py table1 FOLDER --data DATA --static VECTORS --model small-en
+    python runs/six_tasks/tables.py table1 FOLDER --data DATA --static VECTORS --model small-en --status
+    python runs/six_tasks/tables.py table1 FOLDER --data DATA --static VECTORS --model small-en --record docs/six-tasks
+
+The first command trains; the tables are table1, table2, table3 and figure1. What is trained on what, and how many CPU
+minutes it needs, stands in plan.toml. VECTORS are static vectors of the biLM's own text:
+
+    elmo static TEXT -o VECTORS --seed 1
+
+Trainings go round by round: every task with its first seed, then every task with its second one. After each task of a
+round, FOLDER/TASK/TABLE.json is the record of the seeds that are done. Nothing is trained twice, and tables share
+equal trainings. A training saves its state every two minutes, so kill -9 loses no more than that; Ctrl-C and SIGTERM
+lose nothing. The same command continues.
+
+--status says what is done and how long the rest takes at the measured pace; it can be asked beside a running queue.
+--record copies the records made so far into a folder of the repository, without this machine's paths; a record with
+fewer seeds than planned says so. Then: python runs/six_tasks/page.py
+"""
+
+import argparse
+import statistics
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from elmo.disk.folder_lock import locked
+from elmo.disk.json_file import read_record, read_records, read_toml
+from elmo.errors import ConfigError, ElmoError, Interrupted
+from elmo.reproduce.systems import System, systems_of
+from elmo.tasks.registry import find
+from elmo.tasks.settings import with_table
+from elmo.tasks.train.job import AnyJob, Files, Job, RunOptions
+from elmo.tasks.train.run_facts import write_json_file
+
+PLAN = Path(__file__).with_name("plan.toml")
+TABLES = ("table1", "table2", "table3", "figure1")
+FILES = ("train", "dev", "test")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One task of a table, with all its seeds."""
+
+    table: str
+    task: str
+    name: str
+    """Of the data, for people."""
+    job: AnyJob
+    minutes: dict[str, float]
+    """Planned CPU minutes of a training on all of the data, "baseline" and "elmo"."""
+    seeds: Sequence[int]
+    shares: Sequence[float] = field(default=())
+
+    @property
+    def systems(self) -> list[System]:
+        """What is trained with each seed."""
+        return systems_of(self.table, self.job.settings, self.shares)
+
+    @property
+    def record(self) -> Path:
+        """The record of the seeds that are done."""
+        return self.job.run / f"{self.table}.json"
+
+    def done(self) -> list[int]:
+        """The seeds in the record."""
+        return read_record(self.record)["seeds"] if self.record.is_file() else []
+
+    def planned(self, system: System) -> float:
+        """CPU minutes of one training: a small share still has epochs of a quarter of the data, and the same dev."""
+        kind = "baseline" if system.settings.tokens.encoder == "none" else "elmo"
+        return self.minutes[kind] * max(system.share, 30.0) / 100
+
+
+@dataclass(frozen=True)
+class Training:
+    """One training of the queue, as far as it has come."""
+
+    part: Part
+    system: System
+    seed: int
+
+    @property
+    def folder(self) -> Path:
+        return self.part.job.run / "runs" / self.system.folder / f"seed-{self.seed}"
+
+    @property
+    def is_done(self) -> bool:
+        return (self.folder / "scores.json").is_file()
+
+    @property
+    def planned(self) -> float:
+        """CPU minutes."""
+        return self.part.planned(self.system)
+
+    def measured(self) -> float:
+        """Minutes that its finished epochs took, scoring included."""
+        epochs = [values for _, values in read_records(self.folder / "metrics.jsonl")]
+        return sum(values["seconds"] + values.get("scoring_seconds", 0.0) for values in epochs) / 60
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Trains, tells, or copies; the exit code."""
+    given = _arguments(argv)
+    try:
+        parts = list(planned_parts(given))
+        if given.record is not None:
+            print("\n".join(f"written: {path}" for path in recorded(parts, given.record)))
+        elif given.status:
+            print(status(parts, given.workers))
+        else:
+            given.folder.mkdir(parents=True, exist_ok=True)
+            with locked(given.folder, "'runs/tables.py'"):
+                train_all(parts, given.workers)
+    except ElmoError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("table", choices=TABLES)
+    made.add_argument("folder", type=Path, help="where the queue keeps everything")
+    made.add_argument("--data", type=Path, required=True, help="folder of the data sets that the plan names")
+    made.add_argument("--static", type=Path, required=True, help="static vectors of the biLM's own text")
+    made.add_argument("--model", default="small-en", help="the biLM: a name or a folder")
+    made.add_argument("--plan", type=Path, default=PLAN)
+    made.add_argument("--tasks", nargs="+", help="only these tasks of the plan")
+    made.add_argument("--seeds", nargs="+", type=int, help="in place of the plan's")
+    made.add_argument("--workers", type=int, default=1, help="trainings at a time")
+    made.add_argument("--status", action="store_true", help="only say what is done and what is left")
+    made.add_argument("--record", type=Path, metavar="FOLDER", help="only copy the records made so far there")
+    return made.parse_args(argv)
+
+
+def planned_parts(given: argparse.Namespace) -> Iterator[Part]:
+    """The parts of a table, in the order of the plan. Raises ConfigError for what the plan or the data lack."""
+    plan = read_toml(given.plan)
+    table = plan[given.table]
+    for task in given.tasks or table["tasks"]:
+        if task not in table["tasks"]:
+            raise ConfigError(
+                f"{given.plan}: {given.table} has no task {task!r}, only {', '.join(table['tasks'])}. Name one of them."
+            )
+        own = plan[task]
+        job = _job(task, own, given)
+        seeds = given.seeds or table["seeds"]
+        yield Part(given.table, task, own["name"], job, own["minutes"], seeds, table.get("shares", ()))
+
+
+def _job(task: str, own: dict[str, Any], given: argparse.Namespace) -> AnyJob:
+    found, config = find(task), given.plan.parent / own["config"]
+    settings = with_table(found.settings(), read_toml(config), str(config))
+    more = {**own.get("settings", {}), "static": [str(given.static)], "model": given.model}
+    settings = with_table(settings, more, f"{given.plan}, {task}")
+    paths = [given.data / own["data"] / own[name] for name in FILES]
+    for path in (*paths, given.static):
+        if not path.is_file():
+            raise ConfigError(f"{path}: there is no such file, but the plan's task {task!r} needs it. Check the paths.")
+    options = RunOptions(cache=given.folder / "cache", keep_models=False)
+    return Job(found, settings, Files(*paths), given.folder / task, options)
+
+
+def train_all(parts: Sequence[Part], workers: int) -> None:
+    """Everything that isn't done, round by round. Raises Interrupted when stopped, with everything saved."""
+    # Here, because --status and --record need no torch.
+    from elmo.reproduce.experiment import reproduce
+
+    for last in range(1, 1 + max(len(part.seeds) for part in parts)):
+        for part in parts:
+            seeds = list(part.seeds[:last])
+            if set(seeds) <= set(part.done()):
+                continue
+            _say(f"{part.table}, round {last}: {part.name} ({part.task}), seeds {' '.join(map(str, seeds))}")
+            begun = (part.job.run / f"{part.table}.run.json").is_file()
+            job = part.job.with_options(resume=begun, quiet=False)
+            try:
+                reproduce(part.table, job, seeds=seeds, shares=part.shares or None, name=part.name, workers=workers)
+            except Interrupted:
+                _say(status(parts, workers))
+                raise
+            _say(status(parts, workers))
+
+
+def status(parts: Sequence[Part], workers: int = 1) -> str:
+    """What is done, and how long the rest takes at the pace of what is done."""
+    trainings = trainings_of(parts)
+    done = [one for one in trainings if one.is_done]
+    lines = [f"{part.task:6} {_line(part)}" for part in parts]
+    lines.append(f"done: {len(done)} of {len(trainings)} trainings in {_hours(sum(one.measured() for one in done))}")
+    left = minutes_left(trainings)
+    pace = "at the measured pace" if done else "of CPU, as planned"
+    side_by_side = f", {workers} at a time" if workers > 1 else ""
+    lines.append(f"left: about {_hours(left / workers)} {pace}{side_by_side}" if left else "left: nothing")
+    return "\n".join(lines)
+
+
+def trainings_of(parts: Sequence[Part]) -> list[Training]:
+    """Every training of the parts once."""
+    every = [Training(part, system, seed) for part in parts for system in part.systems for seed in part.seeds]
+    return list({one.folder: one for one in every}.values())
+
+
+def minutes_left(trainings: Sequence[Training]) -> float:
+    """Of the trainings that aren't done: the mean of the same system's others, else the plan at the general pace."""
+    done = [one for one in trainings if one.is_done]
+    planned = sum(one.planned for one in done)
+    pace = sum(one.measured() for one in done) / planned if planned else 1.0
+    return sum(_expected(one, done, pace) for one in trainings if not one.is_done)
+
+
+def _expected(training: Training, done: Sequence[Training], pace: float) -> float:
+    like = [one.measured() for one in done if one.folder.parent == training.folder.parent]
+    whole = statistics.fmean(like) if like else training.planned * pace
+    return max(0.0, whole - training.measured())
+
+
+def _line(part: Part) -> str:
+    own = trainings_of([part])
+    seeds = f"record of {len(part.done())} of {len(part.seeds)} seeds" if part.done() else "no record yet"
+    return f"{sum(one.is_done for one in own):2} of {len(own)} trainings; {seeds}; {part.name}"
+
+
+def recorded(parts: Sequence[Part], folder: Path) -> Iterator[Path]:
+    """Copies of the records there are, with the planned seeds and without paths of this machine."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in parts:
+        if part.record.is_file():
+            path = folder / f"{part.task}.{part.table}.json"
+            write_json_file(path, {**portable(read_record(part.record)), "planned_seeds": list(part.seeds)})
+            yield path
+
+
+def portable(record: dict[str, Any]) -> dict[str, Any]:
+    """The record with file names in place of paths."""
+    settings = {**record["settings"], "model": Path(record["settings"]["model"]).name}
+    settings["static"] = [Path(file).name for file in settings["static"]]
+    return {**record, "settings": settings, "files": {name: Path(file).name for name, file in record["files"].items()}}
+
+
+def _hours(minutes: float) -> str:
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

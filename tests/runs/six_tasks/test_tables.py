@@ -1,0 +1,194 @@
+"""The queue of the paper's tables: it goes on where it was, tells what is left, and gives records at any time."""
+
+import importlib.util
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from elmo.weights.native.write import write
+
+SCRIPTS = Path(__file__).resolve().parents[3] / "runs" / "six_tasks"
+
+PLAN = """
+[table1]
+tasks = ["ner", "sst"]
+seeds = [1, 2]
+
+[table3]
+tasks = ["ner"]
+seeds = [1]
+
+[ner]
+name = "towns"
+config = "ner.toml"
+data = "towns"
+train = "train.conll"
+dev = "dev.conll"
+test = "dev.conll"
+settings = { epochs = 2 }
+minutes = { baseline = 2, elmo = 4 }
+
+[sst]
+name = "films"
+config = "sst.toml"
+data = "films"
+train = "train.tsv"
+dev = "train.tsv"
+test = "train.tsv"
+minutes = { baseline = 1, elmo = 1 }
+"""
+
+
+def script(name: str) -> ModuleType:
+    """One of the scripts as a module."""
+    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def tables() -> ModuleType:
+    return script("tables")
+
+
+@pytest.fixture
+def place(tmp_path: Path, tiny_bilm) -> Path:
+    """A plan of two tasks with their data, a model and static vectors."""
+    chance = random.Random(0)
+    words = ["the O", "saw O", "Anna B-PER", "Rome B-LOC"]
+    sentences = ["\n".join(chance.choices(words, k=4)) for _ in range(40)]
+    (tmp_path / "data" / "towns").mkdir(parents=True)
+    for part in ("train", "dev"):
+        text = "\n\n".join([*sentences, "Anna B-PER\nRome B-LOC"])
+        (tmp_path / "data" / "towns" / f"{part}.conll").write_text(text + "\n")
+    (tmp_path / "data" / "films").mkdir()
+    lines = [f"{label}\ta {word} film" for label, word in chance.choices([("0", "bad"), ("1", "good")], k=20)]
+    (tmp_path / "data" / "films" / "train.tsv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "vectors.txt").write_text("".join(f"{word} 1 0\n" for word in ("the", "Anna", "bad", "film")))
+    (tmp_path / "plan.toml").write_text(PLAN)
+    (tmp_path / "ner.toml").write_text("hidden_sizes = [4]\ncharacter_filters = 2\nbatch_size = 10\nepochs = 9\n")
+    (tmp_path / "sst.toml").write_text("hidden_size = 4\nepochs = 1\n")
+    write(tiny_bilm.to_checkpoint(), tmp_path / "model")
+    return tmp_path
+
+
+def arguments(place: Path, table: str = "table1", name: str = "out") -> list[str]:
+    files = ["--data", str(place / "data"), "--static", str(place / "vectors.txt"), "--model", str(place / "model")]
+    return [table, str(place / name), *files, "--plan", str(place / "plan.toml")]
+
+
+def results(place: Path, name: str) -> dict[str, dict]:
+    found = sorted((place / name).glob("*/table1.json"))
+    return {path.parent.name: json.loads(path.read_text()) for path in found}
+
+
+def test_before_anything_is_trained_the_plan_says_how_long_it_takes(tables, place, capsys):
+    assert tables.main([*arguments(place), "--status"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "ner     0 of 4 trainings; no record yet; towns"
+    assert told[2:] == ["done: 0 of 8 trainings in 0 min", "left: about 16 min of CPU, as planned"]
+    assert not (place / "out").exists()
+
+
+def test_figure_1_counts_a_small_share_as_more_than_its_share(tables, place):
+    (place / "plan.toml").write_text(PLAN + '\n[figure1]\ntasks = ["ner"]\nseeds = [1]\nshares = [1, 100]\n')
+    parts = list(tables.planned_parts(tables._arguments(arguments(place, "figure1"))))
+    assert tables.minutes_left(tables.trainings_of(parts)) == pytest.approx((2 + 4) * 1.3)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (["--tasks", "srl"], "table1 has no task 'srl', only ner, sst"),
+        (["--data", "nowhere"], "there is no such file, but the plan's task 'ner' needs it"),
+        (["--plan", "nowhere.toml"], "nowhere.toml: there is no such file"),
+    ],
+)
+def test_what_the_plan_or_the_data_lack_is_said(tables, place, capsys, change, message):
+    assert tables.main([*arguments(place), *change, "--status"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_record_has_no_path_of_this_machine(tables):
+    settings = {"model": "/a/b/small-en", "static": ["/a/vectors.txt"], "epochs": 3}
+    found = tables.portable({"settings": settings, "files": {"train": "/a/c/train.conll"}, "seeds": [1]})
+    assert found["settings"] == {"model": "small-en", "static": ["vectors.txt"], "epochs": 3}
+    assert found["files"] == {"train": "train.conll"}
+
+
+def test_the_page_says_what_its_records_say():
+    page = script("page")
+    text = page.PAGE.read_text(encoding="utf-8")
+    assert page.filled(text) == text, "run: python runs/six_tasks/page.py"
+    for path in page.RECORDS.glob("*.json"):
+        assert "/" not in json.loads(path.read_text(encoding="utf-8"))["settings"]["model"]
+
+
+@pytest.mark.slow
+def test_killed_it_goes_on_round_by_round_and_ends_the_same(tables, place, capsys, monkeypatch, one_thread):
+    assert tables.main(arguments(place, name="whole")) == 0
+    rounds = [line for line in capsys.readouterr().err.splitlines() if line.startswith("table1, round")]
+    assert [line.split(":")[0][-1] + line.split("(")[1][:3] for line in rounds] == ["1ner", "1sst", "2ner", "2sst"]
+
+    killed(place, arguments(place, name="cut"), once_there=place / "cut" / "ner" / "table1.json")
+    assert results(place, "cut")["ner"]["seeds"] == [1]
+    assert tables.main([*arguments(place, name="cut"), "--record", str(place / "records")]) == 0
+    partial = json.loads((place / "records" / "ner.table1.json").read_text())
+    assert (partial["seeds"], partial["planned_seeds"]) == ([1], [1, 2])
+    before = {path: path.stat().st_mtime_ns for path in (place / "cut" / "ner" / "runs").rglob("scores.json")}
+
+    assert tables.main(arguments(place, name="cut")) == 0
+    assert results(place, "cut") == results(place, "whole")
+    after = {path: path.stat().st_mtime_ns for path in before if path.parent.name == "seed-1"}
+    assert after and after.items() <= before.items()
+
+    capsys.readouterr()
+    assert tables.main([*arguments(place, name="cut"), "--status"]) == 0
+    assert capsys.readouterr().out.endswith("left: nothing\n")
+    # Table 3 trains the same network with ELMo at the input: it isn't trained again.
+    assert tables.main(arguments(place, "table3", name="cut")) == 0
+    assert "input only, seed 1: finished before" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_the_page_shows_what_is_there_and_marks_what_is_partial(tables, place, one_thread):
+    page = script("page")
+    assert tables.main([*arguments(place), "--seeds", "1", "2", "--tasks", "ner"]) == 0
+    assert tables.main([*arguments(place), "--tasks", "ner", "--record", str(place / "records")]) == 0
+    blocks = "<!-- table1 -->\n<!-- end -->\n<!-- table2 -->\nold\n<!-- end -->\n"
+    text = page.filled(blocks, place / "records")
+    assert "| towns (named entities) | test F1 | 90.15 -> 92.22, 21 % (CoNLL-2003, F1) |" in text
+    assert "partial" not in text
+    assert "- towns (named entities): " in text
+    assert text.endswith("<!-- table2 -->\nNo record yet.\n<!-- end -->\n")
+    record = json.loads((place / "records" / "ner.table1.json").read_text())
+    (place / "records" / "ner.table1.json").write_text(json.dumps(record | {"planned_seeds": [1, 2, 3, 4]}))
+    assert "towns (named entities) (partial: 2 of 4 seeds)" in page.filled(blocks, place / "records")
+    shutil.copy(place / "records" / "ner.table1.json", place / "records" / "ner.table2.json")
+    assert "### towns (named entities) (partial: 2 of 4 seeds)" in page.filled(blocks, place / "records")
+
+
+def killed(place: Path, command: list[str], once_there: Path) -> None:
+    """Runs the queue and kills it as soon as a file is there."""
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(
+        [sys.executable, str(SCRIPTS / "tables.py"), *command], env=environment, stderr=subprocess.DEVNULL
+    )
+    for _ in range(6000):
+        if once_there.is_file():
+            break
+        assert process.poll() is None, "ended by itself"
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
