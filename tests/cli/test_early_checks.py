@@ -122,6 +122,11 @@ CASES = {
     "convert: in the way": ("convert {}/deaf {}/tagger", "exists already"),
     "convert: a file": ("convert {}/deaf {}/taken --force", "is a file, but a folder"),
     "reproduce: no data": ("reproduce table2 ner --train {}/none -o {}/run", "there is no such file"),
+    "serve: no model": ("serve {}/no-model", "no model of that name"),
+    "serve: damaged config": ("serve {}/damaged --port 0", "is not valid JSON"),
+    "serve: no second model": ("serve {}/deaf {}/no-model", "no model of that name"),
+    "serve: no keys": ("serve {}/deaf --api-key-file {}/none", "{}/none: there is no such file"),
+    "finetune: a file": ("finetune --data {}/prepared -o {}/taken", "is not a folder"),
     "bench: no text": ("bench {}/none", "there is no such file"),
     "bench: no model": ("bench -m {}/no-model", "no model of that name"),
     "plot: no run": ("plot {}/none -o {}/new.png", "there is no such folder"),
@@ -183,7 +188,7 @@ def test_it_is_refused_before_torch_is_imported(case: str, outcomes: dict, folde
 def test_every_verb_that_loads_a_model_has_cases() -> None:
     tried = {line.split()[0] for line, _ in CASES.values()}
     without_torch = {"models", "inspect", "download", "prepare", "static", "doctor", "explore"}
-    assert set(VERBS) - without_torch - tried <= {"serve"}  # whose only argument of this kind is bench's
+    assert set(VERBS) == without_torch | tried
 
 
 def test_every_path_among_the_arguments_has_a_role() -> None:
@@ -195,7 +200,7 @@ def test_every_path_among_the_arguments_has_a_role() -> None:
             if is_dataclass(arguments) and isinstance(arguments, type) and arguments.__module__ == module.__name__:
                 found |= {(name, field): role for field, role in _declared(arguments)}
     outputs = {place: role for place, role in found.items() if place[1] in ("output", "cache", "per_token", "figure")}
-    assert set(outputs.values()) <= {"output file", "output folder", "kept folder", "unchecked"}
+    assert set(outputs.values()) <= {"output file", "output folder", "kept folder", "run folder", "unchecked"}
     assert {place for place, role in found.items() if role == "unchecked"} == {
         ("embed", "inputs"), ("embed", "output"), ("inspect", "model"), ("perplexity", "inputs"),
         ("perplexity", "model"), ("scores", "inputs"), ("scores", "model"), ("substitutes", "inputs"),

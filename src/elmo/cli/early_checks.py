@@ -27,6 +27,7 @@ Role = Literal[
     "output file",
     "output folder",
     "kept folder",  # an output that may be there: a run to resume, a cache
+    "run folder",  # of a pretraining: it may be there if it is resumed
     "unchecked",  # by the verb itself
 ]
 
@@ -56,7 +57,7 @@ def check(arguments: object) -> None:
     Files that are read come first. TextError, OutputError, ConfigError or WeightFileError, as it would be raised later.
     One of several processes checks nothing here.
     """
-    if not is_alone():
+    if not _is_alone():
         return
     found = list(roles(arguments))
     inputs = [value for _, role, value in found if role == "input"]
@@ -70,12 +71,12 @@ def check(arguments: object) -> None:
     for _, role, value in found:
         if role in _OUTPUTS:
             require_possible(value)
-            _OUTPUTS[role](value, bool(flags.get("force")))
-            for one in inputs if role != "kept folder" else ():
+            _OUTPUTS[role](value, flags)
+            for one in inputs if role in ("output file", "output folder") else ():
                 require_other_file(one, value, kind="input")
 
 
-def is_alone() -> bool:
+def _is_alone() -> bool:
     """Whether this is not one of several processes of torchrun.
 
     Those must agree on an error and report it once, which takes torch; and one of them could already see what another
@@ -173,9 +174,17 @@ def check_language_model(model: str | None) -> None:
     _check_language_model(model, {})
 
 
-def _check_kept_folder(folder: Path, _: bool) -> None:
+def _check_kept_folder(folder: Path, _: Flags) -> None:
     if folder.exists():
         _check_folder(folder, {})
+
+
+def _check_run_folder(folder: Path, flags: Flags) -> None:
+    from elmo.pretrain.run.unused import require_unused
+
+    _check_kept_folder(folder, flags)
+    if not flags.get("resume") and not flags.get("resume_if_begun"):
+        require_unused(folder)
 
 
 _WITH_CONTENT: dict[Role, Callable[[Any, Flags], None]] = {
@@ -186,8 +195,9 @@ _WITH_CONTENT: dict[Role, Callable[[Any, Flags], None]] = {
     "language model": _check_language_model,
     "named model": _check_model,
 }
-_OUTPUTS: dict[Role, Callable[[Path, bool], None]] = {
-    "output file": lambda path, force: require_free(path, force=force),
-    "output folder": lambda path, force: require_free_folder(path, force=force),
+_OUTPUTS: dict[Role, Callable[[Path, Flags], None]] = {
+    "output file": lambda path, flags: require_free(path, force=bool(flags.get("force"))),
+    "output folder": lambda path, flags: require_free_folder(path, force=bool(flags.get("force"))),
     "kept folder": _check_kept_folder,
+    "run folder": _check_run_folder,
 }

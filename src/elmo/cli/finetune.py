@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
-from elmo.cli.early_checks import As, is_alone
+from elmo.cli.early_checks import As
 from elmo.cli.ranks import joined
 from elmo.errors import ConfigError
-from elmo.pretrain.run.unused import require_unused
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.process.device import Device
 from elmo.process.stop_flag import stop_flag
@@ -28,7 +27,7 @@ class Arguments:
 
     data: Annotated[Path, As("prepared data")]
     """Folder that 'elmo prepare' made with the model's vocabulary; its valid text is the new domain's held-out text."""
-    output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
+    output: Annotated[Path, As("run folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
     """Folder of the run: metrics, checkpoints, perplexities.json, the new model."""
     model: Annotated[str | None, As("language model"), tyro.conf.arg(aliases=["-m"])] = None
     """A name, a folder or file, or a hub id; it needs a softmax (default: $ELMO_MODEL, or the bundled model)."""
@@ -62,8 +61,6 @@ def main(argv: list[str]) -> int:
                 "--resume was given together with --model, --old or settings, but a fine-tuning continues with its "
                 "own. Leave them out, or start another run."
             )
-        if not arguments.resume and is_alone():
-            require_unused(arguments.output)
         with joined(arguments.device, arguments.deterministic, arguments.peer_timeout) as ranks:
             found = _run(arguments, ranks)
             if ranks.is_first:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
-from elmo.cli.early_checks import As, is_alone
+from elmo.cli.early_checks import As
 from elmo.cli.ranks import joined
 from elmo.disk.json_file import read_json, read_toml
 from elmo.errors import ConfigError
-from elmo.pretrain.run.unused import require_unused
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.process.device import Device
 from elmo.process.stop_flag import stop_flag
@@ -30,7 +29,7 @@ class Arguments:
 
     data: Annotated[Path, As("prepared data")]
     """Folder that 'elmo prepare' made."""
-    output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
+    output: Annotated[Path, As("run folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
     """Folder of the run: metrics, checkpoints, the finished model."""
     config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
     """TOML file of settings; flags beside it win."""
@@ -100,8 +99,6 @@ def _require_sense(arguments: Arguments) -> None:
         )
     if not arguments.resume and not arguments.resume_if_begun:
         _defaults(arguments, None)
-        if is_alone():
-            require_unused(arguments.output)
 
 
 def _parsed(argv: list[str], recipe: PretrainConfig) -> Arguments:

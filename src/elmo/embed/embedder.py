@@ -133,7 +133,7 @@ class Embedder:
     @known_keywords
     def from_pretrained(
         cls,
-        model: hub.Model = None,
+        model: hub.Model | Checkpoint = None,
         *,
         device: str = "auto",
         dtype: str = "float32",
@@ -145,14 +145,16 @@ class Embedder:
     ) -> Self:
         """Load a model: a name, folder, file or hub id, or a pair (options.json, weights.hdf5).
 
-        None: the model named by the environment variable ELMO_MODEL, else the bundled one.
+        None: the model named by the environment variable ELMO_MODEL, else the bundled one. A `Checkpoint` is taken as
+        it is, for instance one from `elmo.weights.formats.read`.
         `device`: "auto" takes a GPU if there is one; or any torch device. Only those other than "cpu" need torch.
         `warm_state`: default: the one stored with the model. The others: see the class.
         Raises WeightFileError if there is no sound model, ConfigError for impossible settings.
         """
         place = device_name(device)
         chosen_type(dtype, place)  # before a large model is read
-        checkpoint = formats.read(hub.resolve(model), with_softmax=False)
+        is_read = isinstance(model, Checkpoint)
+        checkpoint = model if is_read else formats.read(hub.resolve(model), with_softmax=False)
         warm_state = checkpoint.warm_state if warm_state is None else warm_state
         if state == "warm" and warm_state is None:
             raise ConfigError(_NO_WARM_STATE)

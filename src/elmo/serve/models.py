@@ -1,7 +1,7 @@
 """ServedModel: a name that requests use, the embedder for it, and what would stand in a gap if the model knows."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,10 +45,13 @@ class ServedModel:
         It is served under the last part of its path or hub id.
         """
         files = hub.resolve(model)
-        embedder = Embedder.from_pretrained(files, device=device, dtype=dtype, state=state)
+        # With the softmax: a damaged one is refused now, not at the first request that needs it.
+        checkpoint = formats.read(files)
+        has_softmax = checkpoint.softmax is not None
+        network = replace(checkpoint, softmax=None)
+        embedder = Embedder.from_pretrained(network, device=device, dtype=dtype, state=state)
         folder = files[0] if isinstance(files, tuple) else files
         name = model.rstrip("/") if model else folder.name
-        has_softmax = formats.read(files).softmax is not None
         # The language model, unlike the vectors, is computed by torch alone.
         language_model = _LanguageModel(files, device) if has_softmax and has_torch() else None
         return cls(Path(name).name, embedder, language_model)

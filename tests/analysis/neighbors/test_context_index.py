@@ -1,5 +1,7 @@
 """ContextIndex: exact neighbors, files that are checked before they are believed, any number of threads."""
 
+import json
+import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -171,6 +173,26 @@ def test_a_damaged_file_is_found(folder, name, kind, tmp_path):
     with pytest.raises(ElmoError, match="index is damaged|holds no context index"):
         ContextIndex(tmp_path / "copy")
         check_sums(tmp_path / "copy")  # a flipped bit of a vector is found by reading all of them
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("num_layers", 10**12), ("num_layers", True), ("sha256", []), ("sha256", None), ("dim", 10**400)],
+)
+def test_facts_that_are_made_up_are_refused_at_once(folder, name, value):
+    facts = json.loads((folder / "index.json").read_text(encoding="utf-8"))
+    (folder / "index.json").write_text(json.dumps({**facts, name: value}), encoding="utf-8")
+    with pytest.raises(TextError, match="index is damaged"):
+        ContextIndex(folder)
+
+
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(folder):
+    for name in ("index.json", "words.txt", "starts.npy"):
+        (folder / name).rename(folder / "kept")
+        os.mkfifo(folder / name)
+        with pytest.raises(TextError, match="index"):
+            ContextIndex(folder)
+        (folder / "kept").rename(folder / name)
 
 
 def test_a_query_has_other_words_and_the_same_word_for_each_layer(folder, embedder):

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from elmo.errors import TextError
+from elmo.disk.bounded import read_bytes
+from elmo.disk.json_file import read_json
+from elmo.errors import TextError, WeightFileError
 
 SCHEMA = 2
 FACTS_FILE, SENTENCES_FILE, WORDS_FILE = "index.json", "sentences.txt", "words.txt"
@@ -120,23 +122,29 @@ def _facts(folder: Path) -> IndexFacts:
         raise TextError(
             f"{folder}: holds no context index: {FACTS_FILE} is missing. Make one: elmo index TEXT -o FOLDER"
         )
-    with path.open("rb") as file:
-        data = file.read(_FACTS_BYTES + 1)
     try:
-        values = json.loads(data[:_FACTS_BYTES])
+        values = read_json(path, limit=_FACTS_BYTES)
         facts = IndexFacts(**{field.name: values[field.name] for field in fields(IndexFacts)})
         counts = (facts.num_tokens, facts.num_sentences, facts.num_words, facts.num_layers, facts.dim)
-        if facts.schema != SCHEMA or not all(isinstance(count, int) and count > 0 for count in counts):
+        if facts.schema != SCHEMA or not all(type(count) is int and count > 0 for count in counts):
             raise ValueError
-    except (ValueError, KeyError, TypeError):
+        # Each file has its hash here, so a number of layers that is made up is refused before files are looked for.
+        is_complete = facts.num_layers < len(facts.sha256) and set(facts.sha256) == set(file_names(facts.num_layers))
+        if not is_complete:
+            raise ValueError
+    except (WeightFileError, ValueError, KeyError, TypeError):
         raise _damaged(path, f"is no description of an index of schema {SCHEMA}") from None
     return facts
 
 
 def _text(path: Path, facts: IndexFacts) -> list[str]:
-    if path.stat().st_size > _TEXT_BYTES or sha256(path) != facts.sha256.get(path.name):
+    try:
+        content = read_bytes(path, limit=_TEXT_BYTES)
+    except OSError as error:
+        raise _damaged(path, f"can't be read ({error.strerror})") from None
+    if hashlib.sha256(content).hexdigest() != facts.sha256.get(path.name):
         raise _damaged(path, "doesn't have the SHA-256 that index.json says")
-    return path.read_text(encoding="utf-8").splitlines()
+    return content.decode("utf-8").splitlines()
 
 
 def _array(path: Path, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
