@@ -13,6 +13,8 @@ Every message has three parts: what is wrong, with the values; why; the next ste
 The command line prints the message and ends with `exit_code`.
 """
 
+from pathlib import Path
+
 
 class ElmoError(Exception):
     """Base of all errors raised on purpose."""
@@ -57,3 +59,11 @@ class Interrupted(ElmoError):
     """A long run was asked to stop; what it had is saved and the run can be resumed."""
 
     exit_code = 75
+
+
+def paths_count_from() -> str:
+    """For the message about a path that leads nowhere: the folder from which relative paths count."""
+    try:
+        return f"Paths count from {Path.cwd()}"
+    except FileNotFoundError:  # somebody has removed it, with a process in it
+        return "Paths count from the working folder, which was removed: change to another one"

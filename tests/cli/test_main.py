@@ -108,6 +108,16 @@ def test_debug_anywhere_shows_the_traceback_and_is_no_argument_of_the_verb(verb_
     assert told.endswith("bad. Mend it.\n")
 
 
+def test_a_working_folder_that_was_removed_is_told(tmp_path, monkeypatch, capsys):
+    (tmp_path / "removed").mkdir()
+    monkeypatch.chdir(tmp_path / "removed")
+    (tmp_path / "removed").rmdir()
+    for arguments in (["inspect", "no-model"], ["embed", "text.txt", "-o", "out.h5"], ["plot", "run", "-o", "a.png"]):
+        assert main(arguments) == 2
+        assert "the working folder, which was removed: change to another one" in capsys.readouterr().err
+    assert main(["embed", "the bank", "-m", "small-en", "--json"]) == 0  # nothing here is a path
+
+
 def test_a_reader_that_has_enough_ends_the_command_quietly():
     code = (
         "import os, sys\nfrom elmo.cli import main, models\n"

@@ -332,6 +332,8 @@ def test_what_is_no_sentence_is_named_with_its_place(embedder, sentences, messag
         ([0.5, 0.5], "2 weights.*3 layers"),
         ([0.5, 0.5, "x"], "chooses no layers"),
         ([0.5, 0.5, float("nan")], "finite"),
+        ([1e308, 1e308, 1e308], "float32 can't hold"),
+        ([10**400, 0, 0], "chooses no layers"),
     ],
 )
 def test_impossible_layers_are_refused_before_anything_is_computed(embedder, layers, message):

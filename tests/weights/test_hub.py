@@ -105,9 +105,9 @@ def test_anything_else_lists_the_bundled_models_and_asks_no_network(bundled, mod
         resolve(model)
 
 
-@pytest.mark.parametrize("model", ["", 3, b"x"])
+@pytest.mark.parametrize("model", ["", 3, b"x", (None, None), ("options.json", 3)])
 def test_what_names_no_model_is_a_config_error(model):
-    with pytest.raises(ConfigError, match="must be a name, a path or a pair"):
+    with pytest.raises(ConfigError, match="must be a name, a path or a pair|a pair is two paths"):
         resolve(model)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
 from elmo.disk.output import require_free, require_free_folder, require_possible
-from elmo.errors import ConfigError, WeightFileError
+from elmo.errors import ConfigError, WeightFileError, paths_count_from
 from elmo.text.text_file import check_is_text_file, require_other_file
 
 Role = Literal[
@@ -133,7 +133,7 @@ def _roles_of_tokens(tokens: Any) -> Iterator[tuple[str, Role, Any]]:
 def _check_folder(path: Path, _: Flags) -> None:
     if not path.is_dir():
         what = "is not a folder" if path.exists() else "there is no such folder"
-        raise ConfigError(f"{path}: {what}. Paths count from {Path.cwd()}; check the spelling.")
+        raise ConfigError(f"{path}: {what}. {paths_count_from()}; check the spelling.")
 
 
 def _check_prepared(path: Path, _: Flags) -> None:

@@ -16,7 +16,7 @@ from elmo.cli.arguments import parsed
 from elmo.cli.display_width import padded, shortened, width
 from elmo.cli.early_checks import As
 from elmo.cli.text_input import ReadingFlags, say, text_input, vocabulary_of
-from elmo.errors import ConfigError, TextError
+from elmo.errors import ConfigError, TextError, paths_count_from
 from elmo.process.device import Device
 from elmo.text.first_look.sample import first_look, look_at
 from elmo.text.reading.placed import PlacedSentence, placed_in
@@ -261,7 +261,7 @@ def _text_to_show(arguments: Arguments) -> str:
     if not any(character.isspace() for character in text):
         if Path(text).suffix.lower() in _FILE_ENDINGS or "/" in text:
             raise TextError(
-                f"{text}: there is no such file. Paths count from {Path.cwd()}; check the spelling. If it is a token "
+                f"{text}: there is no such file. {paths_count_from()}; check the spelling. If it is a token "
                 f"to be shown, pass it on standard input: echo '{text}' | elmo embed -"
             )
         if not arguments.quiet:

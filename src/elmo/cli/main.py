@@ -12,11 +12,10 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
-from pathlib import Path
 
 import elmo
 from elmo.cli.streams import open_closed_streams, to_null_device
-from elmo.errors import ElmoError, Interrupted, MissingExtraError
+from elmo.errors import ElmoError, Interrupted, MissingExtraError, paths_count_from
 from elmo.process.memory import is_out_of_memory
 
 # Each verb is the file of its name beside this one, with a function `main(argv) -> int`.
@@ -194,6 +193,8 @@ def _file_message(error: OSError) -> str | None:
             f"{place}: {error.strerror}. This user may not read or write there. Change its permissions "
             "('ls -ld' shows them), or name another place."
         )
+    if isinstance(error, FileNotFoundError) and error.filename is None:
+        return f"{paths_count_from()}."  # only the name of the working folder is asked for without a name
     if isinstance(error, FileNotFoundError | IsADirectoryError | NotADirectoryError | FileExistsError):
-        return f"{place}: {error.strerror}. Paths count from {Path.cwd()}. Check the path."
+        return f"{place}: {error.strerror}. {paths_count_from()}. Check the path."
     return None

@@ -15,7 +15,7 @@ from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
 from elmo.corpus.prepare import OnProgress, prepare
 from elmo.corpus.settings import CorpusSettings
-from elmo.errors import ElmoError, TextError
+from elmo.errors import ElmoError, TextError, paths_count_from
 from elmo.process.stop_flag import stop_flag
 from elmo.text.first_look.sample import first_look
 from elmo.text.reading.settings import Reading
@@ -96,7 +96,7 @@ def _vocabulary_file(given: str | None) -> str | None:
         return given
     if not Path(given).exists() and given not in bundled_folders():
         raise TextError(
-            f"--vocabulary {given}: there is no such file, and no model of that name. Paths count from {Path.cwd()}; "
+            f"--vocabulary {given}: there is no such file, and no model of that name. {paths_count_from()}; "
             f"bundled models: {', '.join(sorted(bundled_folders()))}."
         )
     folder = resolve(given)

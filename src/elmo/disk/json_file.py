@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo.disk.bounded import read_bytes
-from elmo.errors import ConfigError, WeightFileError
+from elmo.errors import ConfigError, WeightFileError, paths_count_from
 
 _CONFIG_BYTES = 1 << 20
 _RECORD_BYTES = 1 << 28
@@ -68,8 +68,7 @@ def _text(path: Path, limit: int) -> str:
     try:
         return read_bytes(path, limit=limit).decode("utf-8")
     except FileNotFoundError:
-        here = Path.cwd()
-        raise ConfigError(f"{path}: there is no such file. Paths count from {here}; check the spelling.") from None
+        raise ConfigError(f"{path}: there is no such file. {paths_count_from()}; check the spelling.") from None
     except OSError as error:
         raise ConfigError(f"{path}: can't be read: {error.strerror or error}. Check the file.") from None
 

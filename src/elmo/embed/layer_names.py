@@ -15,6 +15,9 @@ Layers = str | int | Sequence[float]
 
 NAMES = ("all", "average", "top")
 
+# Times any layer's values a sum of such weights is still far from what float32 holds, 3.4e38.
+_LARGEST_WEIGHT = 1e30
+
 
 def parse_layers(text: str) -> Layers:
     """What the command line has: "all", "average", "top", an index, or weights with commas between them."""
@@ -66,7 +69,7 @@ def _one(index: int, num_layers: int) -> tuple[float, ...]:
 def _checked_weights(layers: Any, num_layers: int) -> tuple[float, ...]:
     try:
         weights = tuple(float(weight) for weight in layers)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise _not_a_choice(layers, num_layers) from None
     if len(weights) != num_layers:
         raise ConfigError(
@@ -75,6 +78,11 @@ def _checked_weights(layers: Any, num_layers: int) -> tuple[float, ...]:
         )
     if not all(math.isfinite(weight) for weight in weights):
         raise ConfigError(f"layers is {list(weights)}, but a sum needs finite weights. Check how they were computed.")
+    if max(map(abs, weights)) > _LARGEST_WEIGHT:
+        raise ConfigError(
+            f"layers is {list(weights)}, but a weight above {_LARGEST_WEIGHT:g} would make sums that float32 can't "
+            "hold. Check how the weights were computed."
+        )
     return weights
 
 

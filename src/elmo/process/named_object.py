@@ -2,7 +2,6 @@
 
 import pkgutil
 import sys
-from pathlib import Path
 
 from elmo.errors import ConfigError
 
@@ -13,15 +12,15 @@ def named_object(name: str, what: str) -> object:
     `what`: what it should be, for messages ("tokenizer"). Raises ConfigError if there is no such object.
     """
     # A program's own folder is on the path, not the one it was started in.
-    path, here = list(sys.path), str(Path.cwd())
-    if here not in path:
-        sys.path.append(here)
+    path = list(sys.path)
+    if "" not in path:
+        sys.path.append("")
     try:
         return pkgutil.resolve_name(name)
     except (ImportError, AttributeError, ValueError) as error:
         raise ConfigError(
             f"the {what} {name!r} can't be found: {error}. Name it as module:object, where the module is installed or "
-            f"in {here}."
+            "in the current folder."
         ) from None
     finally:
         sys.path[:] = path

@@ -28,12 +28,12 @@ def checked_encoding(encoding: str) -> str:
     """The name to decode with; ConfigError if there is none such, or its lines don't end with the byte 0x0A."""
     try:
         splits_at_newline = b"a\n".decode(encoding) == "a\n"
-    except LookupError:
+    except UnicodeError:
+        splits_at_newline = False
+    except (LookupError, ValueError):  # ValueError: a NUL in the name
         raise ConfigError(
             f"encoding is {encoding!r}, which is no text encoding Python knows. Use for instance utf-8 or latin-1."
         ) from None
-    except UnicodeError:
-        splits_at_newline = False
     if not splits_at_newline:
         raise ConfigError(
             f"encoding is {encoding!r}, in which lines don't end with the byte 0x0A, so they can't be told apart. "

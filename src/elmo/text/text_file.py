@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args
 
-from elmo.errors import ConfigError, MissingExtraError, TextError
+from elmo.errors import ConfigError, MissingExtraError, TextError, paths_count_from
 
 Format = Literal["text", "jsonl", "csv", "tsv", "conll", "conllu"]
 FormatChoice = Literal["auto", "text", "jsonl", "csv", "tsv", "conll", "conllu"]
@@ -173,7 +173,7 @@ def _missing(path: Path | str, error: OSError | ValueError) -> str:
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
         return f"{shown!r} is too long for the name of a file. Name a text file here, not the text itself."
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return f"{shown}: there is no such file. Paths count from {Path.cwd()}; check the spelling."
+        return f"{shown}: there is no such file. {paths_count_from()}; check the spelling."
     why = error.strerror if isinstance(error, OSError) else str(error)
     return f"{shown!r}: can't be opened: {why}. Check the path and its permissions."
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from elmo.disk.atomic import recover
-from elmo.errors import ConfigError, ElmoError, WeightFileError
+from elmo.errors import ConfigError, ElmoError, WeightFileError, paths_count_from
 from elmo.weights.catalogue import KnownModel, bundled_folders, known_models
 from elmo.weights.download import HUB_ID, downloaded
 from elmo.weights.native.names import model_folder
@@ -55,7 +55,7 @@ def resolve(model: Model = None, *, download: bool = True) -> Files:
     if isinstance(model, str) and HUB_ID.fullmatch(model):
         return _from_hub(model, download)
     raise WeightFileError(
-        f"{_named(model)}: there is no such file or folder, and no model of that name. Paths count from {Path.cwd()}. "
+        f"{_named(model)}: there is no such file or folder, and no model of that name. {paths_count_from()}. "
         f"{_names_of_models()}"
     )
 
@@ -113,11 +113,13 @@ def _named(model: str | Path) -> str:
 def _pair(model: Sequence[str | Path]) -> tuple[Path, Path]:
     if len(model) != 2:
         raise ConfigError(f"a model of {len(model)} files was given, but only a pair (options.json, weights.hdf5) is.")
+    if not all(isinstance(part, str | Path) for part in model):
+        raise ConfigError(f"model is {tuple(model)!r}, but a pair is two paths: (options.json, weights.hdf5).")
     options, weights = (_expanded(part) for part in model)
     for path, what in ((options, "options"), (weights, "weights")):
         if not (_exists(path) and path.is_file()):
             raise WeightFileError(
-                f"{_named(path)}: there is no such file of {what}. Paths count from {Path.cwd()}; pass the pair "
+                f"{_named(path)}: there is no such file of {what}. {paths_count_from()}; pass the pair "
                 "(options.json, weights.hdf5) of one model."
             )
     return options, weights

@@ -20,7 +20,7 @@ from elmo.embed.storage.layout import (
     format_of,
 )
 from elmo.embed.storage.text_columns import StoredRow, read_hdf5, row_of_arrow, row_of_json
-from elmo.errors import MissingExtraError, TextError
+from elmo.errors import MissingExtraError, TextError, paths_count_from
 
 if TYPE_CHECKING:
     import pandas
@@ -139,7 +139,7 @@ def read_vectors(path: Path | str, format: FileFormat | None = None) -> StoredVe
     path = Path(path)
     reader = {"hdf5": _Hdf5Vectors, "npy": _NpyVectors, "parquet": _ParquetVectors}[format_of(path, format)]
     if not path.is_file():
-        raise TextError(f"{path}: there is no such file. Paths count from {Path.cwd()}; check the spelling.")
+        raise TextError(f"{path}: there is no such file. {paths_count_from()}; check the spelling.")
     try:
         return reader(path)
     except (OSError, ValueError, KeyError) as error:

@@ -6,7 +6,7 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Literal, get_args
 
-from elmo.errors import ConfigError, TextError
+from elmo.errors import ConfigError, TextError, paths_count_from
 from elmo.text.decoding import checked_encoding
 from elmo.text.sentences import OnBadText, Tokenize
 from elmo.text.text_file import STDIN, FormatChoice, check_is_text_file, format_of, is_stream
@@ -93,7 +93,7 @@ def _matches(name: str) -> list[str]:
     # In the order of their names, which doesn't depend on the file system.
     found = sorted(file for file in glob(name, recursive=True) if not Path(file).is_dir())  # noqa: PTH207 - the name may be absolute
     if not found:
-        raise TextError(f"{name}: no file matches this pattern. Paths count from {Path.cwd()}; check the spelling.")
+        raise TextError(f"{name}: no file matches this pattern. {paths_count_from()}; check the spelling.")
     return found
 
 
