@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from elmo.cli import task
 from elmo.cli.main import main
 from elmo.disk import folder_lock
 from elmo.process.stop_flag import stop_flag
@@ -318,8 +319,6 @@ def test_predictions_are_made_while_the_text_is_read(train, tmp_path, monkeypatc
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(Endless(), buffer_size=14)))
     monkeypatch.setattr("sys.stdout", Full())
     with pytest.raises(BrokenPipeError):
-        from elmo.cli import task
-
         task.main(["predict", str(tmp_path / "run")])
     assert len(seen) < 1100
 
@@ -430,3 +429,54 @@ def test_a_setting_that_didnt_exist_counts_as_its_default_in_a_resumed_run(train
     path.write_text(json.dumps(facts))
     assert train("run", "--encoder", "none", "--resume", "--clip-value", "0.5") == 2
     assert "begun with clip_value 0.0, now it is 0.5" in capsys.readouterr().err
+
+
+def test_several_files_are_predicted_one_after_the_other(train, tmp_path, capsys):
+    assert train("run", "--encoder", "none") == 0
+    for name, text in (("b", "Anna saw Rome\n"), ("a", "the Bank\n\nRome\n")):
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    run, names = str(tmp_path / "run"), [str(tmp_path / "b.txt"), str(tmp_path / "a.txt")]
+    capsys.readouterr()
+    assert main(["task", "predict", run, *names, "--json"]) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(one["file"], one["tokens"]) for one in found] == [
+        (names[0], ["Anna", "saw", "Rome"]),
+        *((names[1], tokens) for tokens in (["the", "Bank"], [], ["Rome"])),
+    ]
+    assert main(["task", "predict", run, str(tmp_path / "?.txt"), "--json"]) == 0
+    again = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert again == [*found[1:], found[0]]
+    assert main(["task", "predict", run, *names]) == 0
+    together = capsys.readouterr().out
+    apart = []
+    for name in names:
+        assert main(["task", "predict", run, name]) == 0
+        apart.append(capsys.readouterr().out)
+    assert together == "".join(apart)
+    assert main(["task", "predict", run, names[0], "-"]) == 2
+    assert "- is read once, as a stream, but 2 texts were named" in capsys.readouterr().err
+    assert main(["task", "predict", run, str(tmp_path / "none-*.txt")]) == 2
+    assert "no file matches this pattern" in capsys.readouterr().err
+
+
+def test_an_odd_text_is_warned_of_before_the_model_is_loaded(train, tmp_path, monkeypatch, capsys):
+    assert train("run") == 0
+    korean, raw = tmp_path / "korean.txt", tmp_path / "raw.txt"
+    korean.write_text("은행에서 돈을 찾았다 .\n그는 강가에 갔다 .\n", encoding="utf-8")
+    raw.write_text("It rained, and we stayed.\n", encoding="utf-8")
+
+    def unwanted(arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("elmo.cli.task._loaded", unwanted)
+    said = (
+        (["--tokenizer", "auto"], korean, "korean.txt is not in the model's language"),
+        (["--tokenizer", "whitespace"], raw, "raw.txt looks untokenized: 'rained,' is one word"),
+        ([], raw, "raw.txt looks untokenized ('rained,' is one word of it), so it"),
+    )
+    capsys.readouterr()
+    for flags, path, message in said:
+        with pytest.raises(KeyboardInterrupt):
+            task.main(["predict", str(tmp_path / "run"), str(path), *flags])
+        assert message in (told := capsys.readouterr().err)
+        assert "--model; 'elmo models'" not in told

@@ -40,6 +40,7 @@ EXAMPLES = {
     "task evaluate": ("elmo task evaluate tagger test.conll -o predictions.conll",),
     "task predict": (
         "elmo task predict tagger text.txt",
+        "elmo task predict tagger 'letters/*.txt' --json -o found.jsonl",
         "elmo task predict tagger - --tokenizer unicode --json",
     ),
     "task score": ("elmo task score ner test.conll predictions.conll",),

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,13 +15,13 @@ from elmo.cli.early_checks import As
 from elmo.cli.examples import examples_of
 from elmo.cli.task_scores import table_of_scores, table_of_summary
 from elmo.cli.task_settings import settings_beneath
-from elmo.cli.text_input import ReadingFlags, say
+from elmo.cli.text_input import ReadingFlags
 from elmo.errors import ConfigError
 from elmo.process.device import Device
 from elmo.tasks.registry import AnyTask, find, is_known, summaries
 from elmo.tasks.settings import S
-from elmo.tasks.task import TextReading
-from elmo.text.reading.settings import AUTO, Reading
+from elmo.text.reading.settings import Reading, text_files
+from elmo.text.text_file import STDIN
 
 ComputeIn = Literal["float32", "bfloat16", "int8", "auto"]
 Flag = tyro.conf.FlagCreatePairsOff[bool]
@@ -95,12 +95,13 @@ class Evaluate(_Loading):
 
 @dataclass(frozen=True)
 class Predict(_Loading):
-    """Use a trained model on unlabelled input, for most tasks one sentence per line."""
+    """Use a trained model on unlabelled input, for most tasks one sentence per line. The predictions for several files
+    follow one another; with --json each names its file."""
 
     folder: Annotated[Path, As("task model"), tyro.conf.Positional, tyro.conf.arg(metavar="RUN")] = tyro.MISSING
     """Folder of a finished run, or of a task model."""
-    text: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[FILE]")] = "-"
-    """Unlabelled file; - is standard input."""
+    text: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[FILE ...]")] = (STDIN,)
+    """Unlabelled files or patterns like 'data/*.txt'; - is standard input."""
     output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
     """File for the predictions (default: standard output)."""
     reading: ReadingFlags = field(default_factory=Reading)
@@ -140,7 +141,7 @@ def _help() -> str:
         [
             "usage: elmo task train TASK [CONFIG.toml] --train FILE [--dev FILE] [--test FILE] -o RUN ...",
             "       elmo task evaluate RUN FILE ...",
-            "       elmo task predict RUN [FILE] ...",
+            "       elmo task predict RUN [FILE ...] ...",
             "       elmo task score TASK GOLD PREDICTIONS ...",
             "",
             "Train a model of a task on your own files, with ELMo or without; score it; use it on text; or score the",
@@ -220,34 +221,23 @@ def _evaluate(argv: list[str]) -> int:
 
 def _predict(argv: list[str]) -> int:
     arguments = parsed(Predict, _without_task(argv), "task predict")
-    how = arguments.reading
-    how.check()
+    arguments.reading.check()
+    from elmo.cli.task_input import unlabelled_files
+
+    # Before the model is loaded, so that a bad line or an odd text shows at once.
+    task = None if arguments.task is None else find(arguments.task)
+    files = unlabelled_files(text_files(arguments.text), arguments.reading, arguments.folder, task, arguments.model)
+    saved = _loaded(arguments)
     from elmo.tasks.train.apply import predict
 
-    saved = _loaded(arguments)
-    skipped: list[int] = []
-
-    def on_bad_line(number: int, message: str) -> None:
-        print(f"skipped: {message}", file=sys.stderr)
-        skipped.append(number)
-
-    reading = TextReading(
-        str.split if how.tokenizer == AUTO else how.tokenize,
-        how.encoding,
-        how.errors,
-        on_bad_line,
-        how.format,
-        how.field,
-        how.sentences,
-        on_look=lambda look: say(look, None, quiet=False),
-        is_auto=how.tokenizer == AUTO,
-    )
-    task = saved.task
-    pairs = predict(saved, task.read_unlabelled(arguments.text, saved.settings, reading))
-    lines = _json_lines(task.to_json, pairs) if arguments.json else task.write(pairs)
+    pairs = predict(saved, files.examples)
+    if arguments.json:
+        lines = (json.dumps({**files.facts(), **saved.task.to_json(*pair)}, ensure_ascii=False) for pair in pairs)
+    else:
+        lines = saved.task.write(pairs)
     with _result_file(arguments.output, arguments.force) as file:
         file.writelines(line + "\n" for line in lines)
-    return 1 if skipped else 0
+    return 1 if files.bad_lines else 0
 
 
 def _score(argv: list[str]) -> int:
@@ -272,10 +262,6 @@ def _print_scores(task: AnyTask, scores: Mapping[str, Any], as_json: bool, sourc
 def _remark(task: AnyTask, scores: Mapping[str, Any], source: str) -> None:
     for remark in task.remarks(scores):
         print(f"note: {source}: {remark}", file=sys.stderr)
-
-
-def _json_lines(to_json: Callable[[Any, Any], Any], pairs: Iterator[tuple[Any, Any]]) -> Iterator[str]:
-    return (json.dumps(to_json(example, prediction), ensure_ascii=False) for example, prediction in pairs)
 
 
 def _without_task(argv: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from elmo.text.first_look.sample import FirstLook, first_look, opened
+from elmo.text.first_look.sample import OTHER_MODEL, FirstLook, first_look, opened
 from elmo.text.reading.placed import PlacedSentence, placed_sentences
 from elmo.text.reading.settings import Reading, text_files
 from elmo.text.text_file import is_stream
@@ -77,12 +77,12 @@ def text_input(
     return found
 
 
-def say(look: FirstLook, vocabulary: Sequence[str] | None, *, quiet: bool) -> None:
+def say(look: FirstLook, vocabulary: Sequence[str] | None, *, quiet: bool, other_model: str = OTHER_MODEL) -> None:
     """Prints on standard error what a first look found. Warnings are printed even if notes are not."""
     for note in (look.note, look.note_on_sentences):
         if note and not quiet:
             print(f"note: {note}", file=sys.stderr)
-    for warning in look.warnings(vocabulary):
+    for warning in look.warnings(vocabulary, other_model):
         print(f"warning: {warning}", file=sys.stderr)
 
 

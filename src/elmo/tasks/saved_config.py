@@ -4,10 +4,13 @@ from pathlib import Path
 from typing import Any
 
 from elmo.disk.json_file import read_json
-from elmo.errors import WeightFileError
+from elmo.errors import ConfigError, WeightFileError
+from elmo.tasks.registry import AnyTask, find, is_known
+from elmo.tasks.settings import with_table
 
 FORMAT_VERSION = 2
 CONFIG_FILE = "config.json"
+BILM_FOLDER = "bilm"
 CONFIG_KEYS = ("format_version", "task", "settings", "vocabulary", "bilm", "num_trained_words", "metadata")
 
 _MAX_BYTES = 1 << 26
@@ -37,3 +40,31 @@ def read_config(path: Path) -> dict[str, Any]:
             "that wrote it."
         )
     return config
+
+
+def task_of(name: str, given: AnyTask | None, folder: Path) -> AnyTask:
+    """The task of a model that notes this name; `given`, if it is not None, which must be that one.
+
+    Raises ConfigError for a task that is not installed, or another one than `given`.
+    """
+    if given is None and not is_known(name):
+        raise ConfigError(
+            f"{folder}: is a model of the task {name!r}, which isn't installed. Install its package, or name it with "
+            "--task package.module:TASK (in Python: load(folder, task=TASK))."
+        )
+    if given is not None and given.name != name:
+        raise ConfigError(f"{folder}: is a model of the task {name!r}, not {given.name!r}. Leave the task out.")
+    return given or find(name)
+
+
+def settings_of(task: AnyTask, config: dict[str, Any], folder: Path) -> Any:
+    """The settings that a model of the task was trained with. Raises ConfigError for values that it does not know."""
+    return with_table(task.settings(), config["settings"], str(folder / CONFIG_FILE))
+
+
+def bilm_of(config: dict[str, Any], folder: Path, model: str | None = None) -> str | None:
+    """Where a task model's biLM is: `model`, the folder's own, or the place it notes; None: it has none."""
+    if config["bilm"] is None:
+        return None
+    own = folder / BILM_FOLDER
+    return model or (str(own) if own.is_dir() else config["bilm"]["model"])

@@ -20,9 +20,19 @@ from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, WeightFileError
 from elmo.process.device import chosen_device
 from elmo.static.vectors import StaticVectors
-from elmo.tasks.registry import AnyTask, find, is_known
-from elmo.tasks.saved_config import CONFIG_FILE, CONFIG_KEYS, FORMAT_VERSION, read_config, saved_folder
-from elmo.tasks.settings import TokenSettings, to_table, with_table
+from elmo.tasks.registry import AnyTask
+from elmo.tasks.saved_config import (
+    BILM_FOLDER,
+    CONFIG_FILE,
+    CONFIG_KEYS,
+    FORMAT_VERSION,
+    bilm_of,
+    read_config,
+    saved_folder,
+    settings_of,
+    task_of,
+)
+from elmo.tasks.settings import TokenSettings, to_table
 from elmo.tasks.task import E, P, Plain, S, Task, Vocabulary
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.encoder import ELMO, NONE, find_encoder
@@ -31,13 +41,8 @@ from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources, 
 from elmo.weights import hub
 from elmo.weights.native.tensor_file import read_tensors, write_tensors
 
-_WEIGHTS, _STATIC, _WORDS, _BILM = (
-    "model.safetensors",
-    "static.safetensors",
-    "static_words.json",
-    "bilm",
-)
-_PARTS = frozenset({CONFIG_FILE, _WEIGHTS, _STATIC, _WORDS, _BILM})
+_WEIGHTS, _STATIC, _WORDS = "model.safetensors", "static.safetensors", "static_words.json"
+_PARTS = frozenset({CONFIG_FILE, _WEIGHTS, _STATIC, _WORDS, BILM_FOLDER})
 _MAX_WORDS_BYTES = 1 << 30
 _LIVE = "tokens.live."
 
@@ -79,9 +84,9 @@ def save(saved: SavedTaskModel[S, E, P], folder: Path, *, include_bilm: bool = F
             write_tensors(unfinished / _STATIC, {name: found.vectors for name, found in static.items()})
             write_json(unfinished / _WORDS, {name: found.words for name, found in static.items()}, indent=None)
         if tokens.live is not None:
-            tokens.live.bilm.save_pretrained(unfinished / _BILM)
+            tokens.live.bilm.save_pretrained(unfinished / BILM_FOLDER)
         elif include_bilm or saved.has_own_bilm:
-            _save_frozen_bilm(tokens, unfinished / _BILM)
+            _save_frozen_bilm(tokens, unfinished / BILM_FOLDER)
 
 
 def load(
@@ -105,12 +110,12 @@ def load(
     """
     folder = saved_folder(folder)
     config = read_config(folder / CONFIG_FILE)
-    task = _task_of(config["task"], task, folder)
-    settings = with_table(task.settings(), config["settings"], str(folder / CONFIG_FILE))
+    task = task_of(config["task"], task, folder)
+    settings = settings_of(task, config, folder)
     # A biLM that was trained with the task is now one like any other, that isn't trained any more.
     settings = replace(settings, tokens=replace(settings.tokens, train_bilm=False))
     known = {} if known_encoders is None else known_encoders
-    frozen = _frozen(folder, settings.tokens, config["bilm"], encoder, model, device, dtype, known)
+    frozen = _frozen(folder, settings.tokens, config, encoder, model, device, dtype, known)
     static = _static_vectors(folder) if (folder / _WORDS).is_file() else {}
     num_trained = config["num_trained_words"]
     built = replace(settings.tokens, train_static=num_trained > 0)
@@ -122,7 +127,8 @@ def load(
     tensors = read_tensors(folder / _WEIGHTS, lambda _: own.items(), asked_by=CONFIG_FILE)
     load_learned_state(network, {name: torch.from_numpy(array) for name, array in tensors.items()})
     network.to(chosen_device(device)).eval()
-    return SavedTaskModel(task, settings, config["vocabulary"], network, config["metadata"], (folder / _BILM).is_dir())
+    has_own_bilm = (folder / BILM_FOLDER).is_dir()
+    return SavedTaskModel(task, settings, config["vocabulary"], network, config["metadata"], has_own_bilm)
 
 
 def bilm_name(model: str) -> str:
@@ -152,37 +158,24 @@ def _save_frozen_bilm(tokens: TokenRepresentation, folder: Path) -> None:
         tokens.frozen.bilm.save_pretrained(folder)
 
 
-def _task_of(name: str, given: AnyTask | None, folder: Path) -> AnyTask:
-    """The model's task, which must be the one that was given, if one was."""
-    if given is None and not is_known(name):
-        raise ConfigError(
-            f"{folder}: is a model of the task {name!r}, which isn't installed. Install its package, or name it with "
-            "--task package.module:TASK (in Python: load(folder, task=TASK))."
-        )
-    if given is not None and given.name != name:
-        raise ConfigError(f"{folder}: is a model of the task {name!r}, not {given.name!r}. Leave the task out.")
-    return given or find(name)
-
-
 def _frozen(
     folder: Path,
     settings: TokenSettings,
-    facts: dict[str, str] | None,
+    config: dict[str, Any],
     encoder: str | None,
     model: str | None,
     device: str,
     dtype: str,
     known: dict[tuple[str, ...], FrozenLayers],
 ) -> FrozenLayers | None:
-    if facts is None or settings.encoder == NONE:
+    facts, place = config["bilm"], bilm_of(config, folder, model)
+    if place is None or settings.encoder == NONE:
         return None
     if ":" in settings.encoder and encoder is None:
         raise ConfigError(
             f"{folder}: was trained with the encoder {settings.encoder!r}, whose module is not imported just because "
             "the folder says so. If you trust it, name it with --encoder (in Python: load(folder, encoder=...))."
         )
-    own = folder / _BILM
-    place = model or (str(own) if own.is_dir() else facts["model"])
     key = (encoder or settings.encoder, place, device, dtype)
     if key not in known:
         try:

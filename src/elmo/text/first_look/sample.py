@@ -14,6 +14,7 @@ from elmo.text.text_file import text_name
 from elmo.text.tokenizer import sentence_spans
 
 LINES_LOOKED_AT = 1000
+OTHER_MODEL = "Name a model of its language with --model; 'elmo models' lists them."
 _CHARACTERS_LOOKED_AT = 200_000
 # Who writes line by line into a pipe should not wait long for the first vectors, unless the tokenizer must be chosen.
 _LINES_OF_STREAMS = 64
@@ -56,8 +57,11 @@ class FirstLook:
             "but each line is read as one. Use --sentences within-lines to read them one by one."
         )
 
-    def warnings(self, vocabulary: Sequence[str] | None = None) -> list[str]:
-        """What would make the vectors poor; `vocabulary`: the model's words, the most frequent first, if it has any."""
+    def warnings(self, vocabulary: Sequence[str] | None = None, other_model: str = OTHER_MODEL) -> list[str]:
+        """What would make the vectors poor.
+
+        `vocabulary`: the model's words, the most frequent first, if it has any. `other_model`: how to use another one.
+        """
         found = []
         if self.punctuation.is_raw and self.reading.tokenizer == "whitespace":
             found.append(
@@ -66,10 +70,7 @@ class FirstLook:
                 "unicode."
             )
         if vocabulary and (why := why_foreign(self.sentences, vocabulary)):
-            found.append(
-                f"{self.name} is not in the model's language: {why}. Its vectors will be poor. Name a model of its "
-                "language with --model; 'elmo models' lists them."
-            )
+            found.append(f"{self.name} is not in the model's language: {why}. Its vectors will be poor. " + other_model)
         return found
 
 

@@ -1,0 +1,84 @@
+"""The input of `elmo task predict`: files of unlabelled examples, looked at before a model is loaded."""
+
+import sys
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from elmo.cli.text_input import say, vocabulary_of
+from elmo.errors import WeightFileError
+from elmo.tasks.registry import AnyTask
+from elmo.tasks.saved_config import CONFIG_FILE, bilm_of, read_config, saved_folder, settings_of, task_of
+from elmo.tasks.task import TextReading
+from elmo.text.reading.settings import AUTO, Reading
+
+_OTHER_MODEL = "Train the task with a model of its language: elmo task train ... --model MODEL."
+
+
+@dataclass
+class UnlabelledFiles:
+    """The examples of some files, one after the other."""
+
+    names: list[str]
+    examples: Iterator[Any] = iter(())
+    bad_lines: int = 0
+    """How many lines were skipped so far."""
+    waiting: deque[str] = field(default_factory=deque)
+    """The file of each example that was read, until its prediction comes."""
+
+    def read(self, task: AnyTask, settings: Any, reading: TextReading) -> Iterator[Any]:
+        """The examples; the file of each is put into `waiting`."""
+        for name in self.names:
+            for example in task.read_unlabelled(name, settings, reading):
+                self.waiting.append(name)
+                yield example
+
+    def skip(self, _: int, message: str) -> None:
+        """Reports a line that is skipped."""
+        print(f"skipped: {message}", file=sys.stderr)
+        self.bad_lines += 1
+
+    def facts(self) -> dict[str, str]:
+        """Which file the next prediction belongs to; nothing if there is only one file."""
+        name = self.waiting.popleft()
+        return {"file": name} if len(self.names) > 1 else {}
+
+
+def unlabelled_files(
+    names: list[str], reading: Reading, folder: Path, given: AnyTask | None = None, model: str | None = None
+) -> UnlabelledFiles:
+    """The examples of `names` for the task model in `folder`, the first of them read, and warned of if it looks odd.
+
+    Raises TextError for what can't be read, WeightFileError for a damaged config, ConfigError for an unknown task.
+    """
+    folder = saved_folder(folder)
+    config = read_config(folder / CONFIG_FILE)
+    task = task_of(config["task"], given, folder)
+    settings = settings_of(task, config, folder)
+    vocabulary = _words_of(bilm_of(config, folder, model)) if settings.tokens.encoder == "elmo" else None
+    found = UnlabelledFiles(names)
+    how = TextReading(
+        str.split if reading.tokenizer == AUTO else reading.tokenize,
+        reading.encoding,
+        reading.errors,
+        found.skip,
+        reading.format,
+        reading.field,
+        reading.sentences,
+        on_look=lambda look: say(look, vocabulary, quiet=False, other_model=_OTHER_MODEL),
+        is_auto=reading.tokenizer == AUTO,
+    )
+    examples = found.read(task, settings, how)
+    found.examples = chain([first for first in [next(examples, None)] if first is not None], examples)
+    return found
+
+
+def _words_of(bilm: str | None) -> list[str] | None:
+    """The biLM's words. None if there is no list of them, or no such model, of which loading it says more."""
+    try:
+        return None if bilm is None else vocabulary_of(bilm)
+    except WeightFileError:
+        return None
