@@ -201,6 +201,11 @@ def test_every_path_among_the_arguments_has_a_role() -> None:
                 found |= {(name, field): role for field, role in _declared(arguments)}
     outputs = {place: role for place, role in found.items() if place[1] in ("output", "cache", "per_token", "figure")}
     assert set(outputs.values()) <= {"output file", "output folder", "kept folder", "run folder", "unchecked"}
+    # Every other one is a file that is read. A new name here must be one, too, or get an `As`.
+    assert {field for (_, field), role in found.items() if role == "input"} == {
+        "api_key_file", "config", "corpus", "data", "dev", "gold", "inventory", "manifest", "old", "options",
+        "predicted", "softmax", "static", "test", "text", "texts", "token_embeddings", "train", "valid", "vocabulary",
+    }  # fmt: skip
     assert {place for place, role in found.items() if role == "unchecked"} == {
         ("embed", "inputs"), ("embed", "output"), ("inspect", "model"), ("perplexity", "inputs"),
         ("perplexity", "model"), ("scores", "inputs"), ("scores", "model"), ("substitutes", "inputs"),

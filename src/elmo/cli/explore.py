@@ -13,6 +13,7 @@ import tyro
 from tqdm import tqdm
 
 from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As
 from elmo.cli.serve import require_libraries
 from elmo.errors import ConfigError
 from elmo.process.device import Device
@@ -42,9 +43,9 @@ class Arguments:
     """Tokens of the text that are indexed at most."""
     sample: bool = False
     """Draw sentences from the whole text instead of taking the first ones."""
-    run: Annotated[Path | None, tyro.conf.arg(metavar="RUN")] = None
+    run: Annotated[Path | None, As("input folder"), tyro.conf.arg(metavar="RUN")] = None
     """A run of 'elmo task train': offer the mix of layers that it learned."""
-    export: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
+    export: Annotated[Path | None, As("output folder"), tyro.conf.arg(metavar="FOLDER")] = None
     """Write the page with its examples to a folder that needs no server, and end."""
     force: bool = False
     """Replace an existing folder of an export."""

@@ -1,0 +1,31 @@
+"""`elmo explore`: what it does without a browser."""
+
+import json
+
+import pytest
+
+from elmo.cli.main import main
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture
+def command(model_folder, tmp_path, monkeypatch) -> list[str]:
+    """Without the folder of the export."""
+    monkeypatch.setenv("ELMO_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "text.txt").write_text("the bank was steep\nthe bank lent money\n" * 10, encoding="utf-8")
+    return ["explore", "--model", str(model_folder), "--text", str(tmp_path / "text.txt"), "--quiet", "--export"]
+
+
+def test_a_page_is_exported_into_a_new_folder(command, tmp_path, capsys):
+    assert main([*command, str(tmp_path / "page")]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'page' / 'index.html'}\n"
+    assert json.loads((tmp_path / "page/answers.json").read_text("utf-8"))["is_complete"]
+    assert main([*command, str(tmp_path / "page")]) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert main([*command, str(tmp_path / "page"), "--force"]) == 0
+
+
+def test_a_run_that_is_no_folder_is_refused_before_a_model_is_loaded(command, tmp_path, capsys):
+    assert main([*command, str(tmp_path / "page"), "--run", str(tmp_path / "none")]) == 2
+    assert "there is no such folder" in capsys.readouterr().err
