@@ -97,6 +97,13 @@ def test_a_folder_that_is_no_model_is_described(tmp_path):
         read(tmp_path / "nowhere")
 
 
+def test_a_run_without_a_model_yet_names_its_latest_checkpoint(tmp_path):
+    for step in (100, 200):
+        (tmp_path / "checkpoints" / f"step-{step:08d}" / "model").mkdir(parents=True)
+    with pytest.raises(WeightFileError, match=r"made no model yet; it has 2 checkpoints.*: .*step-00000200.model\.$"):
+        read(tmp_path)
+
+
 def test_arguments_of_the_published_format_are_refused_elsewhere(native, published):
     with pytest.raises(ConfigError, match="vocabulary was given, but .*native is a model of the native format"):
         read(native, vocabulary=published / "vocab.txt")

@@ -204,6 +204,12 @@ def _no_model(path: Path) -> str:
     if not path.is_dir():
         what = "a file of no known model format" if path.is_file() else "neither a file nor a folder"
         return f"{path}: is {what}. {known}."
+    saved = sorted(path.glob("checkpoints/step-*/model"))
+    if saved:
+        return (
+            f"{path}: is a run that has made no model yet; it has {len(saved)} checkpoints. "
+            f"Go on with the run, or take the model of its latest checkpoint: {saved[-1]}."
+        )
     names = sorted(entry.name for entry in path.iterdir())
     listing = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
     return f"{path}: holds no model; it has {listing or 'no files'}. {known}."
