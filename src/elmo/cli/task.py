@@ -90,7 +90,7 @@ class Evaluate(_Loading):
     data: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")] = tyro.MISSING
     """Labelled file."""
     output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
-    """File for the predictions, in the task's official format."""
+    """File for the predictions, in the task's official format (srl: srl-eval.pl's if the file ends in .props)."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,8 @@ class Predict(_Loading):
     text: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[FILE ...]")] = (STDIN,)
     """Unlabelled files or patterns like 'data/*.txt'; - is standard input."""
     output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
-    """File for the predictions (default: standard output)."""
+    """File for the predictions (default: standard output). srl: .conll gives columns of text too, .props those of
+    srl-eval.pl."""
     reading: ReadingFlags = field(default_factory=Reading)
 
 
@@ -214,7 +215,7 @@ def _evaluate(argv: list[str]) -> int:
     scores, pairs = evaluate(saved, arguments.data)
     if arguments.output is not None:
         with _result_file(arguments.output, arguments.force) as file:
-            file.writelines(line + "\n" for line in saved.task.write(pairs))
+            file.writelines(line + "\n" for line in saved.task.write_file(arguments.output, pairs))
     _print_scores(saved.task, scores, arguments.json, str(arguments.data))
     return 0
 
@@ -233,8 +234,10 @@ def _predict(argv: list[str]) -> int:
     pairs = predict(saved, files.examples)
     if arguments.json:
         lines = (json.dumps({**files.facts(), **saved.task.to_json(*pair)}, ensure_ascii=False) for pair in pairs)
-    else:
+    elif arguments.output is None:
         lines = saved.task.write(pairs)
+    else:
+        lines = saved.task.write_file(arguments.output, pairs)
     with _result_file(arguments.output, arguments.force) as file:
         file.writelines(line + "\n" for line in lines)
     return 1 if files.bad_lines else 0

@@ -172,6 +172,10 @@ class Task(ABC, Generic[S, E, P]):
     def write(self, pairs: Iterable[tuple[E, P]]) -> Iterator[str]:
         """The lines of one whole file of predictions in the task's official format."""
 
+    def write_file(self, path: Path, pairs: Iterable[tuple[E, P]]) -> Iterator[str]:
+        """The lines of the file `path`: `write`'s, unless the task has another official format for its ending."""
+        return self.write(pairs)
+
     def to_json(self, example: E, prediction: P) -> Mapping[str, Plain]:
         """An example and its prediction for programs: a line of `elmo task predict --json`."""
         sentences = [list(sentence) for sentence in self.sentences(example)]

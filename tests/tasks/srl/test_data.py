@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 
 from elmo.errors import TextError
 from elmo.tasks.srl.brackets import column_of_spans, spans_of_column
-from elmo.tasks.srl.data import Proposition, marked_sentence, one_by_one, read_predicates, read_roles, write_roles
+from elmo.tasks.srl.data import (
+    Proposition,
+    marked_sentence,
+    one_by_one,
+    read_predicates,
+    read_roles,
+    write_props,
+    write_roles,
+)
 
 CONLL2012 = """#begin document (a/b); part 000
 a/b   0   0   She    PRP  (TOP*  -     -   -  -  *  (ARG0*)    *        -
@@ -156,3 +164,14 @@ def test_the_open_data_is_read_whole(shared):
     path = shared / "data" / "srl" / "propbank-ewt" / "test.conll.xz"
     sentences = read_roles(path, "auto")
     assert (len(sentences), sum(len(one.propositions) for one in sentences)) == (1116, 2643)
+
+
+def test_props_have_no_words_and_name_the_predicate_as_its_file_does(read):
+    first, second = read(CONLL2012)
+    lines = list(write_props([(first, first.propositions), (second, [])]))
+    assert lines == ["-      (ARG0*)  *", "begin  (V*)     *", "-      (ARG1*   *", "take   *        (V*",
+                     "-      *)       *)", "", "-", ""]  # fmt: skip
+    marked = marked_sentence(["-/V", "off/V"])
+    spans = [[(0, 1, "V")], [(1, 2, "V")]]
+    roles = [Proposition(one.predicate, own) for one, own in zip(marked.propositions, spans, strict=True)]
+    assert list(write_props([(marked, roles)])) == ["V    (V*)  *", "off  *     (V*)", ""]

@@ -5,6 +5,9 @@ import json
 import pytest
 
 from elmo.errors import TextError
+from elmo.tasks.srl.brackets import spans_of_column
+from elmo.tasks.srl.columns import read_sentences_of_columns
+from elmo.tasks.srl.data import Proposition, RoleSentence, write_props
 from elmo.tasks.srl.score import Argument, Pair, argument_counts, arguments_of, role_scores
 from elmo.tasks.srl.score_files import score_role_files
 
@@ -51,6 +54,24 @@ def test_scores_of_one_file_of_all_documents_equal_the_official_ones(tmp_path, g
     documents = read(golden_folder / "tasks" / "srl_metric" / "documents.json")
     gold, predicted = ("".join(case[part] for case in documents) for part in ("gold", "predicted"))
     assert_equal(scored(tmp_path, gold, predicted), read(golden_folder / "tasks" / "srl_metric" / "all_documents.json"))
+
+
+def with_words(path, props):
+    path.write_text("".join(f"w {line}\n" if line.strip() else "\n" for line in props.splitlines()), encoding="utf-8")
+    return list(read_sentences_of_columns(path, "conll2005", "utf-8"))
+
+
+def roles_of(sentence):
+    """Its propositions; "V" may be missing in what a system predicted."""
+    columns = (spans_of_column(column, sentence.places) for column in sentence.columns)
+    return [Proposition((place, place + 1), spans) for place, spans in zip(sentence.marked, columns, strict=True)]
+
+
+def test_predictions_written_as_props_have_the_official_figure(tmp_path, golden_folder):
+    for case in read(golden_folder / "tasks" / "srl_metric" / "documents.json")[:20]:
+        sentences = with_words(tmp_path / "columns", case["predicted"])
+        props = write_props((RoleSentence(one.words, columns=one), roles_of(one)) for one in sentences)
+        assert_equal(scored(tmp_path, case["gold"], "\n".join(props)), case["expected"])
 
 
 def test_continuations_join_the_latest_argument_of_their_label():

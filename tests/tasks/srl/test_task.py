@@ -75,6 +75,12 @@ def test_from_columns_to_predictions_with_static_vectors(files, capsys):
     assert Path(answers).read_text().startswith("#begin document (d)")
     assert main(["task", "score", "srl", dev, answers, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["f1"] == scores["f1"]
+    props = str(files / "answers.props")
+    assert main(["task", "evaluate", run, dev, "-o", props]) == 0
+    assert Path(props).read_text().splitlines()[1].split()[0] in ("saw", "took")
+    capsys.readouterr()
+    assert main(["task", "score", "srl", dev, props, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["f1"] == scores["f1"]
     assert main(["task", "score", "srl", dev, dev, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["f1"] == 100
     (files / "text").write_text("she saw/V him he took it\n\nhe took it she saw him\n")
@@ -87,6 +93,12 @@ def test_from_columns_to_predictions_with_static_vectors(files, capsys):
     assert [frame["predicate"]["start"] for frame in second["frames"]] == [1, 4]  # found, for none is marked
     assert main(["task", "predict", "srl", run, dev]) == 0
     assert capsys.readouterr().out == Path(answers).read_text()
+    assert main(["task", "predict", run, str(files / "text")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == ["she saw him he took it", "  saw: [ARG0 she] [V saw] [ARG1 him] he took it", ""]
+    assert lines[3:7] == ["", "", "he took it she saw him", "  took: [ARG0 he] [V took] [ARG1 it] she saw him"]
+    assert main(["task", "predict", run, str(files / "text"), "-o", str(files / "columns.conll")]) == 0
+    assert (files / "columns.conll").read_text().splitlines()[1].split() == ["saw", "saw", "(V*)"]
 
 
 def test_elmo_is_read_at_both_places(files, bilm_folder, capsys):

@@ -101,6 +101,17 @@ def write_roles(pairs: Iterable[tuple[RoleSentence, Roles]]) -> Iterator[str]:
             yield from own.closing
 
 
+def write_props(pairs: Iterable[tuple[RoleSentence, Roles]]) -> Iterator[str]:
+    """The lines of a props file, which srl-eval.pl reads: predicate or "-", then a column for each predicate; no words.
+
+    The predicate is what the predicate column of the sentence's own file says, such as its lemma, else its token.
+    """
+    for sentence, roles in pairs:
+        columns = [column_of_spans(one.spans, len(sentence.tokens)) for one in roles]
+        yield from _aligned([row[1:] for row in _new_rows(sentence, roles, columns)])
+        yield ""
+
+
 def _labelled(sentence: ColumnSentence) -> RoleSentence:
     if sentence.layout.name == "props":
         raise TextError(
@@ -169,10 +180,17 @@ def _new_rows(sentence: RoleSentence, roles: Roles, columns: Sequence[Sequence[s
     first = {proposition.predicate[0] for proposition in roles}
     rows = []
     for place, token in enumerate(sentence.tokens):
-        # A predicate "-" would not be seen as one.
-        predicate = NOTHING if place not in first else PREDICATE if token == NOTHING else token
+        predicate = _name(sentence, place) if place in first else NOTHING
         rows.append([token, predicate, *(column[place] for column in columns)])
     return rows
+
+
+def _name(sentence: RoleSentence, place: int) -> str:
+    """What the predicate column says of a predicate; "-" would make it none."""
+    own = sentence.columns
+    named = NOTHING if own is None else own.rows[place][own.layout.predicate]
+    found = sentence.tokens[place] if named == NOTHING else named
+    return PREDICATE if found == NOTHING else found
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

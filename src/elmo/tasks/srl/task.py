@@ -13,8 +13,10 @@ from elmo.tasks.srl.data import (
     RoleSentence,
     one_by_one,
     read_roles,
+    write_props,
     write_roles,
 )
+from elmo.tasks.srl.readable import readable_roles
 from elmo.tasks.srl.rules import rules_of
 from elmo.tasks.srl.score import Pair, argument_counts, role_scores
 from elmo.tasks.srl.score_files import score_role_files
@@ -93,7 +95,15 @@ class SemanticRoles(Task[Settings, RoleSentence, Roles]):
         return ["the labeler predicts no argument at all: train it longer, on more data, or with smaller batches"]
 
     def write(self, pairs: Iterable[tuple[RoleSentence, Roles]]) -> Iterator[str]:
-        return write_roles(pairs)
+        """Columns as they were read; sentences of text as people read them."""
+        for sentence, roles in pairs:
+            is_text = sentence.columns is None
+            yield from readable_roles(sentence, roles) if is_text else write_roles([(sentence, roles)])
+
+    def write_file(self, path: Path, pairs: Iterable[tuple[RoleSentence, Roles]]) -> Iterator[str]:
+        """Props in files that end in .props; columns in those that end in .conll, of text too; else as `write`."""
+        writers = {".props": write_props, ".conll": write_roles}
+        return writers.get(path.suffix, self.write)(pairs)
 
     def to_json(self, example: RoleSentence, prediction: Roles) -> Mapping[str, Plain]:
         return {"tokens": example.tokens, "frames": [_frame(example, proposition) for proposition in prediction]}
