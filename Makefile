@@ -27,7 +27,7 @@ docs: .venvs/docs/.installed
 
 .venvs/docs/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venvs/docs
-	.venvs/docs/bin/python -m pip install --quiet -c constraints.txt -e '.[docs]'
+	.venvs/docs/bin/python -m pip install --quiet -c constraints.txt -e '.[docs,serve]'
 	touch $@
 
 lint: $(VENV)/.installed-dev

@@ -1,6 +1,7 @@
 """The documentation site: every public name and every page has its place, all links lead somewhere, and it builds."""
 
 import importlib.util
+import json
 import re
 import sys
 import tomllib
@@ -11,11 +12,15 @@ import pytest
 
 import elmo
 from elmo.cli.main import VERBS
+from elmo.serve.operations import OPERATIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
-GENERATED = ["changelog.md", "reference/command-line.md"]
+GENERATED = [
+    *("changelog.md", "reference/command-line.md", "reference/http.md"),
+    *(f"notebooks/{path.stem}.md" for path in DOCS.glob("notebooks/*.ipynb")),
+]
 
 
 def script(name: str) -> ModuleType:
@@ -59,6 +64,10 @@ def test_the_staged_pages_link_to_nothing_outside(tmp_path: Path) -> None:
             assert target.is_file() and target.is_relative_to(staged), f"{page}: {link}"
     commands = (staged / "reference/command-line.md").read_text("utf-8")
     assert all(f"## elmo {verb}\n\n```text\nusage: elmo {verb}" in commands for verb in VERBS)
+    http = (staged / "reference/http.md").read_text("utf-8")
+    assert all(f"## {it.method} {it.path}\n\n{it.summary}." in http for it in OPERATIONS)
+    assert all(f"## {name}" in http.lower() for name in re.findall(r"\]\(#(\w+)\)", http))
+    assert json.loads((staged / "reference/openapi.json").read_text("utf-8"))["openapi"].startswith("3.")
 
 
 def test_prose_is_text_and_code_is_left_as_it_is(tmp_path: Path) -> None:

@@ -6,11 +6,13 @@ FOLDER (default build/site) gets a copy of docs/ that can be built by itself, an
 
 - links out of docs/ lead to copies under files/; those to the README lead to the site's first page;
 - <S> and [one citation] [after another] in the prose are text there, not an element of HTML and a link;
-- reference/command-line.md is made of every verb's --help, and changelog.md of CHANGELOG.md.
+- reference/command-line.md is made of every verb's --help, reference/http.md of what `elmo serve` says of itself, and
+  changelog.md of CHANGELOG.md; the notebooks of docs/notebooks become pages, with their stored outputs.
 
-Needs the extra [docs]. A warning of the build is an error.
+Needs the extras [docs] and [serve]. A warning of the build is an error.
 """
 
+import json
 import os
 import re
 import shutil
@@ -25,6 +27,11 @@ from unittest.mock import patch
 
 from elmo.cli.examples import EXAMPLES
 from elmo.cli.main import VERBS, main
+from elmo.serve.openapi import openapi
+
+sys.path.insert(0, str(Path(__file__).parent))
+import http_page  # noqa: E402 - beside this file
+import notebook  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -39,7 +46,7 @@ _CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", flags=re.MULTILINE | re.DOTALL)
 def stage(folder: Path) -> None:
     """Writes the copy of docs/ that is built, its settings and what the reference is read from."""
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(DOCS, folder / "docs", ignore=shutil.ignore_patterns("site"))
+    shutil.copytree(DOCS, folder / "docs", ignore=shutil.ignore_patterns("site", "*.ipynb"))
     for page in DOCS.rglob("*.md"):
         staged = folder / "docs" / page.relative_to(DOCS)
         staged.write_text(with_links_inside(page.read_text(encoding="utf-8"), page, folder / "docs"), encoding="utf-8")
@@ -47,6 +54,11 @@ def stage(folder: Path) -> None:
     log = with_links_inside(log, ROOT / "CHANGELOG.md", folder / "docs")
     (folder / "docs/changelog.md").write_text(log, encoding="utf-8")
     (folder / "docs/reference/command-line.md").write_text(command_line(), encoding="utf-8")
+    (folder / "docs/reference/http.md").write_text(http_page.page(openapi()), encoding="utf-8")
+    (folder / "docs/reference/openapi.json").write_text(json.dumps(openapi(), indent=1), encoding="utf-8")
+    for path in notebook.NOTEBOOKS.glob("*.ipynb"):
+        page = notebook.as_page(path, folder / "docs/notebooks/images")
+        (folder / "docs/notebooks" / f"{path.stem}.md").write_text(page, encoding="utf-8")
     shutil.copy(ROOT / "mkdocs.yml", folder)
     shutil.copy(DOCS / "site/docstrings.py", folder / "site_docstrings.py")
     (folder / "src").symlink_to(ROOT / "src")
