@@ -4,7 +4,8 @@
 
 FOLDER (default build/site) gets a copy of docs/ that can be built by itself, and the built site in FOLDER/site:
 
-- links out of docs/ lead to copies under files/; those to the README lead to the site's first page;
+- links out of docs/ lead to copies under files/; those to the README lead to the site's first page, and those to a
+  notebook to its page;
 - <S> and [one citation] [after another] in the prose are text there, not an element of HTML and a link;
 - reference/command-line.md is made of every verb's --help, reference/http.md of what `elmo serve` says of itself, and
   changelog.md of CHANGELOG.md; the notebooks of docs/notebooks become pages, with their stored outputs.
@@ -77,6 +78,8 @@ def as_text(prose: str) -> str:
 
 
 def _inside(link: str, page: Path, staged: Path) -> str:
+    if link.endswith(".ipynb") and "://" not in link:
+        link = link.removesuffix("ipynb") + "md"  # the page that is made of it
     target = (page.parent / link).resolve()
     at = DOCS if page.parent == ROOT else page.parent
     if "://" in link or (target.is_relative_to(DOCS) and at == page.parent):

@@ -1,5 +1,7 @@
 """What a first look at a text finds: raw text, another language, and nothing in texts that are fine."""
 
+import unicodedata
+
 import pytest
 
 from elmo.errors import TextError
@@ -100,3 +102,14 @@ def test_lines_with_several_sentences_are_noted_in_raw_text_alone():
     assert note.startswith("1 of the first 3 lines of t.txt hold several sentences")
     assert look_at(text, Reading(sentences="within-lines")).note_on_sentences is None
     assert look_at(["It rained . We stayed ."], Reading()).note_on_sentences is None
+
+
+def test_letters_that_are_taken_apart_are_warned_of():
+    composed = "나는 어제 친구를 만났다 .\ncafé"
+    look = look_at(unicodedata.normalize("NFD", composed).splitlines(), Reading(tokenizer="whitespace"), "text.txt")
+    (warning,) = look.warnings()
+    assert warning.startswith(
+        "text.txt has 5 words with letters taken apart (Unicode NFD): '나는' is 5 characters there"
+    )
+    assert "2 in NFC" in warning and "unicodedata.normalize('NFC', text)" in warning
+    assert look_at(composed.splitlines(), Reading(tokenizer="whitespace")).warnings() == []

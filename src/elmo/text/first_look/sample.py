@@ -1,10 +1,12 @@
 """The first lines of a text: which tokenizer they ask for, and what in them would make a model's vectors poor."""
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
+from elmo.text.first_look.composition import decomposed_words
 from elmo.text.first_look.language import why_foreign
 from elmo.text.first_look.punctuation import Punctuation, punctuation_of
 from elmo.text.reading.placed import PlacedSentence, placed_rows, sentences_of
@@ -68,6 +70,13 @@ class FirstLook:
                 f"{self.name} looks untokenized: {self.punctuation.example!r} is one word of it, but models know words "
                 "and punctuation apart, and vectors of words that they don't know are poor. Use --tokenizer auto or "
                 "unicode."
+            )
+        if words := decomposed_words(self.sentences):
+            short = unicodedata.normalize("NFC", words[0])
+            found.append(
+                f"{self.name} has {len(words):,} words with letters taken apart (Unicode NFD): {short!r} is "
+                f"{len(words[0])} characters there and {len(short)} in NFC, which models are trained on. Their vectors "
+                "will be poor. Convert the text to NFC: unicodedata.normalize('NFC', text) in Python."
             )
         if vocabulary and (why := why_foreign(self.sentences, vocabulary)):
             found.append(f"{self.name} is not in the model's language: {why}. Its vectors will be poor. " + other_model)
