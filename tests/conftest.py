@@ -26,15 +26,14 @@ if TYPE_CHECKING:
 install_import_hook(["elmo.engine", "elmo.model", "elmo.ops"], "beartype.beartype")
 
 # What is about torch, as a whole. Without torch these rooms are left out and these files skipped; all else must pass.
-ROOMS_OF_TORCH = ("gpu", "lm", "model", "ops", "pretrain", "reproduce", "runs", "tasks")
+ROOMS_OF_TORCH = ("gpu", "model", "ops", "pretrain", "reproduce", "runs", "tasks")
 FILES_OF_TORCH = (
-    *(f"cli/test_{verb}.py" for verb in ("bench", "finetune", "perplexity", "pretrain", "reproduce", "scores", "task")),
-    *(f"cli/test_{verb}.py" for verb in ("analyze", "doctor", "static", "substitutes")),
+    *(f"cli/test_{verb}.py" for verb in ("bench", "doctor", "finetune", "pretrain", "reproduce", "static", "task")),
     *(f"embed/test_{name}.py" for name in ("compute_types", "misuse", "path_of_gpus", "threads")),
     "embed/results/test_pooling.py",
+    *(f"lm/test_{name}.py" for name in ("language_models", "perplexity", "sentence_scores", "substitutes")),
     "static/test_for_words.py",
     "static/test_training.py",
-    "test_bundled.py",
     "test_docs.py",
     "test_public_names.py",
     "text/test_sentence_checks.py",

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from elmo import Embedder
+from elmo.lm.on_engine import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
-from elmo.model.bilm import BiLM
-from elmo.model.lm_head import LMHead
 from elmo.weights import hub
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.read import read
@@ -47,24 +46,24 @@ def test_they_have_everything_a_model_folder_can_have(name: str) -> None:
 
 def test_small_ko_has_learned_korean() -> None:
     checkpoint = read(Path(hub.resolve("small-ko")))
-    bilm, head = BiLM.from_checkpoint(checkpoint), LMHead.from_checkpoint(checkpoint)
+    model = EngineLanguageModel(checkpoint)
     sentences = [
         line.split() for line in ("이 영화 정말 재미있다 .", "지금까지 본 영화 중에 최고다 .", "시간이 아깝다 .")
     ]
     turned = [sentence[::-1] for sentence in sentences]
-    assert evaluate(bilm, head, sentences).of("mean") < 100
-    assert evaluate(bilm, head, sentences).of("mean") < evaluate(bilm, head, turned).of("mean") / 10
+    assert evaluate(model, sentences).of("mean") < 100
+    assert evaluate(model, sentences).of("mean") < evaluate(model, turned).of("mean") / 10
     # A syllable more is another word, and no unknown one.
     plain, past = Embedder.from_pretrained("small-ko").embed([["먹다"], ["먹었다"]])
     assert not np.allclose(plain[0], past[0])
 
 
 def test_it_has_learned_english(checkpoint: Checkpoint) -> None:
-    bilm, head = BiLM.from_checkpoint(checkpoint), LMHead.from_checkpoint(checkpoint)
-    found = evaluate(bilm, head, SENTENCES)
+    model = EngineLanguageModel(checkpoint)
+    found = evaluate(model, SENTENCES)
     shuffled = [list(np.random.default_rng(0).permutation(sentence)) for sentence in SENTENCES]
     assert found.of("mean") < 100
-    assert found.of("mean") < evaluate(bilm, head, shuffled).of("mean") / 10
+    assert found.of("mean") < evaluate(model, shuffled).of("mean") / 10
 
 
 def test_context_moves_a_words_upper_layers_and_not_its_lowest() -> None:

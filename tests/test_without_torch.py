@@ -1,5 +1,6 @@
 """Everything that embeds on a CPU works where torch is not installed, and says what to install for the rest."""
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -55,6 +56,39 @@ def test_lines_are_embedded_in_every_type(model, dtype):
     done = command("embed", "-", "--model", model, "--dtype", dtype, "--quiet", stdin="He sat .\n\na b\n")
     assert (done.returncode, done.stderr) == (0, "")
     assert [json.loads(line)["shape"] for line in done.stdout.splitlines()] == [[3, 3, 16], [3, 0, 16], [3, 2, 16]]
+
+
+@pytest.fixture
+def language_model(tiny_checkpoint, tmp_path) -> str:
+    """`model`, with a softmax."""
+    chance = np.random.default_rng(2)
+    softmax = {"weight": chance.standard_normal((5, 8)), "bias": chance.standard_normal(5)}
+    softmax = {name: array.astype(np.float32) for name, array in softmax.items()}
+    words = ["<S>", "</S>", "<UNK>", "He", "sat"]
+    write(dataclasses.replace(tiny_checkpoint, vocabulary=words, softmax=softmax), tmp_path / "lm")
+    return str(tmp_path / "lm")
+
+
+def test_the_language_model_speaks(language_model):
+    done = command("perplexity", language_model, "-", "--json", "--quiet", stdin="He sat .\n\na b\n")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["predictions"] == 7
+    for settings in (["--state", "carry"], ["--protocol", "bilm-tf", "--batch-size", "1"]):
+        done = command("perplexity", language_model, "-", "--quiet", *settings, stdin="He sat .\na b\n")
+        assert (done.returncode, done.stderr) == (0, "")
+    done = command("scores", language_model, "-", "--json", stdin="He sat .\na b\n")
+    assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (0, "", 2)
+    done = command("substitutes", language_model, "He [sat] .", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list(json.loads(done.stdout)) == ["sentence", "place", "forward", "backward", "both"]
+
+
+def test_an_index_is_made_and_searched(model, tmp_path):
+    done = command("index", "-", "-o", str(tmp_path / "index"), "-m", model, "--quiet", stdin="He sat .\nHe lay .\n")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = command("analyze", "neighbors", str(tmp_path / "index"), "[He] sat .", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["queries"]
 
 
 @pytest.mark.parametrize("ending", ["h5", "npy"])

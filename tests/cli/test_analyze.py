@@ -63,6 +63,7 @@ def test_what_can_not_be_analyzed_is_told(folder, tmp_path, capsys):
 
 
 def test_senses_are_a_table_or_a_record(model_folder, tmp_path, capsys):
+    pytest.importorskip("torch")  # the control with random weights
     command = [
         *("wsd", "--train", str(CORPUS / "train.data.xml"), "--test", str(CORPUS / "t.data.xml")),
         *("--inventory", str(CORPUS / "senses.tsv")),
@@ -117,6 +118,7 @@ def commands(model_folder: Path, treebank: Path, folder: Path) -> dict[str, list
 def test_every_analysis_writes_a_record_of_one_shape_a_table_and_a_figure(
     name, model_folder, treebank, tmp_path, capsys
 ):
+    pytest.importorskip("torch")  # the control with random weights
     for library in ("scipy", "matplotlib"):
         pytest.importorskip(library)
     out, figure = tmp_path / "out.json", tmp_path / "out.svg"
@@ -141,6 +143,7 @@ def test_a_figure_of_an_unknown_kind_is_refused_before_the_work(tmp_path, model_
 def test_tables_of_the_paper_stand_beside_records_and_what_is_computed(
     model_folder, treebank, folder, tmp_path, capsys
 ):
+    pytest.importorskip("torch")  # the control with random weights
     pytest.importorskip("scipy")
     flags = commands(model_folder, treebank, tmp_path)["pos"]
     record = tmp_path / "pos.json"

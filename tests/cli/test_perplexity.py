@@ -10,9 +10,8 @@ import pytest
 from elmo.cli.perplexity import main
 from elmo.errors import ConfigError, OutputError, TextError, WeightFileError
 from elmo.lm.bilm_tf_protocol import evaluate_like_bilm_tf
+from elmo.lm.on_engine import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
-from elmo.model.bilm import BiLM
-from elmo.model.lm_head import LMHead
 from elmo.weights.native.names import SOFTMAX_FILE
 
 SENTENCES = ["the bank was steep .", "", "the zebra", "bank"]
@@ -27,8 +26,7 @@ def text(tmp_path):
 
 @pytest.fixture
 def expected(language_model):
-    bilm, head = BiLM.from_checkpoint(language_model), LMHead.from_checkpoint(language_model)
-    return evaluate(bilm, head, [sentence.split() for sentence in SENTENCES if sentence])
+    return evaluate(EngineLanguageModel(language_model), [sentence.split() for sentence in SENTENCES if sentence])
 
 
 def test_json_equals_the_library(model_folder, text, expected, capsys):
@@ -153,9 +151,8 @@ def test_tokens_are_written_to_a_file_that_is_not_overwritten(tmp_path, model_fo
 
 
 def test_the_protocol_of_bilm_tf_says_what_it_drops(model_folder, language_model, text, capsys):
-    bilm, head = BiLM.from_checkpoint(language_model), LMHead.from_checkpoint(language_model)
     lines = [sentence.split() for sentence in SENTENCES]
-    wanted = evaluate_like_bilm_tf(bilm, head, lines, batch_size=3)
+    wanted = evaluate_like_bilm_tf(EngineLanguageModel(language_model), lines, batch_size=3)
     assert wanted.dropped_sentences > 0
     assert main([str(model_folder), str(text), "--protocol", "bilm-tf", "--batch-size", "3", "--json", "--quiet"]) == 0
     assert json.loads(capsys.readouterr().out) == {"text": str(text), **wanted.to_dict()}

@@ -6,9 +6,8 @@ import pytest
 
 from elmo.cli.scores import main
 from elmo.errors import ConfigError, TextError
+from elmo.lm.on_engine import EngineLanguageModel
 from elmo.lm.sentence_scores import sentence_scores
-from elmo.model.bilm import BiLM
-from elmo.model.lm_head import LMHead
 
 LINES = ["the bank was steep .", "", "the zebra"]
 
@@ -23,8 +22,7 @@ def text(tmp_path):
 def test_every_line_has_a_score_that_equals_the_librarys(model_folder, language_model, text, capsys):
     assert main([str(model_folder), str(text), "--json", "--quiet"]) == 0
     told = capsys.readouterr()
-    bilm, head = BiLM.from_checkpoint(language_model), LMHead.from_checkpoint(language_model)
-    found = sentence_scores(bilm, head, [line.split() for line in LINES if line])
+    found = sentence_scores(EngineLanguageModel(language_model), [line.split() for line in LINES if line])
     expected = [
         {"line": number, **score.to_dict(), "sentence": line}
         for score, (number, line) in zip(found, ((1, LINES[0]), (3, LINES[2])), strict=True)

@@ -6,16 +6,14 @@ import pytest
 
 from elmo.cli.substitutes import main
 from elmo.errors import ConfigError
+from elmo.lm.on_engine import EngineLanguageModel
 from elmo.lm.substitutes import substitutes
-from elmo.model.bilm import BiLM
-from elmo.model.lm_head import LMHead
 
 
 def test_json_equals_the_library(model_folder, language_model, capsys):
     assert main([str(model_folder), "the [bank] was", "--top", "3", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    bilm, head = BiLM.from_checkpoint(language_model), LMHead.from_checkpoint(language_model)
-    expected = substitutes(bilm, head, ["the", "bank", "was"], 1, 3)
+    expected = substitutes(EngineLanguageModel(language_model), ["the", "bank", "was"], 1, 3)
     assert (facts["sentence"], facts["place"]) == (["the", "bank", "was"], 1)
     for direction in ("forward", "backward", "both"):
         assert [tuple(pair) for pair in facts[direction]["best"]] == expected[direction].best

@@ -1,24 +1,25 @@
 """What a perplexity is made of."""
 
+import dataclasses
 import math
 
 import numpy as np
 import pytest
 
 from elmo.lm.figures import KINDS, Perplexity, Sums, Tally
+from elmo.lm.on_engine import EngineLanguageModel
 from elmo.lm.perplexity import evaluate, scores
-from elmo.model.bilm import BiLM
-from elmo.model.lm_head import LMHead
 from elmo.text.targets.target_ids import SPECIAL_WORDS
+from elmo.weights.checkpoint import Checkpoint
 
 SENTENCES = [["the", "bank", "banks"], ["banking", "", "밥"]]
 
 
-def test_each_kind_adds_up_its_own_predictions(tiny_bilm: BiLM, head: LMHead):
-    found = evaluate(tiny_bilm, head, SENTENCES)
+def test_each_kind_adds_up_its_own_predictions(model: EngineLanguageModel):
+    found = evaluate(model, SENTENCES)
     expected = {kind: {"forward": [], "backward": []} for kind in KINDS}
     targets = {"the": "listed", "bank": "listed", "banks": "beginning", "banking": "beginning"}
-    for score in scores(tiny_bilm, head, SENTENCES):
+    for score in scores(model, SENTENCES):
         values = score.to_dict()
         for direction in ("forward", "backward"):
             for token, nats in zip(score.sentence, values[direction], strict=True):
@@ -34,21 +35,20 @@ def test_each_kind_adds_up_its_own_predictions(tiny_bilm: BiLM, head: LMHead):
     assert found.num_predictions == 8
 
 
-def test_a_beginning_is_predicted_where_the_token_is_not_listed(tiny_bilm: BiLM, head: LMHead):
-    score = next(scores(tiny_bilm, head, [["the", "banks"]]))
+def test_a_beginning_is_predicted_where_the_token_is_not_listed(model: EngineLanguageModel, language_model: Checkpoint):
+    score = next(scores(model, [["the", "banks"]]))
     assert (score.beginnings, score.unknown) == ([1], [])
-    with_it_listed = LMHead([*SPECIAL_WORDS, "the", "bank", "banks"], head.weight.shape[1])
-    with_it_listed.load_state_dict(head.state_dict())
-    again = next(scores(tiny_bilm, with_it_listed, [["the", "banks"]]))
+    with_it_listed = dataclasses.replace(language_model, vocabulary=[*SPECIAL_WORDS, "the", "bank", "banks"])
+    again = next(scores(EngineLanguageModel(with_it_listed), [["the", "banks"]]))
     assert (again.beginnings, again.unknown) == ([], [])
     for direction in ("forward", "backward"):
         assert score.nats[direction].tolist() == again.nats[direction].tolist()
-    carried = next(scores(tiny_bilm, head, [["the", "banks"]], state="carry"))
+    carried = next(scores(model, [["the", "banks"]], state="carry"))
     assert carried.nats["forward"].tolist() == pytest.approx(score.nats["forward"].tolist(), abs=1e-5)
 
 
-def test_bits_per_character_count_a_space_or_line_end_after_each_token(tiny_bilm: BiLM, head: LMHead):
-    found = evaluate(tiny_bilm, head, SENTENCES)
+def test_bits_per_character_count_a_space_or_line_end_after_each_token(model: EngineLanguageModel):
+    found = evaluate(model, SENTENCES)
     text = "".join(" ".join(sentence) + "\n" for sentence in SENTENCES)
     assert found.num_characters == len(text)
     bits = sum(found.nats.values()) / 2 / math.log(2)
@@ -56,8 +56,8 @@ def test_bits_per_character_count_a_space_or_line_end_after_each_token(tiny_bilm
     assert found.to_dict()["bits_per_character"] == found.bits_per_character
 
 
-def test_the_dictionary_names_share_and_cost_of_each_kind(tiny_bilm: BiLM, head: LMHead):
-    values = evaluate(tiny_bilm, head, SENTENCES).to_dict()
+def test_the_dictionary_names_share_and_cost_of_each_kind(model: EngineLanguageModel):
+    values = evaluate(model, SENTENCES).to_dict()
     assert values["unknown_share"] == values["beginning_share"] == pytest.approx(2 / 6)
     shares = [values[f"{kind}_share_of_nats"] for kind in KINDS]
     assert sum(shares) == pytest.approx(1)

@@ -8,6 +8,8 @@ import torch
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, TextError
 from elmo.lm.bilm_tf_protocol import evaluate_like_bilm_tf, fill_rows
+from elmo.lm.in_torch import TorchLanguageModel
+from elmo.lm.language_model import LanguageModel
 from elmo.lm.perplexity import contiguous_parts, evaluate, scores
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Trainer
@@ -43,16 +45,22 @@ def trainer(data: TrainingData, recipe: PretrainConfig) -> Trainer:
     return trainer
 
 
-def test_each_prediction_equals_brute_force(trainer: Trainer) -> None:
-    for sentence, score in zip(SENTENCES, scores(trainer.bilm, trainer.head, SENTENCES), strict=True):
+@pytest.fixture(params=["torch", "engine"])
+def model(request: pytest.FixtureRequest, trainer: Trainer, on_engine) -> LanguageModel:
+    made = TorchLanguageModel if request.param == "torch" else on_engine
+    return made(trainer.bilm, trainer.head)
+
+
+def test_each_prediction_equals_brute_force(trainer: Trainer, model: LanguageModel) -> None:
+    for sentence, score in zip(SENTENCES, scores(model, SENTENCES), strict=True):
         for direction, expected in _brute_force(trainer, sentence).items():
             assert score.nats[direction].tolist() == pytest.approx(expected, abs=1e-4)
 
 
-def test_perplexity_counts_every_token_once_whatever_the_batches(trainer: Trainer) -> None:
+def test_perplexity_counts_every_token_once_whatever_the_batches(trainer: Trainer, model: LanguageModel) -> None:
     expected = [_brute_force(trainer, sentence) for sentence in SENTENCES]
     for max_tokens in (1, 12, 4096):
-        found = evaluate(trainer.bilm, trainer.head, SENTENCES, max_tokens=max_tokens)
+        found = evaluate(model, SENTENCES, max_tokens=max_tokens)
         assert found.num_predictions == sum(len(sentence) + 1 for sentence in SENTENCES)
         for direction in ("forward", "backward"):
             nats = sum(sum(score[direction]) for score in expected)
@@ -60,15 +68,15 @@ def test_perplexity_counts_every_token_once_whatever_the_batches(trainer: Traine
         assert found.of("mean") == pytest.approx(math.sqrt(found.of("forward") * found.of("backward")), rel=1e-9)
 
 
-def test_unknown_words_are_counted(trainer: Trainer) -> None:
-    found = evaluate(trainer.bilm, trainer.head, SENTENCES).to_dict()
+def test_unknown_words_are_counted(model: LanguageModel) -> None:
+    found = evaluate(model, SENTENCES).to_dict()
     assert found["unknown_share"] == pytest.approx(1 / 11)
     assert found["tokens"] == 11
 
 
-def test_a_text_without_sentences_is_an_error(trainer: Trainer) -> None:
+def test_a_text_without_sentences_is_an_error(model: LanguageModel) -> None:
     with pytest.raises(TextError, match="there is no sentence to evaluate"):
-        evaluate(trainer.bilm, trainer.head, [[]])
+        evaluate(model, [[]])
 
 
 def _carried_brute_force(trainer: Trainer, direction: str, rows: list[list[list[str]]]) -> list[list[float]]:
@@ -95,11 +103,11 @@ def _carried_brute_force(trainer: Trainer, direction: str, rows: list[list[list[
 
 @pytest.mark.parametrize("max_tokens", [1, 5, 4096])
 def test_a_carried_state_goes_through_each_part_from_its_beginning_or_its_end(
-    trainer: Trainer, max_tokens: int
+    trainer: Trainer, model: LanguageModel, max_tokens: int
 ) -> None:
     parts = contiguous_parts(SENTENCES, 2)
     assert parts == [SENTENCES[:3], SENTENCES[3:]] or parts == [SENTENCES[:2], SENTENCES[2:]]
-    found = list(scores(trainer.bilm, trainer.head, SENTENCES, state="carry", rows=2, max_tokens=max_tokens))
+    found = list(scores(model, SENTENCES, state="carry", rows=2, max_tokens=max_tokens))
     assert [score.sentence for score in found] == SENTENCES
     forward = [nats for row in _carried_brute_force(trainer, "forward", parts) for nats in row]
     assert [nats for score in found for nats in score.nats["forward"]] == pytest.approx(forward, abs=1e-4)
@@ -113,15 +121,15 @@ def test_a_carried_state_goes_through_each_part_from_its_beginning_or_its_end(
         assert score.nats["backward"].tolist() == pytest.approx(backward[tuple(score.sentence)], abs=1e-4)
 
 
-def test_carrying_drops_nothing_and_one_part_for_each_sentence_is_a_zero_state(trainer: Trainer) -> None:
-    carried = evaluate(trainer.bilm, trainer.head, [*SENTENCES, []], state="carry", rows=100)
-    zero = evaluate(trainer.bilm, trainer.head, SENTENCES)
+def test_carrying_drops_nothing_and_one_part_for_each_sentence_is_a_zero_state(model: LanguageModel) -> None:
+    carried = evaluate(model, [*SENTENCES, []], state="carry", rows=100)
+    zero = evaluate(model, SENTENCES)
     assert carried.num_predictions == zero.num_predictions
     assert carried.of("mean") == pytest.approx(zero.of("mean"), rel=1e-5)
     with pytest.raises(ConfigError, match="rows is 0"):
-        evaluate(trainer.bilm, trainer.head, SENTENCES, state="carry", rows=0)
+        evaluate(model, SENTENCES, state="carry", rows=0)
     with pytest.raises(TextError, match="there is no sentence"):
-        evaluate(trainer.bilm, trainer.head, [], state="carry")
+        evaluate(model, [], state="carry")
 
 
 def test_rows_pull_sentences_as_the_specification_tells() -> None:
@@ -134,9 +142,9 @@ def test_rows_pull_sentences_as_the_specification_tells() -> None:
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 3])
-def test_the_protocol_of_bilm_tf_equals_its_steps(trainer: Trainer, batch_size: int) -> None:
+def test_the_protocol_of_bilm_tf_equals_its_steps(trainer: Trainer, model: LanguageModel, batch_size: int) -> None:
     text = [*SENTENCES, [], ["the", "cat"], ["a", "dog", "sat"]]
-    found = evaluate_like_bilm_tf(trainer.bilm, trainer.head, text, batch_size=batch_size, max_tokens=4)
+    found = evaluate_like_bilm_tf(model, text, batch_size=batch_size, max_tokens=4)
     expected = {
         direction: _bilm_tf_steps(trainer, direction, text, batch_size) for direction in ("forward", "backward")
     }
@@ -169,15 +177,15 @@ def _bilm_tf_steps(trainer: Trainer, direction: str, text: list[list[str]], batc
         return [sum(row[step] for row in nats) / batch_size for step in range(steps)]
 
 
-def test_a_text_shorter_than_the_rows_has_no_number_of_bilm_tf(trainer: Trainer) -> None:
+def test_a_text_shorter_than_the_rows_has_no_number_of_bilm_tf(model: LanguageModel) -> None:
     with pytest.raises(TextError, match="the text has 4 sentences, but 256 rows need one each.*--batch-size 2"):
-        evaluate_like_bilm_tf(trainer.bilm, trainer.head, SENTENCES)
+        evaluate_like_bilm_tf(model, SENTENCES)
     with pytest.raises(ConfigError, match="batch_size is 0"):
-        evaluate_like_bilm_tf(trainer.bilm, trainer.head, SENTENCES, batch_size=0)
+        evaluate_like_bilm_tf(model, SENTENCES, batch_size=0)
 
 
-def test_tokens_have_their_scores_in_the_order_of_the_text(trainer: Trainer) -> None:
-    score = list(scores(trainer.bilm, trainer.head, SENTENCES))[2]
+def test_tokens_have_their_scores_in_the_order_of_the_text(trainer: Trainer, model: LanguageModel) -> None:
+    score = list(scores(model, SENTENCES))[2]
     expected = _brute_force(trainer, SENTENCES[2])
     values = score.to_dict()
     assert values["tokens"] == SENTENCES[2]
@@ -193,14 +201,15 @@ def test_tokens_have_their_scores_in_the_order_of_the_text(trainer: Trainer) -> 
 def test_a_large_vocabulary_goes_through_few_targets_at_a_time(
     trainer: Trainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = evaluate(trainer.bilm, trainer.head, SENTENCES)
+    model = TorchLanguageModel(trainer.bilm, trainer.head)
+    expected = evaluate(model, SENTENCES)
     sizes = []
     plain = trainer.head._nats
     monkeypatch.setattr("elmo.model.lm_head._LOGITS_BYTES", 1)
     monkeypatch.setattr("elmo.model.lm_head._LEAST_TARGETS", 3)
     monkeypatch.setattr(trainer.head, "_nats", lambda some, ids: (sizes.append(len(some)), plain(some, ids))[1])
     polls = []
-    found = evaluate(trainer.bilm, trainer.head, SENTENCES, poll=lambda: polls.append(1))
+    found = evaluate(model, SENTENCES, poll=lambda: polls.append(1))
     assert max(sizes) == 3
     assert len(polls) > len(sizes)
     assert found.of("mean") == pytest.approx(expected.of("mean"), rel=1e-6)

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from elmo.config import BiLMConfig
+from elmo.lm.in_torch import TorchLanguageModel
 from elmo.lm.sentence_scores import sentence_scores
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
@@ -19,7 +20,7 @@ def test_scores_are_sums_of_log_probabilities(tiny_config: BiLMConfig, direction
     torch.manual_seed(3)
     config = BiLMConfig(**{**tiny_config.to_dict(), "direction": direction})
     bilm, head = BiLM(config).eval(), LMHead(WORDS, config.projection_size).eval()
-    found = list(sentence_scores(bilm, head, SENTENCES))
+    found = list(sentence_scores(TorchLanguageModel(bilm, head), SENTENCES))
     for sentence, score in zip(SENTENCES, found, strict=True):
         expected = {}
         for name, lstm in zip(config.directions, bilm.lstms, strict=True):

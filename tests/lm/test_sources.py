@@ -91,16 +91,16 @@ def test_bytes_that_are_no_text_and_files_that_are_not_there(tmp_path):
         read_manifest(tmp_path / "none.tsv", "lm-en/test")
 
 
-def test_sources_add_up_to_the_whole(tiny_bilm, head, manifest):
+def test_sources_add_up_to_the_whole(model, manifest):
     sentences = [["the"], ["bank", "the"], ["a"], ["the", "the"], ["bank"], ["the", "a"]]
     by_source = BySource(read_manifest(manifest, "lm-en/test"))
-    for line, score in enumerate(scores(tiny_bilm, head, sentences), start=1):
+    for line, score in enumerate(scores(model, sentences), start=1):
         by_source.add(line, score)
     found = by_source.perplexities()
     assert {name: figures.num_sentences for name, figures in found.items()} == {
         "encyclopedia": 4, ELSEWHERE: 1, "podcasts": 1,
     }  # fmt: skip
-    whole = evaluate(tiny_bilm, head, sentences)
+    whole = evaluate(model, sentences)
     for direction in ("forward", "backward"):
         assert sum(figures.nats[direction] for figures in found.values()) == pytest.approx(whole.nats[direction])
 

@@ -5,6 +5,8 @@ import torch
 
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError
+from elmo.lm.in_torch import TorchLanguageModel
+from elmo.lm.language_model import LanguageModel
 from elmo.lm.substitutes import substitutes
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
@@ -21,6 +23,11 @@ def language_model() -> tuple[BiLM, LMHead]:
     return BiLM(config).eval(), LMHead(WORDS, 8).eval()
 
 
+@pytest.fixture(params=["torch", "engine"])
+def model(request: pytest.FixtureRequest, language_model: tuple[BiLM, LMHead], on_engine) -> LanguageModel:
+    return TorchLanguageModel(*language_model) if request.param == "torch" else on_engine(*language_model)
+
+
 def by_hand(bilm: BiLM, head: LMHead, direction: str, read: list[str]) -> torch.Tensor:
     """Probabilities of the next word, token after token."""
     ids = torch.from_numpy(bilm.token_map.ids(read).characters)[None]
@@ -34,8 +41,8 @@ def by_hand(bilm: BiLM, head: LMHead, direction: str, read: list[str]) -> torch.
 
 
 @pytest.mark.parametrize("place", range(4))
-def test_each_direction_predicts_from_its_side_alone(language_model, place):
-    found = substitutes(*language_model, SENTENCE, place, count=3)
+def test_each_direction_predicts_from_its_side_alone(language_model, model, place):
+    found = substitutes(model, SENTENCE, place, count=3)
     read = {"forward": ["<S>", *SENTENCE[:place]], "backward": ["</S>", *reversed(SENTENCE[place + 1 :])]}
     assert list(found) == ["forward", "backward", "both"]
     chances = {direction: by_hand(*language_model, direction, side) for direction, side in read.items()}
@@ -53,8 +60,8 @@ def test_each_direction_predicts_from_its_side_alone(language_model, place):
         assert prediction.rank == 1 + int((expected > own).sum())
 
 
-def test_the_marked_word_plays_no_part(language_model):
-    ours, other = (substitutes(*language_model, ["the", word, "was"], 1, count=3) for word in ("bank", "zebra"))
+def test_the_marked_word_plays_no_part(model):
+    ours, other = (substitutes(model, ["the", word, "was"], 1, count=3) for word in ("bank", "zebra"))
     for direction in ours:
         assert [word for word, _ in ours[direction].best] == [word for word, _ in other[direction].best]
         assert (other[direction].probability, other[direction].rank) == (None, None)
@@ -66,7 +73,7 @@ def test_a_model_of_one_direction_has_no_product(direction):
     sizes = {"cell_size": 16, "projection_size": 8, "filters": ((1, 4), (2, 4)), "character_dim": 4, "num_highway": 1}
     bilm = BiLM(BiLMConfig(**sizes, direction=direction)).eval()
     head = LMHead(WORDS, 8).eval()
-    found = substitutes(bilm, head, SENTENCE, 1, count=3)
+    found = substitutes(TorchLanguageModel(bilm, head), SENTENCE, 1, count=3)
     assert list(found) == [direction]
     read = {"forward": ["<S>", "the"], "backward": ["</S>", "steep", "was"]}[direction]
     ids = torch.from_numpy(bilm.token_map.ids(read).characters)[None]
@@ -77,20 +84,20 @@ def test_a_model_of_one_direction_has_no_product(direction):
     assert [value for _, value in found[direction].best] == pytest.approx(expected.topk(3).values.tolist(), abs=1e-6)
 
 
-def test_no_more_words_are_given_than_there_are(language_model):
-    found = substitutes(*language_model, SENTENCE, 0, count=100)
+def test_no_more_words_are_given_than_there_are(model):
+    found = substitutes(model, SENTENCE, 0, count=100)
     for prediction in found.values():
         assert sorted(word for word, _ in prediction.best) == sorted(WORDS[3:])
     assert sum(value for _, value in found["forward"].best) < 1
     assert sum(value for _, value in found["both"].best) == pytest.approx(1, abs=1e-6)
-    unknown = substitutes(*language_model, ["the", "<UNK>", "was"], 1)
+    unknown = substitutes(model, ["the", "<UNK>", "was"], 1)
     assert (unknown["forward"].probability, unknown["both"].rank) == (None, None)
 
 
 @pytest.mark.parametrize(("place", "count"), [(4, 1), (-1, 1), (0, 0)])
-def test_places_outside_and_counts_below_1_are_errors(language_model, place, count):
+def test_places_outside_and_counts_below_1_are_errors(model, place, count):
     with pytest.raises(ConfigError):
-        substitutes(*language_model, SENTENCE, place, count)
+        substitutes(model, SENTENCE, place, count)
 
 
 def test_a_mark_is_a_token_in_brackets():

@@ -10,9 +10,8 @@ import torch
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
+from elmo.lm.on_engine import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
-from elmo.model.bilm import BiLM
-from elmo.model.lm_head import LMHead
 from elmo.text.targets.target_ids import BEGINNING_MARK, SPECIAL_WORDS
 from elmo.weights import formats
 from elmo.weights.native.write import write
@@ -53,9 +52,7 @@ def test_new_entries_share_what_unknown_had(tmp_path, old, data, capsys):
         assert np.array_equal(new.softmax["weight"][row], old.softmax["weight"][2])
         assert new.softmax["bias"][row] == pytest.approx(old.softmax["bias"][2] + np.log(share))
     sentences = [["a", "a"], ["a"]]
-    before, after = (
-        evaluate(BiLM.from_checkpoint(model), LMHead.from_checkpoint(model), sentences) for model in (old, new)
-    )
+    before, after = (evaluate(EngineLanguageModel(model), sentences) for model in (old, new))
     # "b" is gone, so that its chance falls to all others: what stays in proportion is the rest.
     assert after.of("mean") < before.of("mean")
 

@@ -1,16 +1,20 @@
 """A small model behind the app, in the test's own process or behind a real socket."""
 
+import dataclasses
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from elmo.embed.embedder import Embedder
+from elmo.lm.on_engine import EngineLanguageModel
+from elmo.lm.substitutes import substitutes
 from elmo.serve.app import create_app
 from elmo.serve.listening.address import bound, url
 from elmo.serve.listening.connections import ImpatientProtocol
@@ -31,16 +35,11 @@ def predict(tiny_checkpoint, tiny_config) -> Substitutes:
     """What the library says would stand in a place."""
 
     def predict(sentence, place, count):
-        import torch
-
-        from elmo.lm.substitutes import substitutes
-        from elmo.model.bilm import BiLM
-        from elmo.model.lm_head import LMHead
-
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(2)
-            head = LMHead(WORDS, tiny_config.projection_size).eval()
-        return substitutes(BiLM.from_checkpoint(tiny_checkpoint), head, sentence, place, count)
+        chance = np.random.default_rng(2)
+        shapes = {"weight": (len(WORDS), tiny_config.projection_size), "bias": (len(WORDS),)}
+        softmax = {name: chance.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
+        whole = dataclasses.replace(tiny_checkpoint, vocabulary=WORDS, softmax=softmax)
+        return substitutes(EngineLanguageModel(whole), sentence, place, count)
 
     return predict
 

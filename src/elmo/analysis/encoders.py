@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from elmo.embed.encoder import Encoder
+from elmo.process.device import require_torch
 from elmo.static.vectors import StaticVectors
 from elmo.weights.fingerprint import fingerprint
 
@@ -97,6 +98,7 @@ def random_embedder(embedder: "Embedder", seed: int = 0) -> "Embedder":
     A char CNN with random weights already tells words apart, and random LSTMs already mix a sentence; only what a
     trained model has above this one was learned.
     """
+    require_torch("an embedder with random weights")
     import torch
 
     from elmo.embed.embedder import Embedder

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from elmo.ops.native.threads import num_threads
 from elmo.process.commit import commit
 from elmo.process.environment import environment
 from elmo.version import __version__
@@ -37,7 +38,7 @@ def begun(
         "command": shown_command(command or ["elmo", *sys.argv[1:]]),
         "elmo": __version__,
         "commit": commit(),
-        "machine": environment(),
+        "machine": environment(num_threads()),
         **encoders,
         "data": {name: _files(found) for name, found in data.items()},
         "settings": dict(settings),

@@ -105,7 +105,7 @@ def main(argv: list[str]) -> int:
 
 
 def _import_language_model_soon() -> None:
-    """What fills gaps needs torch, whose import takes seconds: better while somebody looks at the first view."""
+    """What fills gaps takes a moment to import: better while somebody looks at the first view."""
     timer = threading.Timer(_FIRST_VIEW_SECONDS, import_module, ["elmo.lm.substitutes"])
     timer.daemon = True
     timer.start()

@@ -16,8 +16,7 @@ from elmo.process.device import Device
 from elmo.text.text_file import is_file
 
 if TYPE_CHECKING:
-    from elmo.model.bilm import BiLM
-    from elmo.model.lm_head import LMHead
+    from elmo.lm.language_model import LanguageModel
 
 
 _WEIGHT_FILES = (".hdf5", ".h5", ".safetensors", ".json", ".pkl", ".index")
@@ -61,9 +60,9 @@ def model_and_texts(inputs: Sequence[str], model: str | None, verb: str) -> tupl
     return first, rest
 
 
-def load(model: str | None, device: Device = "auto") -> "tuple[BiLM, LMHead]":
+def load(model: str | None, device: Device = "auto") -> "LanguageModel":
     """The biLM and its softmax on `device`. Raises WeightFileError (no such model, or it has no softmax)."""
-    # Here, so that the --help of a verb does not wait for torch.
+    # Here, so that the --help of a verb does not wait for it.
     from elmo.lm.named_model import load_language_model
 
     return load_language_model(model, device)

@@ -24,10 +24,9 @@ from elmo.text.reading.settings import Reading, text_files
 from elmo.text.text_file import require_other_file
 
 if TYPE_CHECKING:
+    from elmo.lm.language_model import LanguageModel
     from elmo.lm.perplexity import SentenceScore
     from elmo.lm.sources import BySource
-    from elmo.model.bilm import BiLM
-    from elmo.model.lm_head import LMHead
 
 
 @dataclass(frozen=True)
@@ -85,14 +84,14 @@ def main(argv: list[str]) -> int:
     # Before the model is read, so that a bad line shows at once; the number of sentences gives an ETA.
     text = text_input(names, arguments.reading, vocabulary_of(model), quiet=arguments.quiet)
     total = None if text.is_stream else sum(1 for place in text.sentences() if place.tokens)
-    bilm, head = load(model, arguments.device)
+    language_model = load(model, arguments.device)
     # Sentences are done in windows, so only the mean speed says when the end will come.
     with tqdm(total=total, unit="sentence", smoothing=0, disable=arguments.quiet, file=sys.stderr) as bar:
         facts: dict[str, Any] = {"text": text.name}
         if arguments.protocol == "bilm-tf":
-            facts |= _like_bilm_tf(bilm, head, arguments, text)
+            facts |= _like_bilm_tf(language_model, arguments, text)
         else:
-            facts |= _exact(bilm, head, arguments, text, bar, _by_source(documents))
+            facts |= _exact(language_model, arguments, text, bar, _by_source(documents))
     code = text.report_bad_lines()
     print(json.dumps(facts, indent=2, ensure_ascii=False) if arguments.json else _table(facts))
     return code
@@ -132,24 +131,23 @@ def _documents(arguments: Arguments, names: Sequence[str]) -> Sources | None:
 def _by_source(documents: Sources | None) -> "BySource | None":
     if documents is None:
         return None
-    # Imported here so that --help doesn't load torch.
+    # Imported here so that --help stays fast.
     from elmo.lm.sources import BySource
 
     return BySource(documents)
 
 
-def _like_bilm_tf(bilm: "BiLM", head: "LMHead", arguments: Arguments, text: TextInput) -> dict[str, Any]:
-    # Imported here so that --help doesn't load torch.
+def _like_bilm_tf(model: "LanguageModel", arguments: Arguments, text: TextInput) -> dict[str, Any]:
+    # Imported here so that --help stays fast.
     from elmo.lm.bilm_tf_protocol import BATCH_SIZE, evaluate_like_bilm_tf
 
     rows = BATCH_SIZE if arguments.batch_size is None else arguments.batch_size
     sentences = (place.tokens for place in text.sentences())
-    return evaluate_like_bilm_tf(bilm, head, sentences, batch_size=rows).to_dict()
+    return evaluate_like_bilm_tf(model, sentences, batch_size=rows).to_dict()
 
 
 def _exact(
-    bilm: "BiLM",
-    head: "LMHead",
+    model: "LanguageModel",
     arguments: Arguments,
     text: TextInput,
     bar: tqdm,
@@ -159,7 +157,7 @@ def _exact(
 
     places: deque[PlacedSentence] = deque()
     rows = 16 if arguments.batch_size is None else arguments.batch_size
-    found = scores(bilm, head, _sentences(text, places), state=arguments.state, rows=rows)
+    found = scores(model, _sentences(text, places), state=arguments.state, rows=rows)
     each: list[dict[str, Any]] | None = [] if arguments.per_sentence else None
     with _token_file(arguments) as file:
         facts: dict[str, Any] = total(_noted(found, places, each, file, by_source), on_progress=bar.update).to_dict()
@@ -203,7 +201,7 @@ def _token_file(arguments: Arguments) -> Iterator[TextIO | None]:
     if arguments.per_token is None:
         yield None
         return
-    # Imported here so that --help doesn't load torch.
+    # Imported here so that --help stays fast.
     from elmo.disk.atomic import new_file
 
     with (

@@ -47,12 +47,12 @@ def main(argv: list[str]) -> int:
     names = text_files(names)
     check_language_model(model)
     text = text_input(names, arguments.reading, vocabulary_of(model), quiet=arguments.quiet)
-    bilm, head = load(model, arguments.device)
-    # Here, so that --help does not wait for torch.
+    language_model = load(model, arguments.device)
+    # Here, so that --help stays fast.
     from elmo.lm.sentence_scores import sentence_scores
 
     waiting: deque[PlacedSentence] = deque()
-    found = sentence_scores(bilm, head, _noted(text, waiting))
+    found = sentence_scores(language_model, _noted(text, waiting))
     # A bar between the lines of a log or a pipe would only be in the way.
     shown = sys.stderr.isatty() and not arguments.quiet
     with tqdm(found, unit="sentence", disable=not shown, file=sys.stderr, leave=False) as bar:

@@ -43,11 +43,10 @@ def main(argv: list[str]) -> int:
     if arguments.top < 1:
         raise ConfigError(f"--top is {arguments.top}, but at least one word can be shown. Choose 1 or more.")
     check_language_model(model)
-    # Here, so that --help does not wait for torch.
+    # Here, so that --help stays fast.
     from elmo.lm.substitutes import substitutes
 
-    bilm, head = load(model, arguments.device)
-    found = substitutes(bilm, head, sentence, place, arguments.top)
+    found = substitutes(load(model, arguments.device), sentence, place, arguments.top)
     if arguments.json:
         directions = {name: asdict(prediction) for name, prediction in found.items()}
         print(json.dumps({"sentence": sentence, "place": place, **directions}, indent=2, ensure_ascii=False))

@@ -32,9 +32,9 @@ class State(NamedTuple):
         return State(self.hidden[:, rows], self.cell[:, rows])
 
 
-def zero_state(config: BiLMConfig, batch: int, dtype: DTypeLike = np.float32) -> State:
-    """Nothing remembered, for `batch` rows."""
-    directions = len(config.directions)
+def zero_state(config: BiLMConfig, batch: int, dtype: DTypeLike = np.float32, directions: int | None = None) -> State:
+    """Nothing remembered, for `batch` rows. `directions`: of how many, by default of all that the model has."""
+    directions = len(config.directions) if directions is None else directions
     sizes = (directions * config.projection_size, directions * config.cell_size)
     return State(*(np.zeros((config.num_layers, batch, size), dtype) for size in sizes))
 

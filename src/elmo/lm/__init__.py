@@ -1,5 +1,11 @@
 """What a language model says of a text: perplexity, scores of sentences, substitutes for a token.
 
-`perplexity` evaluates sentence by sentence and exactly; `bilm_tf_protocol` evaluates as bilm-tf did, with carried
-state; `named_model` takes models by name. Read `perplexity` first.
+    language_model     `LanguageModel`: what the others need of a model
+    on_engine          it without torch, on the CPU
+    in_torch           it in torch, on any device, for models in training too
+    perplexity         sentence by sentence, exactly
+    bilm_tf_protocol   as bilm-tf measured, with carried state
+    named_model        models by name
+
+Read `perplexity` first.
 """

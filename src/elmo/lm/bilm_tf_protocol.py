@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from elmo.errors import ConfigError, TextError
-from elmo.lm.carried import Poll, carried_nats
+from elmo.lm.carried import carried_nats
 from elmo.lm.figures import Perplexity
-from elmo.model.bilm import BiLM
-from elmo.model.lm_head import LMHead
+from elmo.lm.language_model import LanguageModel, Poll
 from elmo.text.targets.target_ids import TargetIds
 
 BATCH_SIZE = 256
@@ -44,8 +43,7 @@ class BilmTfPerplexity:
 
 
 def evaluate_like_bilm_tf(
-    bilm: BiLM,
-    head: LMHead,
+    model: LanguageModel,
     sentences: Iterable[Sequence[str]],
     *,
     batch_size: int = BATCH_SIZE,
@@ -70,13 +68,17 @@ def evaluate_like_bilm_tf(
         direction: sum(
             float(values.sum(dtype="float64"))
             for values in carried_nats(
-                bilm, head, direction, [[text[i] for i in row] for row in rows], steps=steps, max_tokens=max_tokens,
+                model,
+                direction,
+                [[text[i] for i in row] for row in rows],
+                steps=steps,
+                max_tokens=max_tokens,
                 poll=poll,
             )
         )
-        for direction in bilm.config.directions
-    }  # fmt: skip
-    return _result(text, rows, steps, nats, head.target_ids)
+        for direction in model.config.directions
+    }
+    return _result(text, rows, steps, nats, model.target_ids)
 
 
 def fill_rows(lengths: Sequence[int], batch_size: int) -> tuple[list[list[int]], int]:

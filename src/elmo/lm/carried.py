@@ -4,23 +4,18 @@ Source: bilm-tf `bilm/data.py` and `bin/run_test.py`; docs/specification.md, 6.2
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from elmo.model.bilm import BiLM
-from elmo.model.lm_head import LMHead
+from elmo.engine.engine import State
+from elmo.lm.language_model import LanguageModel, Poll
 
-Poll = Callable[[], object]
 Row = Sequence[Sequence[str]]
 
 
-@torch.no_grad()
 def carried_nats(
-    bilm: BiLM,
-    head: LMHead,
+    model: LanguageModel,
     direction: str,
     rows: Sequence[Row],
     *,
@@ -34,42 +29,29 @@ def carried_nats(
     turns each of them round. `steps`: predictions of each row at most (None: all). Every row starts from a zero state.
     `max_tokens`: tokens of a window; `poll` is called for each.
     """
-    numbers, inputs, targets = _numbered(bilm, head, direction, rows, steps)
-    lstm = getattr(bilm, f"{direction}_lstm")
-    state = bilm.zero_state(len(rows))
-    hidden, cell = (part.chunk(len(bilm.lstms), dim=2)[0].contiguous() for part in (state.hidden, state.cell))
+    numbers, inputs, targets = _numbered(model, direction, rows, steps)
+    state: State | None = None
     found: list[list[np.ndarray]] = [[] for _ in rows]
     for window in _windows([len(row) for row in inputs], max_tokens):
         poll()
         places, lengths = _padded([row[window] for row in inputs])
         answers, _ = _padded([row[window] for row in targets])
         distinct, at = np.unique(places, return_inverse=True)
-        vectors = token_vectors(bilm, [numbers[number] for number in distinct])[_tensor(at.reshape(places.shape), bilm)]
-        outputs, hidden, cell = lstm(vectors, _tensor(lengths, bilm), hidden, cell)
-        nats = target_nats(head, outputs[-1].flatten(0, 1), _tensor(answers, bilm).flatten(), poll)
-        for row, values, length in zip(found, nats.view(places.shape).cpu().numpy(), lengths, strict=True):
+        table = model.token_vectors([numbers[number] for number in distinct])
+        outputs, state = model.continued(direction, table, at.reshape(places.shape), lengths, state)
+        for row, values, length in zip(found, model.nats(outputs, answers, poll), lengths, strict=True):
             row.append(values[:length].copy())
     return [np.concatenate(row) if row else np.empty(0, np.float32) for row in found]
 
 
-def target_nats(head: LMHead, outputs: Tensor, target_ids: Tensor, poll: Poll = lambda: None) -> Tensor:
-    """(targets,) the full softmax's loss of each, in nats."""
-    return head.nats(outputs, target_ids, poll=poll)
-
-
-def token_vectors(bilm: BiLM, tokens: Sequence[str], chunk: int = 4096) -> Tensor:
-    """(tokens, projection) the token vectors of distinct tokens, `chunk` at a time."""
-    return torch.cat([bilm.vectors_of(tokens[start : start + chunk]) for start in range(0, len(tokens), chunk)])
-
-
 def _numbered(
-    bilm: BiLM, head: LMHead, direction: str, rows: Sequence[Row], steps: int | None
+    model: LanguageModel, direction: str, rows: Sequence[Row], steps: int | None
 ) -> tuple[list[str], list[np.ndarray], list[np.ndarray]]:
     """The distinct tokens; each row's inputs as places among them; each row's targets as vocabulary ids."""
     first, last = (0, 1) if direction == "forward" else (1, 0)  # the boundaries' numbers
-    ids = head.target_ids
+    ids = model.target_ids
     boundaries = [ids.begin, ids.end]
-    numbers = dict(zip(bilm.token_map.boundary_tokens, (0, 1), strict=True))
+    numbers = dict(zip(model.token_map.boundary_tokens, (0, 1), strict=True))
     inputs, targets = [], []
     for row in rows:
         read, follow = [], []
@@ -96,7 +78,3 @@ def _padded(rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     for line, row in zip(padded, rows, strict=True):
         line[: len(row)] = row
     return padded, lengths
-
-
-def _tensor(values: np.ndarray, bilm: BiLM) -> Tensor:
-    return torch.from_numpy(values).to(bilm.device)

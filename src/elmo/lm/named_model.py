@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from elmo.lm.figures import Perplexity
+from elmo.lm.language_model import LanguageModel
+from elmo.lm.on_engine import EngineLanguageModel
 from elmo.lm.perplexity import State, evaluate
 from elmo.lm.sentence_scores import SentenceLogProbability, sentence_scores
 from elmo.lm.substitutes import Prediction
 from elmo.lm.substitutes import substitutes as substitutes_of
-from elmo.model.bilm import BiLM
-from elmo.model.lm_head import LMHead
-from elmo.process.device import chosen_device
+from elmo.process.device import device_name
 from elmo.process.keywords import known_keywords
 from elmo.text.sentence_checks import checked_sentence, checked_sentences
 from elmo.weights import formats, hub
@@ -18,16 +18,24 @@ from elmo.weights import formats, hub
 Sentences = Iterable[str | Sequence[str]]
 
 
-def load_language_model(model: hub.Model = None, device: str = "auto") -> tuple[BiLM, LMHead]:
+def load_language_model(model: hub.Model = None, device: str = "auto") -> LanguageModel:
     """The biLM and its softmax, from one reading of the files. `model`: as in `Embedder.from_pretrained`.
 
-    Raises WeightFileError if there is no such model, or it has no softmax.
+    Only other devices than the CPU need torch. Raises WeightFileError if there is no such model, or it has no softmax.
     """
-    place = chosen_device(device)
+    place = device_name(device)
     files = hub.resolve(model)
     checkpoint = formats.read(files)
-    head = LMHead.from_checkpoint(checkpoint, str(files[1] if isinstance(files, tuple) else files))
-    return BiLM.from_checkpoint(checkpoint).to(place), head.to(place)
+    name = str(files[1] if isinstance(files, tuple) else files)
+    if place == "cpu":
+        return EngineLanguageModel(checkpoint, name)
+    # Here, because they load torch.
+    from elmo.lm.in_torch import TorchLanguageModel
+    from elmo.model.bilm import BiLM
+    from elmo.model.lm_head import LMHead
+
+    head = LMHead.from_checkpoint(checkpoint, name)
+    return TorchLanguageModel(BiLM.from_checkpoint(checkpoint).to(place), head.to(place))
 
 
 @known_keywords
@@ -42,7 +50,7 @@ def perplexity(
     Raises TextError if there is no token, WeightFileError for a model without a softmax.
     """
     checked = checked_sentences(sentences)
-    return evaluate(*load_language_model(model, device), checked, state=state)
+    return evaluate(load_language_model(model, device), checked, state=state)
 
 
 @known_keywords
@@ -51,7 +59,7 @@ def log_probabilities(
 ) -> list[SentenceLogProbability]:
     """The log-probability of each sentence in each direction, in nats. Arguments as in `perplexity`."""
     checked = checked_sentences(sentences)
-    return list(sentence_scores(*load_language_model(model, device), checked))
+    return list(sentence_scores(load_language_model(model, device), checked))
 
 
 @known_keywords
@@ -63,4 +71,4 @@ def substitutes(
     See `elmo.lm.substitutes`. Raises ConfigError for a place outside the sentence or a count below 1.
     """
     checked: Any = checked_sentence(sentence, 0)
-    return substitutes_of(*load_language_model(model, device), checked, place, count)
+    return substitutes_of(load_language_model(model, device), checked, place, count)

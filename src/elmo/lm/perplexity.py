@@ -17,14 +17,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from elmo.errors import ConfigError, TextError
-from elmo.lm.carried import Poll, carried_nats, target_nats, token_vectors
+from elmo.lm.carried import carried_nats
 from elmo.lm.figures import KINDS, Kind, Perplexity, Sums
-from elmo.model.bilm import BiLM
-from elmo.model.lm_head import LMHead
+from elmo.lm.language_model import LanguageModel, Poll
+from elmo.shapes import Float, Int
 from elmo.text.batches import bucket, number_tokens, pad
 from elmo.text.targets.target_ids import TargetIds
 
@@ -79,8 +77,7 @@ class SentenceScore:
 
 
 def evaluate(
-    bilm: BiLM,
-    head: LMHead,
+    model: LanguageModel,
     sentences: Iterable[Sequence[str]],
     *,
     state: State = "zero",
@@ -95,7 +92,7 @@ def evaluate(
     The other arguments are those of `scores`.
     """
     some = (sentence for sentence in sentences if len(sentence))
-    found = scores(bilm, head, some, state=state, rows=rows, max_tokens=max_tokens, poll=poll)
+    found = scores(model, some, state=state, rows=rows, max_tokens=max_tokens, poll=poll)
     return total(found, on_progress=on_progress)
 
 
@@ -117,8 +114,7 @@ def sums(scores: Iterable[SentenceScore], on_progress: Callable[[int], object] =
 
 
 def scores(
-    bilm: BiLM,
-    head: LMHead,
+    model: LanguageModel,
     sentences: Iterable[Sequence[str]],
     *,
     state: State = "zero",
@@ -131,37 +127,35 @@ def scores(
 
     state "zero": `window` sentences at a time are sorted by length and batched, `max_tokens` with padding in a batch.
     state "carry": the whole text is held in memory, and read as `rows` contiguous parts, or fewer for a short text.
-    Memory: a batch's vectors, and 32 MB of logits, or those of 32 targets in a large vocabulary.
+    Memory: a batch's vectors, and a block of logits (2 MB on a CPU; on a GPU 32 MB, or those of 32 targets).
     """
-    ids = head.target_ids
     iterator = iter(sentences)
     if state == "carry":
-        yield from _carried_scores(bilm, head, ids, list(iterator), rows, max_tokens, poll)
+        yield from _carried_scores(model, list(iterator), rows, max_tokens, poll)
         return
     size = min(window, _FIRST_WINDOW)
     while some := list(itertools.islice(iterator, size)):
-        yield from _score_window(bilm, head, ids, some, max_tokens, poll)
+        yield from _score_window(model, some, max_tokens, poll)
         size = min(window, 2 * size)
 
 
-@torch.no_grad()
 def _score_window(
-    bilm: BiLM, head: LMHead, ids: TargetIds, sentences: list[Sequence[str]], max_tokens: int, poll: Poll
+    model: LanguageModel, sentences: list[Sequence[str]], max_tokens: int, poll: Poll
 ) -> list[SentenceScore]:
-    tokens, places = number_tokens(sentences, bilm.token_map.boundary_tokens)
-    vectors = token_vectors(bilm, tokens)
-    targets = torch.tensor([ids.begin, ids.end, *map(ids.id, tokens[2:])], device=bilm.device)
+    ids = model.target_ids
+    tokens, places = number_tokens(sentences, model.token_map.boundary_tokens)
+    table = model.token_vectors(tokens)
+    targets = np.array([ids.begin, ids.end, *map(ids.id, tokens[2:])])
     result: list[SentenceScore | None] = [None] * len(sentences)
     for rows in bucket([len(line) for line in places], max_tokens):
         poll()
         batch = pad(places, rows)
-        at = torch.from_numpy(batch.places).to(bilm.device)
-        output = bilm.contextualize(vectors[at], torch.from_numpy(batch.lengths).to(bilm.device))
-        nats = _nats(bilm, head, output.layers[-1], targets[at], poll)
+        outputs = model.outputs(table, batch.places, batch.lengths)
+        nats = _nats(model, outputs, targets[batch.places], poll)
         for i, row in enumerate(rows):
             length = int(batch.lengths[i])
             by_direction = {"forward": slice(0, length - 1), "backward": slice(1, length)}
-            found = {name: nats[name][i, by_direction[name]].numpy() for name in nats}
+            found = {name: nats[name][i, by_direction[name]] for name in nats}
             if "backward" in found:
                 found["backward"] = found["backward"][::-1]
             result[row] = SentenceScore(sentences[row], found, _kinds(sentences[row], ids))
@@ -169,26 +163,20 @@ def _score_window(
 
 
 def _carried_scores(
-    bilm: BiLM,
-    head: LMHead,
-    ids: TargetIds,
-    sentences: list[Sequence[str]],
-    rows: int,
-    max_tokens: int,
-    poll: Poll,
+    model: LanguageModel, sentences: list[Sequence[str]], rows: int, max_tokens: int, poll: Poll
 ) -> Iterator[SentenceScore]:
     """In the order of the text."""
     parts = contiguous_parts(sentences, rows)
     nats: dict[str, list[np.ndarray]] = {}
-    for direction in bilm.config.directions:
+    for direction in model.config.directions:
         order = parts if direction == "forward" else [part[::-1] for part in parts]
-        read = carried_nats(bilm, head, direction, order, max_tokens=max_tokens, poll=poll)
+        read = carried_nats(model, direction, order, max_tokens=max_tokens, poll=poll)
         split = [_split(numbers, part) for numbers, part in zip(read, order, strict=True)]
         nats[direction] = list(
             itertools.chain.from_iterable(part if direction == "forward" else part[::-1] for part in split)
         )
     for index, sentence in enumerate(sentences):
-        yield SentenceScore(sentence, {name: nats[name][index] for name in nats}, _kinds(sentence, ids))
+        yield SentenceScore(sentence, {name: nats[name][index] for name in nats}, _kinds(sentence, model.target_ids))
 
 
 def contiguous_parts(sentences: Sequence[Sequence[str]], rows: int) -> list[list[Sequence[str]]]:
@@ -215,11 +203,12 @@ def _kind(token: str, ids: TargetIds) -> Kind:
     return "unknown" if ids.id(token) == ids.unknown else "beginning"
 
 
-def _nats(bilm: BiLM, head: LMHead, top: Tensor, targets: Tensor, poll: Poll) -> dict[str, Tensor]:
-    """(batch, tokens) per direction: at position t the loss of the next token in reading order."""
-    result = {}
-    for direction, outputs in zip(bilm.config.directions, top.chunk(len(bilm.lstms), dim=2), strict=True):
-        shifted = targets.roll(-1 if direction == "forward" else 1, dims=1)
-        nats = target_nats(head, outputs.flatten(0, 1), shifted.flatten(), poll)
-        result[direction] = nats.view(targets.shape).cpu()
-    return result
+def _nats(
+    model: LanguageModel, outputs: dict[str, Any], targets: Int[np.ndarray, "batch tokens"], poll: Poll
+) -> dict[str, Float[np.ndarray, "batch tokens"]]:
+    """Per direction at position t the loss of the next token in reading order."""
+    following = {"forward": -1, "backward": 1}
+    return {
+        direction: model.nats(output, np.roll(targets, following[direction], axis=1), poll)
+        for direction, output in outputs.items()
+    }

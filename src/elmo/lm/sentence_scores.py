@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from elmo.lm import perplexity
-from elmo.model.bilm import BiLM
-from elmo.model.lm_head import LMHead
+from elmo.lm.language_model import LanguageModel
 
 
 @dataclass(frozen=True)
@@ -46,9 +45,9 @@ class SentenceLogProbability:
 
 
 def sentence_scores(
-    bilm: BiLM, head: LMHead, sentences: Iterable[Sequence[str]], *, max_tokens: int = 4096
+    model: LanguageModel, sentences: Iterable[Sequence[str]], *, max_tokens: int = 4096
 ) -> Iterator[SentenceLogProbability]:
     """One score for each sentence, in order, an empty one included. Memory: some 2,000 sentences at a time."""
-    for score in perplexity.scores(bilm, head, sentences, max_tokens=max_tokens):
+    for score in perplexity.scores(model, sentences, max_tokens=max_tokens):
         nats = {direction: -float(values.sum(dtype="float64")) for direction, values in score.nats.items()}
         yield SentenceLogProbability(nats, len(next(iter(score.nats.values()))) - 1, score.num_unknown)

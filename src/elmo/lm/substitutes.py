@@ -7,12 +7,13 @@ of their probabilities uses both sides.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from elmo.engine.softmax import log_softmax
 from elmo.errors import ConfigError
-from elmo.model.bilm import BiLM
-from elmo.model.lm_head import LMHead
+from elmo.lm.language_model import LanguageModel
+from elmo.shapes import Float
+from elmo.text.batches import number_tokens, pad
 from elmo.text.targets.target_ids import SPECIAL_WORDS
 
 
@@ -29,10 +30,7 @@ class Prediction:
     """Words at least as probable as the one that stands there: 1 for the best."""
 
 
-@torch.inference_mode()
-def substitutes(
-    bilm: BiLM, head: LMHead, sentence: Sequence[str], place: int, count: int = 10
-) -> dict[str, Prediction]:
+def substitutes(model: LanguageModel, sentence: Sequence[str], place: int, count: int = 10) -> dict[str, Prediction]:
     """For each direction of the model, and for "both", the `count` most probable words for `sentence[place]` (from 0).
 
     "both" is given if the model has two directions: the product of their probabilities, scaled to a sum of 1 over all
@@ -44,36 +42,37 @@ def substitutes(
         raise ConfigError(f"place is {place}, but places of {len(sentence)} tokens count from 0. Use one of them.")
     if count < 1:
         raise ConfigError(f"count is {count}, but must be 1 or more: it is how many words are given.")
-    log_probabilities = {
-        direction: torch.log_softmax(head.logits(output[None]).double(), dim=1)[0]
-        for direction, output in _outputs_beside(bilm, sentence, place).items()
-    }
-    ids = head.target_ids
+    log_probabilities = _log_probabilities(model, sentence, place)
+    ids = model.target_ids
     for values in log_probabilities.values():
-        values[[ids.begin, ids.end, ids.unknown]] = -torch.inf
+        values[[ids.begin, ids.end, ids.unknown]] = -np.inf
     if len(log_probabilities) > 1:
-        log_probabilities["both"] = torch.log_softmax(torch.stack(list(log_probabilities.values())).sum(dim=0), dim=0)
-    return {name: _prediction(head, values.exp(), sentence[place], count) for name, values in log_probabilities.items()}
+        together = np.sum([*log_probabilities.values()], axis=0)
+        log_probabilities["both"] = log_softmax(together[None])[0]
+    return {
+        name: _prediction(model, np.exp(values), sentence[place], count) for name, values in log_probabilities.items()
+    }
 
 
-def _outputs_beside(bilm: BiLM, sentence: Sequence[str], place: int) -> dict[str, Tensor]:
-    """Each direction's top output where it has read all on its side of the place and nothing else."""
-    ids = bilm.token_map.ids(sentence)
-    characters = None if ids.characters is None else torch.from_numpy(ids.characters)[None].to(bilm.device)
-    words = None if ids.words is None else torch.from_numpy(ids.words)[None].to(bilm.device)
-    outputs = bilm(characters, words).layers[-1, 0].chunk(len(bilm.lstms), dim=1)
+def _log_probabilities(
+    model: LanguageModel, sentence: Sequence[str], place: int
+) -> dict[str, Float[np.ndarray, " vocabulary"]]:
+    """Each direction's where it has read all on its side of the place and nothing else."""
+    tokens, places = number_tokens([sentence], model.token_map.boundary_tokens)
+    batch = pad(places, np.zeros(1, np.int64))
+    outputs = model.outputs(model.token_vectors(tokens), batch.places, batch.lengths)
     # With the boundaries around, the token stands at place + 1; the forward LM predicts it one before, the backward
     # one from the one after.
     reader = {"forward": place, "backward": place + 2}
-    return {
-        direction: output[reader[direction]] for direction, output in zip(bilm.config.directions, outputs, strict=True)
-    }
+    return {direction: model.log_probabilities(output, 0, reader[direction]) for direction, output in outputs.items()}
 
 
-def _prediction(head: LMHead, probabilities: Tensor, word: str, count: int) -> Prediction:
-    values, ids = probabilities.topk(min(count, int((probabilities > 0).sum())))
-    best = [(head.vocabulary[i], value) for i, value in zip(ids.tolist(), values.tolist(), strict=True)]
-    if word not in head.target_ids or word in SPECIAL_WORDS:
+def _prediction(model: LanguageModel, probabilities: np.ndarray, word: str, count: int) -> Prediction:
+    count = min(count, int((probabilities > 0).sum()))
+    likely = np.argpartition(-probabilities, count - 1)[:count] if count else np.zeros(0, np.int64)
+    likely = likely[np.lexsort((likely, -probabilities[likely]))]
+    best = [(model.vocabulary[i], value) for i, value in zip(likely, probabilities[likely].tolist(), strict=True)]
+    if word not in model.target_ids or word in SPECIAL_WORDS:
         return Prediction(best, None, None)
-    own = probabilities[head.target_ids.id(word)]
+    own = probabilities[model.target_ids.id(word)]
     return Prediction(best, float(own), int((probabilities >= own).sum()))

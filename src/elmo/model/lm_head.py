@@ -12,12 +12,11 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo.errors import WeightFileError
 from elmo.ops.adaptive_softmax import AdaptiveWeights, Cluster, adaptive_log_probabilities, adaptive_softmax_nats
 from elmo.ops.full_softmax import full_softmax_reference
 from elmo.text.targets.target_ids import TargetIds
 from elmo.weights import formats, hub
-from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.checkpoint import Checkpoint, required_softmax
 
 
 class SoftmaxCluster(nn.Module):
@@ -62,18 +61,14 @@ class LMHead(nn.Module):
 
     @classmethod
     def from_checkpoint(cls, checkpoint: Checkpoint, name: str = "this model") -> "LMHead":
-        """The softmax of a checkpoint; many published models came without one."""
-        if checkpoint.softmax is None or checkpoint.vocabulary is None:
-            raise WeightFileError(
-                f"{name} has no softmax over a vocabulary, so it can't predict words. Published weights often leave "
-                "it out. Add softmax.safetensors and vocab.txt, or use a model pretrained with 'elmo pretrain'."
-            )
-        tensors = {name: torch.tensor(array, device="cpu") for name, array in checkpoint.softmax.items()}
+        """A copy of a checkpoint's softmax. Raises WeightFileError if it has none."""
+        softmax, vocabulary = required_softmax(checkpoint, name)
+        tensors = {name: torch.tensor(array, device="cpu") for name, array in softmax.items()}
         clusters = []
         while (weight := tensors.get(f"clusters.{len(clusters)}.weight")) is not None:
             clusters.append((weight.shape[0], weight.shape[1]))
         with torch.device("meta"):
-            head = cls(checkpoint.vocabulary, checkpoint.config.projection_size, clusters)
+            head = cls(vocabulary, checkpoint.config.projection_size, clusters)
         head.load_state_dict(tensors, strict=True, assign=True)
         return head.eval()
 

@@ -3,18 +3,25 @@
 import os
 import platform
 import sys
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 
-def environment() -> dict[str, Any]:
-    """Versions of Python and torch, the machine, its CPUs and threads."""
-    import torch
-
+def environment(threads: int) -> dict[str, Any]:
+    """Versions of Python and torch (None: not installed), the machine, its CPUs, and `threads`: those computing."""
     return {
         "python": sys.version.split()[0],
-        "torch": torch.__version__,
+        "torch": _torch_version(),
         "machine": platform.machine(),
         "system": platform.platform(),
         "cpu_count": os.cpu_count(),
-        "threads": torch.get_num_threads(),
+        "threads": threads,
     }
+
+
+def _torch_version() -> str | None:
+    """From its metadata: loading torch takes seconds."""
+    try:
+        return version("torch")
+    except PackageNotFoundError:
+        return None

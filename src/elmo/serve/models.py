@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from elmo.embed.embedder import Embedder, StatePolicy
 from elmo.errors import ConfigError
-from elmo.process.device import has_torch
 from elmo.weights import formats, hub
 
 if TYPE_CHECKING:
+    from elmo.lm.language_model import LanguageModel
     from elmo.lm.substitutes import Prediction
-    from elmo.model.bilm import BiLM
-    from elmo.model.lm_head import LMHead
 
 Substitutes = Callable[[Sequence[str], int, int], "dict[str, Prediction]"]
 """(sentence, place, count) -> prediction of each direction, as `elmo.lm.substitutes.substitutes` gives it."""
@@ -27,7 +25,7 @@ class ServedModel:
     name: str
     embedder: Embedder
     substitutes: Substitutes | None = field(default=None, repr=False)
-    """None: the model has no softmax, or torch is not installed, so it can't say which words it expects."""
+    """None: the model has no softmax, so it can't say which words it expects."""
 
     def __post_init__(self) -> None:
         if self.embedder.state == "carry":
@@ -52,8 +50,7 @@ class ServedModel:
         embedder = Embedder.from_pretrained(network, device=device, dtype=dtype, state=state)
         folder = files[0] if isinstance(files, tuple) else files
         name = model.rstrip("/") if model else folder.name
-        # The language model, unlike the vectors, is computed by torch alone.
-        language_model = _LanguageModel(files, device) if has_softmax and has_torch() else None
+        language_model = _LanguageModel(files, device) if has_softmax else None
         return cls(Path(name).name, embedder, language_model)
 
     @cached_property
@@ -71,12 +68,12 @@ class _LanguageModel:
     device: str
 
     def __call__(self, sentence: Sequence[str], place: int, count: int) -> "dict[str, Prediction]":
-        from elmo.lm.substitutes import substitutes  # here, because it loads torch
+        from elmo.lm.substitutes import substitutes  # here: most servers are never asked
 
-        return substitutes(*self._loaded, sentence, place, count)
+        return substitutes(self._loaded, sentence, place, count)
 
     @cached_property
-    def _loaded(self) -> "tuple[BiLM, LMHead]":
+    def _loaded(self) -> "LanguageModel":
         from elmo.lm.named_model import load_language_model
 
         return load_language_model(self.files, self.device)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from elmo.config import BiLMConfig
+from elmo.errors import WeightFileError
 from elmo.text.token_map import TokenMap
 from elmo.weights.fingerprint import fingerprint
 
@@ -49,6 +50,16 @@ class Checkpoint:
     """Free text for people: training data, perplexity, licence."""
     source_files: tuple[SourceFile, ...] = ()
     """The files of a foreign format; empty for our own, whose files carry the hashes of their content."""
+
+
+def required_softmax(checkpoint: Checkpoint, name: str = "this model") -> tuple[dict[str, np.ndarray], list[str]]:
+    """Softmax and vocabulary. Raises WeightFileError where they are missing; many published models came without."""
+    if checkpoint.softmax is None or checkpoint.vocabulary is None:
+        raise WeightFileError(
+            f"{name} has no softmax over a vocabulary, so it can't predict words. Published weights often leave "
+            "it out. Add softmax.safetensors and vocab.txt, or use a model pretrained with 'elmo pretrain'."
+        )
+    return checkpoint.softmax, checkpoint.vocabulary
 
 
 def content_hash(checkpoint: Checkpoint) -> str:

@@ -12,9 +12,8 @@ from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, Interrupted, WeightFileError
+from elmo.lm.on_engine import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
-from elmo.model.bilm import BiLM
-from elmo.model.lm_head import LMHead
 from elmo.pretrain.run.finetune import finetune, resume_finetuning
 from elmo.pretrain.run.loop import pretrain
 from elmo.pretrain.settings.config import PretrainConfig
@@ -54,7 +53,7 @@ def old_text(tmp_path: Path) -> Path:
 
 def _perplexity(model: Path, sentences: list[list[str]]) -> dict[str, float]:
     found = read_checkpoint(model)
-    return evaluate(BiLM.from_checkpoint(found), LMHead.from_checkpoint(found), sentences).to_dict()
+    return evaluate(EngineLanguageModel(found), sentences).to_dict()
 
 
 def test_both_domains_are_measured_before_and_after(

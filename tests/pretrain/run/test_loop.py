@@ -19,10 +19,9 @@ import torch
 from elmo.corpus.prepare import prepare
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, Interrupted, MissingExtraError, OutputError, WeightFileError
-from elmo.lm import perplexity
+from elmo.lm.in_torch import TorchLanguageModel
+from elmo.lm.on_engine import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
-from elmo.model.bilm import BiLM
-from elmo.model.lm_head import LMHead
 from elmo.pretrain.run import loop, run_folder
 from elmo.pretrain.run.divergence import bad_rows
 from elmo.pretrain.run.held_out import validation_sentences
@@ -279,7 +278,7 @@ def test_the_best_checkpoint_is_kept(data: TrainingData, recipe: PretrainConfig,
     assert last > 3
     model = read(run.best / "model")
     sentences = list(validation_sentences(data, 0))
-    found_again = evaluate(BiLM.from_checkpoint(model), LMHead.from_checkpoint(model), sentences)
+    found_again = evaluate(EngineLanguageModel(model), sentences)
     assert found_again.of("mean") == pytest.approx(best["mean_perplexity"], rel=1e-6)
 
 
@@ -319,7 +318,7 @@ def test_a_signal_during_an_evaluation_saves_and_the_evaluation_is_made_up_for(
     pretrain(recipe, data, tmp_path / "whole", quiet=True)
     for name, at in (("regular", 4), ("last", None)):
         last = _metrics(tmp_path / "whole")[-1]["step"]
-        plain = perplexity.target_nats
+        plain = TorchLanguageModel.nats
 
         def stopping(*arguments, wanted=last if at is None else at, plain=plain):  # noqa: ANN002, ANN202
             if (tmp_path / "now").read_text() == str(wanted):
@@ -334,7 +333,7 @@ def test_a_signal_during_an_evaluation_saves_and_the_evaluation_is_made_up_for(
             return result
 
         with monkeypatch.context() as patch:
-            patch.setattr(perplexity, "target_nats", stopping)
+            patch.setattr(TorchLanguageModel, "nats", stopping)
             patch.setattr(Trainer, "step", noting_step)
             with pytest.raises(Interrupted, match=f"stopped at step {last if at is None else at} "):
                 pretrain(recipe, data, tmp_path / name, quiet=True)
@@ -535,6 +534,6 @@ def test_every_evaluation_sees_the_weights_of_its_own_step(
     told = {line["step"]: line["mean_perplexity"] for line in _metrics(tmp_path / "run") if "evaluation" in line}
     for folder in RunFolder(tmp_path / "run").checkpoints.glob("step-*"):
         model = read(folder / "model")
-        found = evaluate(BiLM.from_checkpoint(model), LMHead.from_checkpoint(model), sentences)
+        found = evaluate(EngineLanguageModel(model), sentences)
         assert told.pop(int(folder.name.removeprefix("step-"))) == pytest.approx(found.of("mean"), rel=1e-6)
     assert told == {}

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from elmo.corpus.shards import TrainingData
+from elmo.lm.in_torch import TorchLanguageModel
 from elmo.lm.perplexity import evaluate
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
@@ -48,7 +49,7 @@ def test_a_trained_model_of_every_kind_is_read_again_and_evaluated_exactly(
     bilm, head = BiLM.from_pretrained(folder), LMHead.from_pretrained(folder)
     if kind == "tied words":
         assert torch.equal(head.weight, bilm.token_encoder.word_embedding[1:])
-    found = evaluate(bilm, head, [SENTENCE])
+    found = evaluate(TorchLanguageModel(bilm, head), [SENTENCE])
     assert list(found.nats) == list(bilm.config.directions)
     with torch.no_grad():
         for direction, nats in found.nats.items():

@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 import torch
 
-from elmo.lm.carried import Poll
 from elmo.lm.figures import Perplexity, Sums
+from elmo.lm.language_model import LanguageModel, Poll
 from elmo.lm.perplexity import evaluate, scores, sums
-from elmo.model.bilm import BiLM
-from elmo.model.lm_head import LMHead
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.process.stop_flag import StopRequested
 
@@ -21,8 +19,7 @@ _SENTENCES_A_ROUND = 256
 
 
 def evaluate_together(
-    bilm: BiLM,
-    head: LMHead,
+    model: LanguageModel,
     sentences: Iterable[Sequence[str]],
     count: int,
     ranks: Ranks,
@@ -35,16 +32,16 @@ def evaluate_together(
     `poll` may raise StopRequested on any rank: after at most 256 more sentences it is then raised on all of them.
     """
     if ranks.size == 1:
-        return evaluate(bilm, head, sentences, on_progress=on_progress, poll=poll)
+        return evaluate(model, sentences, on_progress=on_progress, poll=poll)
     own = itertools.islice(sentences, ranks.rank, None, ranks.size)
-    directions = bilm.config.directions
+    directions = model.config.directions
     so_far = torch.from_numpy(Sums(directions).vector())
     for _ in range(-(-count // (ranks.size * _SENTENCES_A_ROUND))):
         some = list(itertools.islice(own, _SENTENCES_A_ROUND))
         stopped = False
         try:
             if some:
-                so_far += torch.from_numpy(sums(scores(bilm, head, some, poll=poll)).vector())
+                so_far += torch.from_numpy(sums(scores(model, some, poll=poll)).vector())
         except StopRequested:
             stopped = True
         if ranks.largest(int(stopped)):

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, ElmoError, Interrupted
+from elmo.lm.in_torch import TorchLanguageModel
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.ranks.shared_evaluation import evaluate_together
 from elmo.pretrain.run.divergence import stop_before
@@ -163,12 +164,11 @@ class Loop:
         return _figures(self._recorded[key])
 
     def _evaluate(self, text: HeldOut, limit: int) -> dict[str, float]:
-        bilm, head = self.trainer.bilm, self.trainer.head
+        model = TorchLanguageModel(self.trainer.bilm, self.trainer.head)
         try:
             with self.watch.not_training(f"evaluating on {text.name}", text.count(limit)) as bar:
                 found = evaluate_together(
-                    bilm,
-                    head,
+                    model,
                     text.pick(limit),
                     text.count(limit),
                     self.trainer.ranks,

@@ -38,6 +38,7 @@ from elmo.disk.bounded import read_bytes
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_json, read_records
 from elmo.errors import ConfigError, OutputError, WeightFileError
+from elmo.ops.native.threads import num_threads
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.run.unused import require_unused
 from elmo.pretrain.settings.config import PretrainConfig
@@ -77,7 +78,7 @@ class RunFolder:
     def _create(self, config: PretrainConfig, facts: dict[str, Any]) -> None:
         require_unused(self.path)
         self.path.mkdir(parents=True, exist_ok=True)
-        self.write_json("env.json", {**environment(), "processes": self.ranks.size, **facts})
+        self.write_json("env.json", {**environment(num_threads()), "processes": self.ranks.size, **facts})
         self.write_json("config.json", config.to_dict())
 
     @classmethod

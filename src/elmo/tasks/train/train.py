@@ -21,6 +21,7 @@ from elmo.disk.atomic import copied_folder, new_file
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_record
 from elmo.errors import Interrupted
+from elmo.ops.native.threads import num_threads
 from elmo.process.device import chosen_device
 from elmo.process.environment import environment
 from elmo.process.stop_flag import StopFlag, stop_flag
@@ -172,7 +173,7 @@ def _note(job: AnyJob, frozen: FrozenLayers | None) -> None:
         return
     files = {name: str(file) for name, file in job.files.present().items()}
     write_json_file(path, {**facts, "files": files})
-    write_json_file(job.run / "env.json", {"elmo": __version__, **environment()})
+    write_json_file(job.run / "env.json", {"elmo": __version__, **environment(num_threads())})
 
 
 def _static(

@@ -1,0 +1,88 @@
+"""TorchLanguageModel: a biLM and a softmax that live in torch, on any device, perhaps in training."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from elmo.config import BiLMConfig
+from elmo.engine.engine import State
+from elmo.lm.language_model import Poll
+from elmo.model.bilm import BiLM
+from elmo.model.lm_head import LMHead
+from elmo.shapes import Float
+from elmo.text.targets.target_ids import TargetIds
+from elmo.text.token_map import TokenMap
+
+_TOKENS = 4096  # whose vectors are computed together
+
+
+class TorchLanguageModel:
+    """`bilm` and `head`, on one device; nothing is computed for gradients."""
+
+    def __init__(self, bilm: BiLM, head: LMHead) -> None:
+        self.bilm, self.head = bilm, head
+
+    @property
+    def config(self) -> BiLMConfig:
+        """The architecture."""
+        return self.bilm.config
+
+    @property
+    def token_map(self) -> TokenMap:
+        """Tokens -> the ids that the model reads."""
+        return self.bilm.token_map
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """The words it predicts."""
+        return self.head.vocabulary
+
+    @property
+    def target_ids(self) -> TargetIds:
+        """What is predicted for each token."""
+        return self.head.target_ids
+
+    @torch.no_grad()
+    def token_vectors(self, tokens: Sequence[str]) -> Tensor:
+        """The context-insensitive vectors, some thousand at a time."""
+        starts = range(0, len(tokens), _TOKENS)
+        return torch.cat([self.bilm.vectors_of(tokens[start : start + _TOKENS]) for start in starts])
+
+    @torch.no_grad()
+    def outputs(self, table: Tensor, places: np.ndarray, lengths: np.ndarray) -> dict[str, Tensor]:
+        """Each direction's top layer."""
+        top = self.bilm.contextualize(table[self._tensor(places)], self._tensor(lengths)).layers[-1]
+        return dict(zip(self.config.directions, top.chunk(len(self.config.directions), dim=2), strict=True))
+
+    @torch.no_grad()
+    def continued(
+        self, direction: str, table: Tensor, places: np.ndarray, lengths: np.ndarray, state: State | None
+    ) -> tuple[Tensor, State]:
+        """One direction's top layer and its state afterwards."""
+        zeros = self.bilm.zero_state(len(places))
+        parts = (zeros.hidden, zeros.cell)
+        hidden, cell = (
+            (part.chunk(len(self.config.directions), dim=2)[0].contiguous() for part in parts)
+            if state is None
+            else map(self._tensor, state)
+        )
+        lstm = getattr(self.bilm, f"{direction}_lstm")
+        outputs, hidden, cell = lstm(table[self._tensor(places)], self._tensor(lengths), hidden, cell)
+        return outputs[-1], State(hidden.cpu().numpy(), cell.cpu().numpy())
+
+    @torch.no_grad()
+    def nats(self, outputs: Tensor, target_ids: np.ndarray, poll: Poll = lambda: None) -> np.ndarray:
+        """-ln p of each target."""
+        nats = self.head.nats(outputs.flatten(0, 1), self._tensor(target_ids).flatten(), poll=poll)
+        return nats.view(target_ids.shape).cpu().numpy()
+
+    @torch.no_grad()
+    def log_probabilities(self, outputs: Tensor, row: int, place: int) -> Float[np.ndarray, " vocabulary"]:
+        """ln p of every word."""
+        logits = self.head.logits(outputs[row, place : place + 1]).double()
+        return torch.log_softmax(logits, dim=1)[0].cpu().numpy()
+
+    def _tensor(self, values: np.ndarray) -> Tensor:
+        return torch.from_numpy(values).to(self.bilm.device)

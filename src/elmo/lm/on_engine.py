@@ -1,0 +1,73 @@
+"""EngineLanguageModel: a checkpoint's biLM and softmax on the CPU, without torch."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from elmo.config import BiLMConfig
+from elmo.engine.engine import Engine, State, contextualize, zero_state
+from elmo.engine.softmax import Softmax
+from elmo.lm.language_model import Poll
+from elmo.shapes import Float
+from elmo.text.targets.target_ids import TargetIds
+from elmo.text.token_map import TokenMap
+from elmo.weights.checkpoint import Checkpoint, required_softmax
+
+
+class EngineLanguageModel:
+    """Raises WeightFileError if the checkpoint has no softmax; `name`: what the message calls the model."""
+
+    def __init__(self, checkpoint: Checkpoint, name: str = "this model") -> None:
+        tensors, self.vocabulary = required_softmax(checkpoint, name)
+        self._checkpoint = checkpoint
+        self._engine = Engine.from_checkpoint(checkpoint)
+        self._softmax = Softmax(tensors)
+
+    @property
+    def config(self) -> BiLMConfig:
+        """The architecture."""
+        return self._checkpoint.config
+
+    @property
+    def token_map(self) -> TokenMap:
+        """Tokens -> the ids that the model reads."""
+        return self._checkpoint.token_map
+
+    @property
+    def target_ids(self) -> TargetIds:
+        """What is predicted for each token; built once, which takes about a second for a large vocabulary."""
+        return self._target_ids
+
+    @cached_property
+    def _target_ids(self) -> TargetIds:
+        return TargetIds(self.vocabulary)
+
+    def token_vectors(self, tokens: Sequence[str]) -> Float[np.ndarray, "tokens projection"]:
+        """The context-insensitive vectors."""
+        ids = self.token_map.ids(tokens)
+        return self._engine.token_vectors(ids.characters, ids.words)
+
+    def outputs(self, table: np.ndarray, places: np.ndarray, lengths: np.ndarray) -> dict[str, np.ndarray]:
+        """Each direction's top layer."""
+        layers, _ = self._engine.contextualize(table[places], lengths)
+        directions = self.config.directions
+        return dict(zip(directions, np.split(layers[-1], len(directions), axis=2), strict=True))
+
+    def continued(
+        self, direction: str, table: np.ndarray, places: np.ndarray, lengths: np.ndarray, state: State | None
+    ) -> tuple[np.ndarray, State]:
+        """One direction's top layer and its state afterwards."""
+        stack = self._engine.stacks()[self.config.directions.index(direction)]._replace(backward=False)
+        state = zero_state(self.config, len(places), directions=1) if state is None else state
+        layers, state = contextualize([stack], table[places], lengths, state)
+        return layers[-1], state
+
+    def nats(self, outputs: np.ndarray, target_ids: np.ndarray, poll: Poll = lambda: None) -> np.ndarray:
+        """-ln p of each target."""
+        flat = outputs.reshape(-1, outputs.shape[-1])
+        return self._softmax.nats(flat, target_ids.ravel(), poll).reshape(target_ids.shape)
+
+    def log_probabilities(self, outputs: np.ndarray, row: int, place: int) -> Float[np.ndarray, " vocabulary"]:
+        """ln p of every word."""
+        return self._softmax.log_probabilities(outputs[row, place : place + 1])[0]
