@@ -3,8 +3,8 @@
     python benchmarks/serve_slow_sockets.py
 
 The slow sockets belong to another process. Every second each sends one byte: half of them of headers, half of a body,
-none ever to its end; one that the server closes is opened again a second later. 8 clients send ordinary requests, in
-turn with and without slow sockets, so that both see the same load of the machine.
+none ever to its end; one that the server closes is opened again five seconds later. 8 clients send ordinary requests,
+in turn with and without slow sockets, so that both see the same load of the machine.
 """
 
 import asyncio
@@ -17,6 +17,8 @@ from pathlib import Path
 
 from record import Record, Table, parser
 from serve_client import TEXT, load, served, stretches, vector_request
+
+from elmo.serve.listening.connections import MAX_CONNECTIONS
 
 _HEADERS = b"POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\n"
 _BEGINNINGS = (_HEADERS + b"X-Slow:", _HEADERS + b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n")
@@ -40,7 +42,9 @@ def main() -> int:
             alone = load(server, payloads, given.clients, given.requests)
             slow = multiprocessing.Process(target=_slow, args=(server.port, given.sockets), daemon=True)
             slow.start()
-            time.sleep(3)  # until all have connected
+            while server.descriptors() < min(given.sockets, MAX_CONNECTIONS):
+                time.sleep(0.1)
+            time.sleep(2)
             connections = server.descriptors()
             beside = load(server, payloads, given.clients, given.requests)
             slow.kill()
@@ -63,7 +67,8 @@ def _slow(port: int, count: int) -> None:
                     writer.write(b" ")
                     await writer.drain()
             except OSError:
-                await asyncio.sleep(1)
+                pass
+            await asyncio.sleep(5)
 
     async def all_of_them() -> None:
         await asyncio.gather(*map(one, range(count)))

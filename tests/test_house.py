@@ -20,6 +20,7 @@ FLOORS = {
     "reproduce": 10,
     "tasks": 9,
     "analysis": 9,
+    "context2vec": 8,
     "pretrain": 8,
     "embed": 7,
     "corpus": 7,

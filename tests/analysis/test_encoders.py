@@ -1,10 +1,24 @@
 """Encoders to compare with: the mean of the words around a token, layers with their mean, random weights."""
 
-import numpy as np
+import dataclasses
 
-from elmo.analysis.encoders import ContextAverage, StaticEncoder, WithAverage, random_embedder, token_layers
+import numpy as np
+import pytest
+
+from elmo.analysis.encoders import (
+    Centered,
+    ContextAverage,
+    ForwardHalf,
+    StaticEncoder,
+    WithAverage,
+    layer_name,
+    random_embedder,
+    token_layers,
+)
 from elmo.embed.embedder import Embedder
 from elmo.embed.encoder import Encoder
+from elmo.errors import ConfigError
+from elmo.model.bilm import BiLM
 from elmo.static.vectors import StaticVectors
 
 STATIC = StaticVectors(("a", "b", "c", "d"), np.arange(8, dtype=np.float32).reshape(4, 2))
@@ -12,7 +26,9 @@ STATIC = StaticVectors(("a", "b", "c", "d"), np.arange(8, dtype=np.float32).resh
 
 def test_all_of_them_are_encoders(tiny_bilm):
     embedder = Embedder(tiny_bilm)
-    for encoder in (embedder, StaticEncoder(STATIC), ContextAverage(STATIC), WithAverage(embedder)):
+    centered = Centered(embedder, [["a"]])
+    plain = (embedder, StaticEncoder(STATIC), ContextAverage(STATIC), WithAverage(embedder))
+    for encoder in (*plain, centered, ForwardHalf(embedder)):
         assert isinstance(encoder, Encoder)
         (found,) = encoder.embed_iter([["a", "b", "unknown"]])
         assert found.shape == (encoder.num_layers, 3, encoder.layer_dim) and found.dtype == np.float32
@@ -49,3 +65,32 @@ def test_boundaries_are_left_out(tiny_bilm):
         token_layers(plain, [["a"], ["b", "c"]]), token_layers(bounded, [["a"], ["b", "c"]]), strict=True
     ):
         np.testing.assert_array_equal(one, other)
+
+
+def test_the_forward_half_knows_nothing_to_the_right(tiny_bilm):
+    forward = ForwardHalf(Embedder(tiny_bilm))
+    one, other = forward.embed_iter([["a", "b", "c", "d"], ["a", "b", "x", "y", "z"]])
+    np.testing.assert_allclose(one[:, :2], other[:, :2], atol=1e-6)
+    assert np.abs(one[1, 2] - other[1, 2]).max() > 1e-4
+    (whole,) = Embedder(tiny_bilm).embed([["a", "b", "c", "d"]])
+    np.testing.assert_array_equal(one, whole[:, :, : forward.layer_dim])
+
+
+def test_a_model_of_one_direction_has_no_forward_half(tiny_config):
+    one_direction = BiLM(dataclasses.replace(tiny_config, direction="forward"))
+    with pytest.raises(ConfigError, match="one direction"):
+        ForwardHalf(Embedder(one_direction))
+
+
+@pytest.mark.parametrize("keep_boundaries", [False, True])
+def test_centered_vectors_have_no_mean_over_their_corpus(tiny_bilm, keep_boundaries):
+    sentences = [["a", "b", "c"], [], ["d"], ["b", "a", "e", "f"]]
+    embedder = Embedder(tiny_bilm, keep_boundaries=keep_boundaries)
+    centered = Centered(WithAverage(embedder), iter(sentences))
+    found = np.concatenate(list(token_layers(centered, sentences)), axis=1)
+    assert found.shape == (4, 8, embedder.layer_dim)
+    assert np.abs(found.mean(axis=1)).max() < 1e-6
+    plain = np.concatenate(list(token_layers(WithAverage(embedder), sentences)), axis=1)
+    np.testing.assert_allclose(found - plain, np.broadcast_to(-centered.mean[:, None], found.shape), atol=1e-6)
+    assert [layer_name(centered, layer) for layer in (2, 3)] == ["layer 2", "mean of layers"]
+    assert centered.model_hash != embedder.model_hash

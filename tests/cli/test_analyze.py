@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo.cli import analyze, index, reproduce
+from elmo.cli import analyze, context2vec, index, reproduce
 from elmo.errors import ConfigError, OutputError, TextError
 
 CORPUS = Path(__file__).parents[1] / "analysis" / "senses" / "corpus"
@@ -104,7 +104,11 @@ def sense_corpus(folder: Path) -> Path:
 def commands(model_folder: Path, treebank: Path, folder: Path) -> dict[str, list[str]]:
     (folder / "text.txt").write_text("\n".join(SENTENCES * 2) + "\n", encoding="utf-8")
     (folder / "static.txt").write_text("bank 1 0\na 0 1\nb 1 0.1\n")
-    files = ["-m", str(model_folder), "--static", str(folder / "static.txt"), "--random"]
+    if not (folder / "context2vec").exists():
+        learn = ["--unit", "3", "--epochs", "1", "--min-count", "1", "--quiet"]
+        assert context2vec.main([str(folder / "text.txt"), "-o", str(folder / "context2vec"), *learn]) == 0
+    files = ["-m", str(model_folder), "--static", str(folder / "static.txt"), "--random", "--forward"]
+    files += ["--context2vec", str(folder / "context2vec")]
     senses = ["--train", str(CORPUS / "train.data.xml"), "--test", str(CORPUS / "t.data.xml")]
     return {
         "wsd": [*senses, "--dev", str(CORPUS / "t.data.xml"), "--inventory", str(CORPUS / "senses.tsv"), *files],
@@ -127,10 +131,11 @@ def test_every_analysis_writes_a_record_of_one_shape_a_table_and_a_figure(
     page = capsys.readouterr().out
     record = json.loads(out.read_text("utf-8"))
     assert record.keys() >= BEGINNING and record["analysis"] == name and record["static"] == "static.txt"
-    assert {"biLM", "random biLM", "static", "context average"} <= record["encoders"].keys()
+    encoders = ["biLM", "forward LM", "random biLM", "static", "context average", "context2vec"]
+    assert set(encoders) <= record["encoders"].keys()
     files = [one for found in record["data"].values() for one in (found if isinstance(found, list) else [found])]
     assert files and all(len(one["sha256"]) == 64 and "/" not in one["file"] for one in files)
-    assert all(shown in page for shown in ("biLM, layer 1", "random biLM, layer 2", "context average"))
+    assert all(shown in page for shown in ("biLM, layer 1", "forward LM, layer 2", *encoders[2:]))
     assert "<svg" in figure.read_text("utf-8") and "random biLM, layer 2" in figure.read_text("utf-8")
 
 

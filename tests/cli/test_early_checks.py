@@ -76,6 +76,9 @@ CASES = {
     "index: no model": ("index {}/text.txt -o {}/new -m {}/no-model", "no model of that name"),
     "neighbors: no index": ("analyze neighbors {}/none '[a] b'", "there is no such folder"),
     "neighbors: no vectors": ("analyze neighbors {}/deaf '[a] b' --static {}/none", "there is no such file"),
+    "precision: no context2vec": ("analyze precision {}/text.txt --context2vec {}/none", "there is no such folder"),
+    "context2vec: no text": ("context2vec {}/none.txt -o {}/new", "there is no such file"),
+    "context2vec: in the way": ("context2vec {}/text.txt -o {}/deaf", "exists already"),
     "wsd: no training": (
         "analyze wsd --train {}/none --test {}/text.txt --inventory {}/text.txt", "there is no such file",
     ),

@@ -6,28 +6,38 @@ from pathlib import Path
 from typing import Any
 
 from elmo.analysis.encoder_choice import EncoderChoice
-from elmo.analysis.encoders import ContextAverage, StaticEncoder, WithAverage, random_embedder
+from elmo.analysis.encoders import ContextAverage, ForwardHalf, StaticEncoder, WithAverage, random_embedder
 from elmo.embed.embedder import Embedder
 from elmo.embed.encoder import Encoder
+from elmo.process.device import require_torch
 from elmo.static.vectors import read_static_vectors
 from elmo.weights.hub import DEFAULT_MODEL, MODEL_VARIABLE
 
-BILM, RANDOM, AGAINST, STATIC, CONTEXT = "biLM", "random biLM", "other biLM", "static", "context average"
+BILM, FORWARD, RANDOM, AGAINST = "biLM", "forward LM", "random biLM", "other biLM"
+STATIC, CONTEXT, CONTEXT2VEC = "static", "context average", "context2vec"
 
 
 def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[str, Encoder]:
-    """By name: the biLM's layers and their mean; another model's `against` it; with `random` the same architecture with
-    random weights; with a file of `static` vectors the word's own and the mean of the words around it."""
+    """By name: the biLM's layers and their mean; another model's `against` it; with `forward` the forward half of its
+    layers; with `random` the same architecture with random weights; with a file of `static` vectors the word's own and
+    the mean of the words around it; a model of `context2vec`."""
     embedder = Embedder.from_pretrained(choice.model, device=choice.device, dtype=choice.dtype)
     found: dict[str, Encoder] = {BILM: WithAverage(embedder)}
     if against is not None:
         found[AGAINST] = Embedder.from_pretrained(against, device=choice.device, dtype=choice.dtype)
+    if choice.forward:
+        found[FORWARD] = ForwardHalf(embedder)
     if choice.random:
         found[RANDOM] = random_embedder(embedder)
     if choice.static is not None:
         vectors = read_static_vectors(choice.static)
         found[STATIC] = StaticEncoder(vectors)
         found[CONTEXT] = ContextAverage(vectors)
+    if choice.context2vec is not None:
+        require_torch("context2vec")
+        from elmo.context2vec.encoder import Context2VecEncoder  # here: the other encoders need no torch
+
+        found[CONTEXT2VEC] = Context2VecEncoder.load(choice.context2vec)
     return found
 
 
@@ -41,6 +51,7 @@ def described(choice: EncoderChoice, encoders: Mapping[str, Encoder]) -> dict[st
         "model_hash": bilm.model_hash,
         "dtype": getattr(embedder, "dtype", None),
         "static": choice.static and choice.static.name,
+        "context2vec": choice.context2vec and choice.context2vec.name,
         "encoders": {
             name: {"hash": one.model_hash, "num_layers": one.num_layers, "dim": one.layer_dim}
             for name, one in encoders.items()

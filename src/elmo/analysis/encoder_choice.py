@@ -17,6 +17,10 @@ class EncoderChoice:
     """A name, a folder or file, or a hub id (default: $ELMO_MODEL, or the bundled model)."""
     static: Annotated[Path | None, tyro.conf.arg(metavar="VECTORS")] = None
     """Static vectors as controls: the word's own, and the mean of the ten words to each side of it."""
+    context2vec: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
+    """A model of context2vec to compare with, made by 'elmo context2vec' or its authors' programs."""
+    forward: bool = False
+    """Also analyze the forward half of the biLM's layers alone: a language model that has read nothing to the right."""
     random: bool = False
     """Also analyze the model's architecture with random weights: what an untrained network gives."""
     dtype: Literal["float32", "bfloat16", "int8", "auto"] = "auto"

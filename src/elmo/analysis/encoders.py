@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from elmo.embed.encoder import Encoder
+from elmo.errors import ConfigError
 from elmo.process.device import require_torch
 from elmo.static.vectors import StaticVectors
 from elmo.weights.fingerprint import fingerprint
@@ -68,6 +69,28 @@ class ContextAverage(StaticEncoder):
         return np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0.5)
 
 
+class ForwardHalf:
+    """The forward half of a biLM's layers: what a language model knows that reads from left to right alone.
+
+    The two directions never meet inside a biLM, so that its forward half is such a model, whose token layer and softmax
+    were trained together with those of the backward LM. In layer 0 both halves are the same vector.
+    """
+
+    def __init__(self, embedder: "Embedder") -> None:
+        """Raises ConfigError for a model of one direction."""
+        if len(embedder.config.directions) < 2:
+            raise ConfigError("the model has one direction only, so that it has no forward half. Leave out --forward.")
+        self.encoder = embedder
+        self.num_layers = embedder.num_layers
+        self.layer_dim = embedder.layer_dim // 2
+        self.keep_boundaries = embedder.keep_boundaries
+        self.model_hash = embedder.model_hash
+
+    def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "layers tokens dim"]]:
+        """The layers of the whole model, the first half of their dimensions."""
+        return (layers[:, :, : self.layer_dim] for layers in self.encoder.embed_iter(sentences))
+
+
 class WithAverage:
     """Another encoder's layers, and their mean as one layer more."""
 
@@ -84,11 +107,34 @@ class WithAverage:
             yield np.concatenate([layers, layers.mean(axis=0, keepdims=True)])
 
 
+class Centered:
+    """Another encoder's layers without their mean over a corpus, which is what all vectors have in common."""
+
+    def __init__(self, encoder: Encoder, sentences: Iterable[Sequence[str]]) -> None:
+        """Embeds the corpus once for its mean. Sentences without tokens don't count."""
+        self.encoder = encoder
+        self.num_layers = encoder.num_layers
+        self.layer_dim = encoder.layer_dim
+        self.keep_boundaries = False
+        sums, count = np.zeros((self.num_layers, self.layer_dim)), 0
+        for layers in token_layers(encoder, sentences):
+            sums += layers.sum(axis=1)
+            count += layers.shape[1]
+        self.mean = (sums / max(count, 1)).astype(np.float32)
+        """(layers, dim) float32"""
+        self.model_hash = fingerprint({"mean": self.mean, "of": np.frombuffer(encoder.model_hash.encode(), np.uint8)})
+
+    def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "layers tokens dim"]]:
+        """The mean subtracted from every token's vectors."""
+        return (layers - self.mean[:, None] for layers in token_layers(self.encoder, sentences))
+
+
 def layer_name(encoder: Encoder, layer: int) -> str:
     """What tables call it; nothing if it is the only one."""
     if encoder.num_layers == 1:
         return ""
-    is_mean = isinstance(encoder, WithAverage) and layer == encoder.num_layers - 1
+    inner = encoder.encoder if isinstance(encoder, Centered) else encoder
+    is_mean = isinstance(inner, WithAverage) and layer == encoder.num_layers - 1
     return "mean of layers" if is_mean else f"layer {layer}"
 
 

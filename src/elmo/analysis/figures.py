@@ -10,7 +10,7 @@ from elmo.errors import ConfigError, MissingExtraError
 
 SUFFIXES = (".png", ".svg")
 
-_COLORS = {"biLM": "C0", "random biLM": "0.55", "static": "C1", "context average": "C1"}
+_COLORS = {"biLM": "C0", "forward LM": "C4", "random biLM": "0.55", "static": "C1", "context average": "C1"}
 _LINES = (":", "-.", "--")
 
 

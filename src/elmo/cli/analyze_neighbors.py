@@ -34,6 +34,8 @@ class Arguments:
     """Static vectors: also show the word's nearest words in them, which no sentence changes."""
     noun: Annotated[str | None, tyro.conf.arg(metavar="NOUN")] = None
     """Korean: words that are this noun with particles count as occurrences of the same word."""
+    center: bool = False
+    """Compare vectors without each layer's mean over the index."""
     top: int = 6
     """Neighbors to show."""
     device: Device = "auto"
@@ -65,9 +67,10 @@ def record_of(arguments: Arguments) -> Record:
     model = arguments.model or index.facts.model or None
     embedder = Embedder.from_pretrained(model, device=arguments.device)
     require_model(index, embedder)
+    options = {"noun": arguments.noun, "center": arguments.center}
     found = []
     for tokens, place in queries:
-        layers = neighbors(index, embedder, tokens, place, arguments.top, noun=arguments.noun)
+        layers = neighbors(index, embedder, tokens, place, arguments.top, **options)
         near = static_neighbors(static, tokens[place], arguments.top) if static is not None else None
         shown = [{which: [_plain(hit) for hit in hits] for which, hits in layer.items()} for layer in layers]
         found.append({"sentence": tokens, "place": place, "static": near, "layers": shown})
@@ -76,7 +79,7 @@ def record_of(arguments: Arguments) -> Record:
         "neighbors",
         encoders=described(choice, {BILM: embedder}),
         data={"index": arguments.index / FACTS_FILE},
-        settings={"text": index.facts.source, "top": arguments.top, "noun": arguments.noun},
+        settings={"text": index.facts.source, "top": arguments.top, **options},
     )
     return beginning | {"queries": found}
 

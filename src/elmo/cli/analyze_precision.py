@@ -1,6 +1,7 @@
 """`elmo analyze precision`: how many of a word's nearest occurrences have its part of speech, or its sense?"""
 
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -28,6 +29,8 @@ class Arguments:
     """Occurrences of one word form that are compared at most."""
     seed: int = 0
     """Draws queries and occurrences."""
+    center: bool = False
+    """Subtract each layer's mean over the corpus from all vectors, which takes a second pass."""
     encoders: EncoderChoice = field(default_factory=EncoderChoice)
     results: OutputFlags = field(default_factory=OutputFlags)
 
@@ -42,6 +45,7 @@ def record_of(arguments: Arguments) -> Record:
     """The record of the analysis."""
     # Here, so that --help does not wait for torch.
     from elmo.analysis.controls import described, encoders_of
+    from elmo.analysis.encoders import Centered
     from elmo.analysis.neighbors.occurrences import Limits, annotated
     from elmo.analysis.neighbors.precision import precision_table
     from elmo.analysis.record import begun
@@ -50,10 +54,12 @@ def record_of(arguments: Arguments) -> Record:
 
     keys = read_keys(key_file(arguments.corpus))
     limits = Limits(occurrences=arguments.occurrences, queries=arguments.queries, seed=arguments.seed)
-    encoders = encoders_of(arguments.encoders)
+    encoders = chosen = encoders_of(arguments.encoders)
+    if arguments.center:
+        encoders = {name: Centered(one, _tokens(arguments.corpus)) for name, one in chosen.items()}
     with tqdm(unit="sentence", disable=arguments.results.quiet, file=sys.stderr) as bar:
         found = precision_table(
-            lambda: (sentence.tokens for sentence in read_sentences(arguments.corpus)),
+            lambda: _tokens(arguments.corpus),
             annotated(read_sentences(arguments.corpus), keys),
             encoders,
             limits,
@@ -61,11 +67,17 @@ def record_of(arguments: Arguments) -> Record:
         )
     beginning = begun(
         "precision",
-        encoders=described(arguments.encoders, encoders),
+        encoders=described(arguments.encoders, chosen),
         data={"corpus": arguments.corpus},
-        settings={name: getattr(arguments, name) for name in ("queries", "occurrences", "seed")},
+        settings={name: getattr(arguments, name) for name in ("queries", "occurrences", "seed", "center")},
     )
     return beginning | found.record()
+
+
+def _tokens(corpus: Path) -> Iterator[Sequence[str]]:
+    from elmo.analysis.senses.raganato import read_sentences
+
+    return (sentence.tokens for sentence in read_sentences(corpus))
 
 
 def table(record: Record) -> str:

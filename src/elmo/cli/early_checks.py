@@ -48,6 +48,7 @@ _ROLES: dict[str, Role] = {
     "per_token": "output file",
     "figure": "output file",
     "cache": "kept folder",
+    "context2vec": "input folder",
 }
 
 

@@ -29,6 +29,7 @@ VERBS = {
     "pretrain": "train a biLM on prepared data; resume it",
     "finetune": "continue a model on another domain's text, with perplexities before and after",
     "static": "train static word vectors, one a word, on the same text, to compare with",
+    "context2vec": "train context2vec, which the paper compares ELMo with, on the same text",
     "plot": "a training run's curves, as PNG, SVG or PDF",
     "perplexity": "how well a model predicts a text, in each direction",
     "scores": "the log-probability of every sentence of a text",

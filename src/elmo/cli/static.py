@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
-from tqdm import tqdm
 
 from elmo.cli.arguments import parsed
+from elmo.cli.progress_bars import ProgressBars
 from elmo.static.training.settings import StaticSettings
 from elmo.text.text_file import FormatChoice, require_other_file
 
@@ -70,7 +70,7 @@ def main(argv: list[str]) -> int:
         errors=arguments.errors,
     )
     # The name is refused before the work, not after it.
-    with new_file(arguments.output, size=0, force=arguments.force) as unfinished, _Bars(arguments.quiet) as bars:
+    with new_file(arguments.output, size=0, force=arguments.force) as unfinished, ProgressBars(arguments.quiet) as bars:
         trained = train_static_vectors(corpus, arguments.recipe, workers=arguments.workers, on_progress=bars.show)
         write_static_vectors(unfinished, trained.static.words, trained.static.vectors)
     for message in corpus.bad_lines:
@@ -92,27 +92,3 @@ def main(argv: list[str]) -> int:
             f"{trained.num_tokens:,} tokens in {trained.seconds:,.0f} seconds"
         )
     return 1 if corpus.bad_lines else 0
-
-
-class _Bars:
-    """A bar for each thing that is done, one after another."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
-        self._bar: tqdm | None = None
-        self._what = ""
-
-    def __enter__(self) -> "_Bars":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-    def show(self, what: str, done: int, total: int) -> None:
-        """`done` of `total`."""
-        if self._bar is None or self._what != what:
-            self.__exit__()
-            self._what = what
-            self._bar = tqdm(desc=what, total=total, unit_scale=True, disable=self._quiet, file=sys.stderr)
-        self._bar.update(done - self._bar.n)

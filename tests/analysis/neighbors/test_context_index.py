@@ -71,6 +71,36 @@ def test_neighbors_equal_a_plain_search(folder, embedder, layer, which, memory, 
             assert tokens in texts or (which == "other" and tokens[place] in words)
 
 
+def _as_stored(layers: np.ndarray) -> np.ndarray:
+    """Directions in half precision: without what all vectors share, their rounding would be seen."""
+    lengths = np.linalg.norm(layers, axis=-1, keepdims=True)
+    return (layers / lengths).astype(np.float16).astype(np.float32) * lengths
+
+
+@pytest.mark.parametrize("which", ["any", "same", "other"])
+@pytest.mark.parametrize("layer", [0, 2, [0.5, 0.2, 1.5]])
+def test_centered_neighbors_equal_a_plain_search(folder, embedder, layer, which):
+    weights = np.eye(3)[layer] if isinstance(layer, int) else np.array(layer)
+    text, query = sentences(), sentences()[7]
+    mixed = [np.tensordot(weights, _as_stored(layers), 1) for layers in embedder.embed(text)]
+    mean = np.concatenate(mixed).mean(axis=0)
+    vector = mixed[7][0]
+    expected = {}
+    for number, (tokens, vectors) in enumerate(zip(text, mixed, strict=True)):
+        for place, one in enumerate(vectors):
+            if tokens != query and (which == "any" or (tokens[place] == query[0]) == (which == "same")):
+                lengths = np.linalg.norm(one - mean) * np.linalg.norm(vector - mean)
+                expected[number, place] = float((one - mean) @ (vector - mean) / lengths)
+    index = ContextIndex(folder)
+    hits = index.search(vector, layer, count=5, word=query[0], which=which, not_sentence=tuple(query), center=True)
+    assert np.allclose(index.mean(layer), mean, atol=1e-3)
+    for hit in hits:
+        assert hit.cosine == pytest.approx(expected[hit.sentence, hit.position], abs=1e-3)
+    assert hits[0].cosine == pytest.approx(max(expected.values()), abs=1e-3)
+    plain = index.search(vector, layer, count=5, word=query[0], which=which, not_sentence=tuple(query))
+    assert [hit.cosine for hit in plain] != [hit.cosine for hit in hits]
+
+
 def test_a_search_for_more_than_there_is_gives_all(folder, embedder):
     index = ContextIndex(folder)
     hits = index.search(np.ones(index.dim), 1, count=1000)

@@ -64,6 +64,7 @@ class ContextIndex:
         self._layers, self._lengths = found.layers, found.lengths
         self._rows_of = {word: row for row, word in enumerate(self.words)}
         self._in_memory: dict[int, np.ndarray] = {}
+        self._means: dict[int, np.ndarray] = {}
         self._products_of_layers: Float[np.ndarray, "tokens layers layers"] | None = None
         self._lock = threading.Lock()
 
@@ -114,6 +115,7 @@ class ContextIndex:
         forms: Collection[str] = (),
         which: Which = "any",
         not_sentence: tuple[str, ...] | None = None,
+        center: bool = False,
     ) -> list[Hit]:
         """The nearest tokens by cosine, nearest first, at most one of a sentence; equal sentences count as one.
 
@@ -121,21 +123,68 @@ class ContextIndex:
         `forms`: words that count as occurrences of `word` too, such as a noun's with its particles.
         `not_sentence`: the query's own sentence, which is left out wherever it stands in the text.
         With weights as `layer`, every token is compared by the weighted sum of its layers; `vector` must be such a sum.
+        `center`: the cosine of the vectors without their mean over the index; `vector` must have its own length.
         Raises ConfigError for a layer that the index doesn't have, weights that don't fit its layers, and a vector of
         another size.
         """
-        direction = self._direction(np.asarray(vector, dtype=np.float32))
+        vector = np.asarray(vector, dtype=np.float32)
+        direction = self._direction(vector)
         if which == "any":
-            return self._best(self._cosines(direction, layer), count, {not_sentence}, each_word_once=False)
+            return self._best(self._compared(vector, layer, center), count, {not_sentence}, each_word_once=False)
         rows = [row for one in {word or "", *forms} if (row := self._rows_of.get(one)) is not None]
         is_word = np.isin(self._token_words, rows)
-        if which == "same":  # a few tokens, for which nobody reads all vectors
+        if which == "same" and not center:  # a few tokens, for which nobody reads all vectors
             tokens = np.flatnonzero(is_word)
             cosines = np.full(len(self), -np.inf, dtype=np.float32)
             cosines[tokens] = self.vectors(tokens, layer) @ direction
             return self._best(cosines, count, {not_sentence}, each_word_once=False)
-        cosines = np.where(is_word, -np.inf, self._cosines(direction, layer))
-        return self._best(cosines, count, {not_sentence}, each_word_once=True)
+        excluded = is_word if which == "other" else ~is_word
+        cosines = np.where(excluded, -np.inf, self._compared(vector, layer, center))
+        return self._best(cosines, count, {not_sentence}, each_word_once=which == "other")
+
+    def mean(self, layer: LayerOrWeights) -> Float[np.ndarray, " dim"]:
+        """The mean of all tokens' vectors, as float32."""
+        if not isinstance(layer, int):
+            return sum(weight * self.mean(i) for i, weight in enumerate(self.checked_weights(layer)))
+        with self._lock:
+            found = self._means.get(self._checked(layer))
+        if found is None:
+            found = self._means[self._checked(layer)] = self._summed(self._checked(layer)) / np.float32(len(self))
+        return found
+
+    def _summed(self, layer: int) -> Float[np.ndarray, " dim"]:
+        total = np.zeros(self.dim)
+        for start in range(0, len(self), _CHUNK_ROWS):
+            tokens = np.arange(start, min(start + _CHUNK_ROWS, len(self)))
+            total += self._lengths[layer, tokens] @ self.vectors(tokens, layer)
+        return total.astype(np.float32)
+
+    def _compared(
+        self, vector: Float[np.ndarray, " dim"], layer: LayerOrWeights, center: bool
+    ) -> Float[np.ndarray, " tokens"]:
+        """The cosine of each token's vector to `vector`; with `center` both without the mean m.
+
+        Then it is (x - m) . d / |x - m| with d the direction of `vector` - m, and |x - m|^2 = |x|^2 - 2 x . m + |m|^2:
+        two products with the stored vectors, and no copy of them.
+        """
+        if not center:
+            return self._cosines(self._direction(vector), layer)
+        weights = np.eye(self.num_layers)[layer] if isinstance(layer, int) else self.checked_weights(layer)
+        mean = self.mean(layer)
+        direction = self._direction(vector - mean)
+        # Of the vectors as they are stored: their directions in half precision are not quite of length 1.
+        squares = self._mixed_lengths(weights) ** 2 - 2 * self._dots(mean, layer) + mean @ mean
+        products = self._dots(direction, layer) - mean @ direction
+        return products / np.sqrt(np.maximum(squares, np.finfo(np.float32).tiny))
+
+    def _dots(self, vector: Float[np.ndarray, " dim"], layer: LayerOrWeights) -> Float[np.ndarray, " tokens"]:
+        """The product of each token's whole vector with `vector`."""
+        weights = (
+            {self._checked(layer): 1.0} if isinstance(layer, int) else dict(enumerate(self.checked_weights(layer)))
+        )
+        return sum(
+            weight * self._lengths[i] * self._of_tokens(self._products(vector, i), i) for i, weight in weights.items()
+        )
 
     def _direction(self, vector: np.ndarray) -> Float[np.ndarray, " dim"]:
         """The vector with length 1."""
@@ -153,11 +202,7 @@ class ContextIndex:
         if isinstance(layer, int):
             return self._of_tokens(self._products(direction, self._checked(layer)), layer)
         weights = self.checked_weights(layer)
-        products = sum(
-            weight * self._lengths[i] * self._of_tokens(self._products(direction, i), i)
-            for i, weight in enumerate(weights)
-        )
-        return products / self._mixed_lengths(weights)
+        return self._dots(direction, layer) / self._mixed_lengths(weights)
 
     def _of_tokens(self, rows: np.ndarray, layer: int) -> np.ndarray:
         """A row for each token, of what is a row for each word in layer 0."""

@@ -1,6 +1,7 @@
 """A word in its sentence -> its nearest tokens in an index, for each layer; and its nearest static words."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,12 +34,13 @@ def neighbors(
     *,
     weights: Sequence[float] | None = None,
     noun: str | None = None,
+    center: bool = False,
 ) -> list[dict[str, list[Hit]]]:
     """For each layer, the nearest other words ("other") and the nearest occurrences of the same word ("same").
 
     `weights`: one for each layer; the neighbors by their weighted sum come last. The sentence itself is left out
     wherever it stands in the index. `noun`: a Korean noun; words that are this noun with particles count as the same
-    word.
+    word. `center`: vectors are compared without the mean over the index.
     """
     (layers,) = embedder.embed([tokens])
     vectors = layers[:, place + (1 if embedder.keep_boundaries else 0)]
@@ -47,13 +49,8 @@ def neighbors(
         queries.append((list(weights), index.checked_weights(weights) @ vectors))
     word, own = tokens[place], tuple(tokens)
     forms = forms_of(noun, index.words) if noun else ()
-    return [
-        {
-            which: index.search(vector, layer, count=count, word=word, forms=forms, which=which, not_sentence=own)
-            for which in ("other", "same")
-        }
-        for layer, vector in queries
-    ]
+    search = partial(index.search, count=count, word=word, forms=forms, not_sentence=own, center=center)
+    return [{which: search(vector, layer, which=which) for which in ("other", "same")} for layer, vector in queries]
 
 
 def static_neighbors(static: StaticVectors, word: str, count: int = 10) -> list[tuple[str, float]]:

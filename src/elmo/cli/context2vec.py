@@ -1,0 +1,104 @@
+"""`elmo context2vec`: a text -> a model that knows what stands around a word, to compare ELMo with."""
+
+import dataclasses
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As
+from elmo.cli.progress_bars import ProgressBars
+from elmo.context2vec.settings import Context2VecSettings
+from elmo.text.text_file import FormatChoice, require_other_file
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Train context2vec (Melamud et al. 2016): two LSTMs read what is to the left and to the right of a word, and a
+    small network joins them to a vector that is near the word's own. The paper compares ELMo with it in table 5; so
+    does 'elmo analyze wsd --context2vec FOLDER'. The files are those of the authors' own programs."""
+
+    texts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
+    """Training text: one tokenized sentence per line; .gz, .xz, .bz2 and .zst are unpacked."""
+    output: Annotated[Path, As("output folder"), tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
+    """Folder to make."""
+    format: FormatChoice = "auto"
+    """text: plain text; jsonl: one JSON object per line; csv and tsv: tables with a text per row; conll and conllu: one
+    token per line; auto: by the ending of each file."""
+    field: str = "text"
+    """Of JSON lines: the key of the text, or of the list of a sentence's tokens. Of CSV and TSV: the column's name, or
+    its number from 1 in a file without names. Of CoNLL: the number of the tokens' column (default: text, or the first
+    column)."""
+    tokenizer: str = "whitespace"
+    """How text becomes tokens: whitespace; unicode: by rules, for text that isn't tokenized; or module:function of
+    your own."""
+    encoding: str = "utf-8"
+    """Encoding of all texts."""
+    errors: Literal["strict", "skip"] = "strict"
+    """What happens at a line that isn't valid text: strict: stop; skip: list and skip it."""
+    force: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Replace the folder if it exists."""
+    json: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Print the report as JSON."""
+    quiet: tyro.conf.FlagCreatePairsOff[bool] = False
+    """No progress and no report."""
+    recipe: Annotated[Context2VecSettings, tyro.conf.arg(name="")] = dataclasses.field(
+        default_factory=Context2VecSettings
+    )
+
+
+def main(argv: list[str]) -> int:
+    """Runs the command; 0: done, 1: done, but lines were skipped."""
+    arguments = parsed(Arguments, argv, "context2vec", flag_pairs=True)
+    # Here, so that --help does not wait for torch.
+    from elmo.disk.atomic import new_folder
+    from elmo.process.device import require_torch
+    from elmo.static.training.corpus import Corpus
+    from elmo.text.tokenizer import tokenizer
+    from elmo.weights.context2vec.write import FILES, write
+
+    require_torch("training context2vec")
+    from elmo.context2vec.train import train_context2vec
+
+    for text in arguments.texts:
+        require_other_file(text, arguments.output)
+    corpus = Corpus(
+        arguments.texts,
+        format=arguments.format,
+        field=arguments.field,
+        tokenize=tokenizer(arguments.tokenizer),
+        encoding=arguments.encoding,
+        errors=arguments.errors,
+    )
+    # The name is refused before the work, not after it.
+    with (
+        new_folder(arguments.output, size=0, force=arguments.force, replaceable=FILES) as unfinished,
+        ProgressBars(arguments.quiet) as bars,
+    ):
+        trained = train_context2vec(corpus, arguments.recipe, on_progress=bars.show)
+        settings = dataclasses.asdict(arguments.recipe)
+        comments = [f"{name} {value}" for name, value in settings.items()]
+        write(unfinished, trained.words, trained.network.sizes, trained.tensors(), comments)
+    for message in corpus.bad_lines:
+        print(f"skipped: {message}", file=sys.stderr)
+    report = {
+        "output": str(arguments.output),
+        "words": len(trained.words),
+        "dim": 2 * arguments.recipe.unit,
+        "tokens": trained.num_tokens,
+        "sentences": trained.num_sentences,
+        "nats_per_token": [round(loss, 4) for loss in trained.losses],
+        "seconds": round(trained.seconds, 1),
+    }
+    if arguments.json:
+        print(json.dumps(report, indent=2))
+    elif not arguments.quiet:
+        print(
+            f"{arguments.output}: {len(trained.words):,} words, contexts of dimension {report['dim']}, from "
+            f"{trained.num_tokens:,} tokens in {trained.seconds:,.0f} seconds; {trained.losses[-1]:.3f} nats per token"
+        )
+    return 1 if corpus.bad_lines else 0

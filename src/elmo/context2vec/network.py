@@ -1,0 +1,93 @@
+"""The network of context2vec. Source: Melamud et al. 2016, section 3; docs/specification-tasks.md, 9.2."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from elmo.shapes import Float, Int
+from elmo.weights.context2vec.layout import Sizes
+from elmo.weights.context2vec.read import Context2VecModel
+
+UNKNOWN_ID, BEGINNING_ID, END_ID = range(3)
+
+
+class Context2Vec(nn.Module):
+    """Sentences of equal length -> the vector of each place's context."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        """A new network; `from_model` gives one that was read from files."""
+        super().__init__()
+        unit, cells = sizes.unit, 2 * sizes.unit
+        self.sizes = sizes
+        self.left_embedding = nn.Embedding(sizes.num_words, unit)
+        self.right_embedding = nn.Embedding(sizes.num_words, unit)
+        self.left_lstm = nn.LSTM(unit, cells, batch_first=True)
+        self.right_lstm = nn.LSTM(unit, cells, batch_first=True)
+        if sizes.is_deep:
+            self.hidden, self.output = nn.Linear(2 * cells, 2 * cells), nn.Linear(2 * cells, cells)
+        else:
+            self.left_output, self.right_output = nn.Linear(cells, unit), nn.Linear(cells, unit)
+        self.targets = nn.Embedding(sizes.num_words, cells)
+        self._initialize()
+
+    @classmethod
+    def from_model(cls, model: Context2VecModel) -> "Context2Vec":
+        """The network of a file."""
+        network = cls(model.sizes)
+        network.load_state_dict({name: torch.tensor(array) for name, array in model.tensors.items()})
+        return network
+
+    def forward(self, word_ids: Int[Tensor, "batch tokens"]) -> Float[Tensor, "batch tokens dim"]:
+        """The context of each token, which depends on all other tokens of its sentence and not on the token itself."""
+        left, right = self._read(word_ids)
+        if self.sizes.is_deep:
+            return self.output(torch.relu(self.hidden(torch.cat([left, right], dim=-1))))
+        return torch.cat([self.left_output(left), self.right_output(right)], dim=-1)
+
+    def _read(
+        self, word_ids: Int[Tensor, "batch tokens"]
+    ) -> tuple[Float[Tensor, "batch tokens cells"], Float[Tensor, "batch tokens cells"]]:
+        """The states before each token: what is left of it, and what is right of it."""
+        begun, ended = (word_ids.new_full((len(word_ids), 1), word) for word in (BEGINNING_ID, END_ID))
+        leftward = torch.cat([begun, word_ids[:, :-1]], dim=1)
+        rightward = torch.cat([ended, word_ids[:, 1:].flip(1)], dim=1)
+        left, _ = self.left_lstm(self.left_embedding(leftward))
+        right, _ = self.right_lstm(self.right_embedding(rightward))
+        return left, right.flip(1)
+
+    def _initialize(self) -> None:
+        """As the original: embeddings with a deviation of one over the root of the number of *words*, forget biases of
+        1, target vectors of zeros. An LSTM has one bias, so that the second one of PyTorch's stays zero."""
+        for embedding in (self.left_embedding, self.right_embedding):
+            nn.init.normal_(embedding.weight, 0, math.sqrt(1 / self.sizes.num_words))
+        for lstm in (self.left_lstm, self.right_lstm):
+            forget = slice(lstm.hidden_size, 2 * lstm.hidden_size)
+            for name, parameter in lstm.named_parameters():
+                if "weight" in name:
+                    nn.init.normal_(parameter, 0, math.sqrt(1 / parameter.shape[1]))
+                else:
+                    nn.init.zeros_(parameter)
+            nn.init.ones_(lstm.bias_ih_l0[forget])
+            lstm.bias_hh_l0.requires_grad_(False)
+        for layer in (module for module in self.modules() if isinstance(module, nn.Linear)):
+            nn.init.normal_(layer.weight, 0, math.sqrt(1 / layer.in_features))
+            nn.init.zeros_(layer.bias)
+        nn.init.zeros_(self.targets.weight)
+
+
+def negative_sampling_loss(
+    network: Context2Vec,
+    word_ids: Int[Tensor, "batch tokens"],
+    negatives: Int[Tensor, "batch tokens samples"],
+) -> Float[Tensor, ""]:
+    """The sum over all tokens of -log s(c . t) - sum over negatives of log s(-c . n).
+
+    c is the token's context, t the target vector of the token, n those of random words, s the logistic function.
+    """
+    contexts = network(word_ids)
+    rows = network.targets(torch.cat([word_ids[..., None], negatives], dim=-1))
+    products = torch.einsum("btd,btsd->bts", contexts, rows)
+    signs = products.new_ones(products.shape[-1])
+    signs[0] = -1
+    return nn.functional.softplus(products * signs).sum()
