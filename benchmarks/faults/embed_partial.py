@@ -17,7 +17,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -34,10 +33,28 @@ from elmo.model.bilm import BiLM
 
 FORMATS = ("hdf5", "npy", "parquet")
 STATES = ("zero", "carry")
-LINES = 1_500
-KILLED_AFTER = 512
+LINES = 400
+KILLED_AFTER = 128
 FOREIGN = "thesis.doc"
 PRECIOUS = b"somebody else's file\n" * 50
+
+# The run kills itself as soon as the window is noted: however fast the machine is, neither before nor after it.
+_KILLED_RUN = f"""
+import os, signal
+from elmo.cli.main import main
+from elmo.embed.corpus.partial_folder import PartialFolder
+
+advance = PartialFolder.advance
+
+def advance_or_die(self, before, window, state=None):
+    after = advance(self, before, window, state)
+    if after.lines >= {KILLED_AFTER}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return after
+
+PartialFolder.advance = advance_or_die
+main()
+"""
 
 Change = Callable[[Path], None]
 OUTCOMES = ("the right file", "a clear error", "another exception", "wrong file", "written through a link")
@@ -102,7 +119,9 @@ def _one_run(
     if most is not None:
         changes = chance.sample(changes, min(most, len(changes)))
     found = {}
-    for name, change in changes:
+    for number, (name, change) in enumerate(changes, start=1):
+        if number % 50 == 0:
+            print(f"{file_format}, {state}: {number} of {len(changes)}", file=sys.stderr, flush=True)
         found[name] = _tried(place, output, whole, embed, change)
         if found[name] not in OUTCOMES[:2]:
             print(f"{file_format}, {state}, {name}: {found[name]}", flush=True)
@@ -112,14 +131,11 @@ def _one_run(
 
 def _killed(work: Path, model: Path, output: Path, state: str) -> None:
     """A run of a process of its own, killed when it had finished some windows but not all."""
-    command = [sys.executable, "-m", "elmo", "embed", str(work / "text.txt"), "-o", str(output), "-m", str(model)]
+    command = [sys.executable, "-c", _KILLED_RUN, "embed", str(work / "text.txt"), "-o", str(output), "-m", str(model)]
     command += ["--state", state, "--max-tokens", "64", "--device", "cpu", "--quiet"]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    run = subprocess.run(command, env=environment)
     progress = output.with_name(output.name + ".partial") / "progress.json"
-    with subprocess.Popen(command, env=environment) as run:
-        while run.poll() is None and not (progress.exists() and _lines_of(progress) >= KILLED_AFTER):
-            time.sleep(0.002)
-        run.kill()
     if run.returncode != -signal.SIGKILL or not KILLED_AFTER <= _lines_of(progress) < LINES:
         raise SystemExit(f"the run was not killed on its way: {run.returncode}")
 

@@ -57,7 +57,11 @@ def main() -> int:
     rows, bad = [], 0
     with tempfile.TemporaryDirectory() as folder:
         for kind, documents in kinds.items():
-            found = Counter(_tried(document, embedder, Path(folder), chance) for document in documents)
+            found: Counter[str] = Counter()
+            for document in documents:
+                found[_tried(document, embedder, Path(folder), chance)] += 1
+                if found.total() % 500 == 0:
+                    print(f"{kind}: {found.total()}", file=sys.stderr, flush=True)
             rows.append([kind, found.total(), *(found[outcome] for outcome in OUTCOMES)])
             bad += sum(found[outcome] for outcome in BAD)
     total = sum(row[1] for row in rows)

@@ -33,7 +33,7 @@ from record import Record, Table, parser
 import elmo.pretrain.step.direction
 from elmo.cli.main import main as elmo_command
 from elmo.corpus.shards import TrainingData
-from elmo.pretrain.run.run_folder import restore_from
+from elmo.pretrain.run.saved_training import restore_from
 from elmo.pretrain.step.trainer import Trainer
 from elmo.weights.native.read import read
 

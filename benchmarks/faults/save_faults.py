@@ -34,7 +34,7 @@ import torch
 from record import Record, Table, parser
 from safetensors import SafetensorError
 
-import elmo.pretrain.run.run_folder
+import elmo.pretrain.run.saved_training
 import elmo.weights.native.tensor_file
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ElmoError
@@ -113,7 +113,7 @@ def _once(run: RunFolder, trainer: Trainer, data: TrainingData, states: dict[str
     latest, fresh = resumed.latest, Trainer(tiny_run.config(), data)
     good = latest is not None
     if latest is not None:
-        elmo.pretrain.run.run_folder.restore_from(latest, fresh)
+        elmo.pretrain.run.saved_training.restore_from(latest, fresh)
         good = _digest(fresh) == states[latest.name] and fresh.step_number >= trainer.step_number - 1
     return {"good": good, "told": told, "is_new": fresh.step_number == trainer.step_number}
 
@@ -142,7 +142,7 @@ class Faults:
             (os, "fsync", self._fsync), (os, "rename", self._rename), (os, "replace", self._rename),
             (os, "unlink", self._other), (os, "rmdir", self._other), (os, "mkdir", self._other),
             (shutil, "rmtree", self._other), (elmo.weights.native.tensor_file, "save_file", self._save_file),
-            (elmo.pretrain.run.run_folder, "save_file", self._save_file),
+            (elmo.pretrain.run.saved_training, "save_file", self._save_file),
         ):  # fmt: skip
             self._patches.enter_context(_replaced(owner, name, make(getattr(owner, name))))
         return self

@@ -22,11 +22,12 @@ from elmo.errors import ConfigError, Interrupted, MissingExtraError, OutputError
 from elmo.lm.in_torch import TorchLanguageModel
 from elmo.lm.on_engine import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
-from elmo.pretrain.run import loop, run_folder
+from elmo.pretrain.run import loop, saved_training
 from elmo.pretrain.run.divergence import bad_rows
 from elmo.pretrain.run.held_out import validation_sentences
 from elmo.pretrain.run.loop import pretrain, resume
-from elmo.pretrain.run.run_folder import RunFolder, restore_from
+from elmo.pretrain.run.run_folder import RunFolder
+from elmo.pretrain.run.saved_training import restore_from
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Trainer, TrainingDiverged
 from elmo.process.stop_flag import StopRequested, stop_flag
@@ -160,6 +161,7 @@ def test_another_unroll_keeps_epoch_and_schedule(
         progress = run.latest / "progress.json"
         values = json.loads(progress.read_text())
         progress.write_text(json.dumps({name: value for name, value in values.items() if name != "tokens_read"}))
+        (run.latest / "sha256.json").unlink()
     finer = replace(config, unroll_steps=2)
     resume(data, run.path, config=replace(finer, max_steps=4), quiet=True)
     resume(data, run.path, config=finer, quiet=True)
@@ -364,7 +366,7 @@ def test_a_second_signal_ends_at_once() -> None:
 def test_a_second_signal_while_saving_leaves_the_last_checkpoint(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plain_step, plain_write = Trainer.step, run_folder.write_checkpoint
+    plain_step, plain_write = Trainer.step, saved_training.write_checkpoint
 
     def stopping_step(trainer: Trainer, *arguments):  # noqa: ANN002, ANN202
         if trainer.step_number == 4:
@@ -378,7 +380,7 @@ def test_a_second_signal_while_saving_leaves_the_last_checkpoint(
 
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "step", stopping_step)
-        patch.setattr(run_folder, "write_checkpoint", slow_write)
+        patch.setattr(saved_training, "write_checkpoint", slow_write)
         with pytest.raises(KeyboardInterrupt):
             pretrain(recipe, data, tmp_path / "run", quiet=True)
     assert RunFolder(tmp_path / "run").latest.name == "step-00000004"

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ from elmo.corpus.shards import TrainingData
 from elmo.disk import folder_lock
 from elmo.disk.folder_lock import locked
 from elmo.errors import OutputError, WeightFileError
-from elmo.pretrain.run import run_folder
+from elmo.pretrain.run import saved_training
 from elmo.pretrain.run.loop import resume
 from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.settings.config import PretrainConfig
@@ -45,8 +46,9 @@ def _names(run: RunFolder) -> list[str]:
 OPERATIONS: dict[str, tuple[object, str]] = {
     "open": (os, "open"),
     "write weights": (tensor_file, "save_file"),
-    "write training": (run_folder, "save_file"),
+    "write training": (saved_training, "save_file"),
     "write text": (Path, "write_text"),
+    "write sums": (Path, "write_bytes"),
     "mkdir": (Path, "mkdir"),
     "fsync": (os, "fsync"),
     "rename": (Path, "rename"),
@@ -206,6 +208,63 @@ def test_weights_that_are_no_numbers_are_not_saved(run: RunFolder, trainer: Trai
     with pytest.raises(WeightFileError, match="diverged"):
         run.save(trainer, keep=2)
     assert run.latest == good
+
+
+def _flipped(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) * 3 // 4] ^= 1  # of a safetensors file: in the values
+    path.write_bytes(content)
+
+
+def _replaced_by_a_fifo(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _linked(path: Path) -> None:
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to("elsewhere")
+
+
+@pytest.mark.parametrize("change", [_flipped, _replaced_by_a_fifo, _linked, Path.unlink])
+@pytest.mark.parametrize("name", ["training.safetensors", "progress.json", "model/softmax.safetensors"])
+def test_a_checkpoint_that_was_changed_is_not_gone_on_from(
+    data: TrainingData, recipe: PretrainConfig, run: RunFolder, trainer: Trainer, name: str, change: Callable
+) -> None:
+    trainer.step()
+    change(run.save(trainer, keep=1) / name)
+    with pytest.raises(WeightFileError, match="the checkpoint is damaged .* Remove that folder"):
+        run.restore(Trainer(recipe, data))
+
+
+def test_tensors_of_another_step_are_not_taken_for_this_ones(
+    data: TrainingData, recipe: PretrainConfig, run: RunFolder, trainer: Trainer
+) -> None:
+    trainer.step()
+    before = run.save(trainer, keep=2)
+    trainer.step()
+    after = run.save(trainer, keep=2)
+    shutil.rmtree(after / "model")
+    shutil.copytree(before / "model", after / "model")
+    with pytest.raises(WeightFileError, match="model/model.safetensors was changed"):
+        run.restore(Trainer(recipe, data))
+
+
+@pytest.mark.parametrize(
+    "values", [{"step": 1.5}, {"step": -5}, {"step": True}, {"tokens_read": 10**400}, {"streams": 5}], ids=range(5)
+)
+def test_progress_that_makes_no_sense_is_refused_without_checksums_too(
+    data: TrainingData, recipe: PretrainConfig, run: RunFolder, trainer: Trainer, values: dict
+) -> None:
+    """As versions before wrote it."""
+    trainer.step()
+    folder = run.save(trainer, keep=1)
+    (folder / "sha256.json").unlink()
+    run.restore(Trainer(recipe, data))
+    progress = folder / "progress.json"
+    progress.write_text(json.dumps(json.loads(progress.read_text()) | values))
+    with pytest.raises(WeightFileError, match="the checkpoint is damaged"):
+        run.restore(Trainer(recipe, data))
 
 
 def test_a_checkpoint_of_another_model_is_refused(

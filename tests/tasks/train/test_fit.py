@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo.errors import ConfigError, Interrupted
+from elmo.errors import ConfigError, Interrupted, WeightFileError
 from elmo.process.stop_flag import StopFlag, StopRequested
 from elmo.tasks.ner.settings import Settings, TaggerSettings
 from elmo.tasks.ner.task import TASK
@@ -122,6 +122,25 @@ def test_the_average_of_the_weights_is_scored_and_kept(tmp_path, train_sentences
     for (name, parameter), tensor in zip(averaged.named_parameters(), expected, strict=True):
         assert torch.allclose(parameter, tensor, atol=1e-6), name
         assert not torch.equal(parameter, plain[name])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(f"checkpoint/{name}" for name in ("weights.safetensors", "optimizer.safetensors", "progress.json")),
+        "best.safetensors",
+    ],
+)
+def test_a_training_does_not_go_on_from_files_that_were_changed(tmp_path, train_sentences, dev_sentences, name):
+    settings = FitSettings(**{**vars(SETTINGS), "epochs": 2})
+    epoch = -(-len(train_sentences) // settings.batch_size)
+    with pytest.raises(Interrupted):
+        run(tmp_path, train_sentences, dev_sentences, settings, flag=StopAfter(3 * epoch // 2 + 1))
+    content = bytearray((tmp_path / name).read_bytes())
+    content[len(content) * 3 // 4] ^= 1
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(WeightFileError, match="can't be used .* it is missing or damaged"):
+        run(tmp_path, train_sentences, dev_sentences, settings)
 
 
 @pytest.mark.parametrize("where", ["save", "save_best", "record"])

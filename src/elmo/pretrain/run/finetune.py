@@ -21,7 +21,8 @@ from elmo.model.lm_head import LMHead
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.run.held_out import HeldOut, text_file, validation
 from elmo.pretrain.run.loop import Loop, facts_of, stop_before_beginning
-from elmo.pretrain.run.run_folder import RunFolder, weights_of
+from elmo.pretrain.run.run_folder import RunFolder
+from elmo.pretrain.run.saved_training import weights_of
 from elmo.pretrain.run.watch import LogTo, Watch
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.pretrain.settings.memory import require_memory

@@ -16,7 +16,8 @@ from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.ranks.shared_evaluation import evaluate_together
 from elmo.pretrain.run.divergence import stop_before
 from elmo.pretrain.run.held_out import HeldOut, validation
-from elmo.pretrain.run.run_folder import RunFolder, weights_of
+from elmo.pretrain.run.run_folder import RunFolder
+from elmo.pretrain.run.saved_training import weights_of
 from elmo.pretrain.run.watch import LogTo, Watch
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.settings.memory import require_memory

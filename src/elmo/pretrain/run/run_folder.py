@@ -9,6 +9,7 @@
         model/                a model folder like any other: embed with it, convert it, evaluate it
         training.safetensors  the optimizer's tensors and the LSTMs' states
         progress.json         step, tokens read, where the streams stand
+        sha256.json           the checksums of these files, compared before the run goes on from them
     checkpoints/latest        the name of the newest checkpoint
     checkpoints/best          the name of the checkpoint with the lowest validation perplexity
     model/                    the finished model
@@ -29,30 +30,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
-
-from elmo.disk.atomic import new_file, new_folder
+from elmo.disk.atomic import new_file
 from elmo.disk.bounded import read_bytes
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_json, read_records
-from elmo.errors import ConfigError, OutputError, WeightFileError
+from elmo.errors import ConfigError, OutputError
 from elmo.ops.native.threads import num_threads
 from elmo.pretrain.ranks.distributed import Ranks
+from elmo.pretrain.run.saved_training import model_of, restore_from, write_training
 from elmo.pretrain.run.unused import require_unused
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Position, Trainer
 from elmo.process.environment import environment
-from elmo.weights.checkpoint import Checkpoint
-from elmo.weights.native.read import read as read_checkpoint
 from elmo.weights.native.write import write as write_checkpoint
 
-_PARTS = frozenset({"model", "training.safetensors", "progress.json"})
 _CHECKPOINT = re.compile(r"step-(\d+)")
 _REPLACED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.old")
 _POINTER_BYTES = 1 << 12
-_PROGRESS_BYTES = 1 << 28  # some 30 bytes per row and direction
 
 
 @dataclass(frozen=True)
@@ -174,7 +168,7 @@ class RunFolder:
         """The state before a step that was not finite, beside the checkpoints; `position`: as it was then."""
         folder = self.checkpoints / f"step-{trainer.step_number:08d}-before-nan"
         tensors = trainer.tensors()
-        self.ranks.on_first(lambda: self._write(folder, trainer, tensors, position))
+        self.ranks.on_first(lambda: write_training(folder, trainer, tensors, position))
         return folder
 
     def _save(self, trainer: Trainer, keep: int, pointers: tuple[str, ...]) -> Path:
@@ -183,7 +177,7 @@ class RunFolder:
 
         def write() -> None:
             if folder != self.latest:  # the same step has the same state: nothing would change
-                self._write(folder, trainer, tensors, trainer.position)
+                write_training(folder, trainer, tensors, trainer.position)
             for name in pointers:
                 self._point(name, folder)
                 if name == "latest":
@@ -191,18 +185,6 @@ class RunFolder:
 
         self.ranks.on_first(write)
         return folder
-
-    def _write(self, folder: Path, trainer: Trainer, gathered: dict[str, torch.Tensor], position: Position) -> None:
-        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in gathered.items()}
-        weights = sum(parameter.nbytes for parameter in trainer.named_parameters.values())
-        size = weights + sum(tensor.nbytes for tensor in tensors.values())
-        with new_folder(folder, size=size, force=True, replaceable=_PARTS) as unfinished:
-            write_checkpoint(model_of(trainer), unfinished / "model")
-            try:
-                save_file(tensors, unfinished / "training.safetensors")
-            except SafetensorError as error:  # the library's way of saying that the disk is full
-                raise OSError(str(error)) from error
-            (unfinished / "progress.json").write_text(json.dumps(position.to_dict()), encoding="utf-8")
 
     def restore(self, trainer: Trainer) -> None:
         """Bring a fresh trainer to where the newest checkpoint was taken."""
@@ -315,40 +297,3 @@ class RunFolder:
                     shutil.rmtree(unfinished, ignore_errors=True)
                 else:
                     unfinished.unlink(missing_ok=True)
-
-
-def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig | None = None) -> None:
-    """Bring a fresh trainer to where a checkpoint was taken.
-
-    `recipe`: the one it was trained by until then; None: the trainer's. Raises WeightFileError if the checkpoint is
-    damaged or another run's.
-    """
-    model = read_checkpoint(folder / "model")
-    if model.softmax is None or model.config != trainer.bilm.config or model.vocabulary != trainer.head.vocabulary:
-        raise WeightFileError(f"{folder}: the model isn't this run's. Resume with the run's own config and data.")
-    recipe = recipe or trainer.config
-    try:
-        tensors = load_file(folder / "training.safetensors")
-        progress = read_json(folder / "progress.json", limit=_PROGRESS_BYTES)
-        position = Position.from_dict(progress, recipe.batch_size * recipe.unroll_steps)
-        trainer.restore(weights_of(model), tensors, position)
-    except (OSError, SafetensorError, ValueError, KeyError, TypeError, IndexError) as error:
-        if isinstance(error, ConfigError):
-            raise
-        raise WeightFileError(
-            f"{folder}: the checkpoint is damaged ({type(error).__name__}: {error}). Remove that folder; --resume then "
-            "continues from the checkpoint before it, if there is one."
-        ) from error
-
-
-def weights_of(model: Checkpoint) -> dict[str, torch.Tensor]:
-    """A model's network and softmax under the names that a trainer gives them."""
-    named = {f"bilm.{name}": array for name, array in model.tensors.items()}
-    named |= {f"head.{name}": array for name, array in (model.softmax or {}).items()}
-    return {name: torch.from_numpy(array) for name, array in named.items()}
-
-
-def model_of(trainer: Trainer, metadata: dict[str, str] | None = None) -> Checkpoint:
-    """The trainer's weights as a model."""
-    softmax = {name: tensor.detach().cpu().numpy() for name, tensor in trainer.head.state_dict().items()}
-    return trainer.bilm.to_checkpoint(vocabulary=trainer.head.vocabulary, softmax=softmax, metadata=metadata or {})

@@ -1,11 +1,13 @@
 """Checks of a run's settings. Every message has the setting with its value, the reason, and what to use instead."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, fields
 from typing import Any, get_args
 
 from elmo.errors import ConfigError
+
+# A JSON file may hold integers that no float can; neither NaN nor inf is below this.
+_NO_FLOAT = 1 << 1023
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def _check_type(name: str, value: Any, field: Field) -> None:
     elif isinstance(default, int):
         fits, expected = _is_whole(value), "a whole number"
     elif isinstance(default, float):
-        fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        fits = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _NO_FLOAT
         expected = "a finite number"
     else:
         return

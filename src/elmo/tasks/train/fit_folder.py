@@ -3,7 +3,7 @@
     metrics.jsonl            one object an epoch
     best.safetensors         the weights of the best epoch so far
     checkpoint/              where training stands; gone when it has ended
-        weights.safetensors  optimizer.safetensors  average.safetensors  progress.json
+        weights.safetensors  optimizer.safetensors  average.safetensors  progress.json  sha256.json
 
 Each file or folder appears whole or not at all, the best weights before the checkpoint that speaks of them: killed at
 any moment, training goes on from the last checkpoint and takes the very same steps again.
@@ -17,18 +17,23 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from elmo.disk.atomic import new_file, new_folder
+from elmo.disk.bounded import open_regular
 from elmo.disk.json_file import read_record, read_records
+from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
 from elmo.errors import WeightFileError
 from elmo.tasks.tokens.representation import load_learned_state
 from elmo.tasks.train.optimizers import optimizer_tensors, restore_optimizer
 from elmo.tasks.train.weight_average import WeightAverage
+from elmo.weights.fingerprint import fingerprint
 
-_PARTS = frozenset({"weights.safetensors", "optimizer.safetensors", "average.safetensors", "progress.json"})
+_PARTS = frozenset({"weights.safetensors", "optimizer.safetensors", "average.safetensors", "progress.json", SUMS_FILE})
+# In the file's own metadata.
+_FINGERPRINT_KEY = "sha256"
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,7 @@ class FitFolder:
             for name, tensors in parts.items():
                 _write(tensors, unfinished / f"{name}.safetensors")
             (unfinished / "progress.json").write_text(json.dumps(asdict(progress)), encoding="utf-8")
+            write_sums(unfinished, sorted(path.name for path in unfinished.iterdir()))
 
     def save_best(self, model: nn.Module) -> None:
         """Write the weights as the best so far."""
@@ -99,14 +105,19 @@ class FitFolder:
             _write(weights, unfinished)
 
     def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer, average: WeightAverage) -> Progress:
-        """Bring what is fresh to the checkpoint; without one, to the beginning."""
+        """Bring what is fresh to the checkpoint; without one, to the beginning. WeightFileError if it is damaged."""
         progress = Progress()
         if self._checkpoint.is_dir():
+            if changed := what_changed(self._checkpoint):
+                raise _damaged(self._checkpoint, changed)
             load_learned_state(model, _read(self._checkpoint / "weights.safetensors"))
             restore_optimizer(optimizer, _read(self._checkpoint / "optimizer.safetensors"))
             if average.tensors():
                 average.restore(_read(self._checkpoint / "average.safetensors"))
-            progress = Progress(**read_record(self._checkpoint / "progress.json"))
+            try:
+                progress = Progress(**read_record(self._checkpoint / "progress.json"))
+            except TypeError:
+                raise _damaged(self._checkpoint, "progress.json does not say how far the training is") from None
         self._forget_metrics_after(progress.epoch)
         return progress
 
@@ -136,16 +147,32 @@ class FitFolder:
 
 
 def _write(tensors: dict[str, Tensor], path: Path) -> None:
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     try:
-        save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, path)
+        save_file(plain, path, metadata={_FINGERPRINT_KEY: _fingerprint(plain)})
     except SafetensorError as error:  # the library's way of saying that the disk is full
         raise OSError(str(error)) from error
 
 
 def _read(path: Path) -> dict[str, Tensor]:
+    """The tensors as they were written; elmo 0.1.0 wrote no fingerprint beside them."""
     try:
-        return load_file(path)
+        open_regular(path).close()  # a FIFO would be waited for
+        with safe_open(path, "pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+            noted = (file.metadata() or {}).get(_FINGERPRINT_KEY)
     except (OSError, SafetensorError) as error:
-        raise WeightFileError(
-            f"{path}: can't be read ({error}): it is missing or damaged. Begin the training anew in another folder."
-        ) from None
+        raise _damaged(path, str(error)) from None
+    if noted is not None and noted != _fingerprint(tensors):
+        raise _damaged(path, "its tensors don't have the SHA-256 that was stored with them")
+    return tensors
+
+
+def _fingerprint(tensors: dict[str, Tensor]) -> str:
+    return fingerprint({name: tensor.numpy() for name, tensor in tensors.items()})
+
+
+def _damaged(path: Path, why: str) -> WeightFileError:
+    return WeightFileError(
+        f"{path}: can't be used ({why}): it is missing or damaged. Begin the training anew in another folder."
+    )

@@ -1,0 +1,82 @@
+"""The files of one checkpoint: a trainer's weights, its other tensors, and how far it has come."""
+
+import json
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from elmo.disk.atomic import new_folder
+from elmo.disk.json_file import read_json
+from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
+from elmo.errors import ConfigError, WeightFileError
+from elmo.pretrain.settings.config import PretrainConfig
+from elmo.pretrain.step.trainer import Position, Trainer
+from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.native.read import read as read_checkpoint
+from elmo.weights.native.write import write as write_checkpoint
+
+_MODEL, _TENSORS, _PROGRESS = "model", "training.safetensors", "progress.json"
+_PARTS = frozenset({_MODEL, _TENSORS, _PROGRESS, SUMS_FILE})
+_PROGRESS_BYTES = 1 << 28  # some 30 bytes per row and direction
+
+
+def write_training(folder: Path, trainer: Trainer, gathered: dict[str, torch.Tensor], position: Position) -> None:
+    """Writes a checkpoint atomically. `gathered`: `trainer.tensors()`, to which every rank contributes."""
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in gathered.items()}
+    weights = sum(parameter.nbytes for parameter in trainer.named_parameters.values())
+    size = weights + sum(tensor.nbytes for tensor in tensors.values())
+    with new_folder(folder, size=size, force=True, replaceable=_PARTS) as unfinished:
+        write_checkpoint(model_of(trainer), unfinished / _MODEL)
+        try:
+            save_file(tensors, unfinished / _TENSORS)
+        except SafetensorError as error:  # the library's way of saying that the disk is full
+            raise OSError(str(error)) from error
+        (unfinished / _PROGRESS).write_text(json.dumps(position.to_dict()), encoding="utf-8")
+        # The model's texts may be edited; its tensors belong to this step and no other.
+        of_model = [path.relative_to(unfinished).as_posix() for path in (unfinished / _MODEL).glob("*.safetensors")]
+        write_sums(unfinished, [_TENSORS, _PROGRESS, *sorted(of_model)])
+
+
+def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig | None = None) -> None:
+    """Bring a fresh trainer to where a checkpoint was taken.
+
+    `recipe`: the one it was trained by until then; None: the trainer's. Raises WeightFileError if the checkpoint is
+    damaged or another run's.
+    """
+    if changed := what_changed(folder):
+        raise _damaged(folder, changed)
+    model = read_checkpoint(folder / _MODEL)
+    if model.softmax is None or model.config != trainer.bilm.config or model.vocabulary != trainer.head.vocabulary:
+        raise WeightFileError(f"{folder}: the model isn't this run's. Resume with the run's own config and data.")
+    recipe = recipe or trainer.config
+    try:
+        tensors = load_file(folder / _TENSORS)
+        progress = read_json(folder / _PROGRESS, limit=_PROGRESS_BYTES)
+        position = Position.from_dict(progress, recipe.batch_size * recipe.unroll_steps)
+        trainer.restore(weights_of(model), tensors, position)
+    except (OSError, SafetensorError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise _damaged(folder, f"{type(error).__name__}: {error}") from error
+
+
+def _damaged(folder: Path, why: str) -> WeightFileError:
+    return WeightFileError(
+        f"{folder}: the checkpoint is damaged ({why}). Remove that folder; --resume then continues from the checkpoint "
+        "before it, if there is one."
+    )
+
+
+def weights_of(model: Checkpoint) -> dict[str, torch.Tensor]:
+    """A model's network and softmax under the names that a trainer gives them."""
+    named = {f"bilm.{name}": array for name, array in model.tensors.items()}
+    named |= {f"head.{name}": array for name, array in (model.softmax or {}).items()}
+    return {name: torch.from_numpy(array) for name, array in named.items()}
+
+
+def model_of(trainer: Trainer, metadata: dict[str, str] | None = None) -> Checkpoint:
+    """The trainer's weights as a model."""
+    softmax = {name: tensor.detach().cpu().numpy() for name, tensor in trainer.head.state_dict().items()}
+    return trainer.bilm.to_checkpoint(vocabulary=trainer.head.vocabulary, softmax=softmax, metadata=metadata or {})
