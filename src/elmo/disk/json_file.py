@@ -47,13 +47,17 @@ def read_record(path: Path, *, limit: int = _RECORD_BYTES) -> Any:
 def read_records(path: Path, *, limit: int = _RECORD_BYTES) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each line of a log of JSON objects, as text and as what it says; none if there is no log.
 
-    A line that a killed process did not finish is left out. Raises ConfigError for a log that can't be read.
+    A line that a killed process did not finish is left out, as is one that was damaged. Raises ConfigError for a log
+    that can't be read.
     """
-    for line in _text(path, limit).splitlines() if path.is_file() else ():
+    for line in _content(path, limit).split(b"\n") if path.is_file() else ():
         try:
-            yield line, json.loads(line)
+            text = line.decode("utf-8")
+            values = json.loads(text)
         except (ValueError, RecursionError):
             continue
+        if isinstance(values, dict):
+            yield text, values
 
 
 def read_toml(path: Path, *, limit: int = _CONFIG_BYTES) -> dict[str, Any]:
@@ -65,8 +69,12 @@ def read_toml(path: Path, *, limit: int = _CONFIG_BYTES) -> dict[str, Any]:
 
 
 def _text(path: Path, limit: int) -> str:
+    return _content(path, limit).decode("utf-8")
+
+
+def _content(path: Path, limit: int) -> bytes:
     try:
-        return read_bytes(path, limit=limit).decode("utf-8")
+        return read_bytes(path, limit=limit)
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such file. {paths_count_from()}; check the spelling.") from None
     except OSError as error:

@@ -140,10 +140,15 @@ class FitFolder:
         self._best.unlink(missing_ok=True)
 
     def _forget_metrics_after(self, epoch: int) -> None:
-        kept = "".join(json.dumps(values) + "\n" for values in self.metrics() if values["epoch"] <= epoch)
+        kept = "".join(json.dumps(values) + "\n" for values in self.metrics() if _is_up_to(epoch, values))
         if kept or (self.path / "metrics.jsonl").exists():
             with new_file(self.path / "metrics.jsonl", size=len(kept), force=True) as unfinished:
                 unfinished.write_text(kept, encoding="utf-8")
+
+
+def _is_up_to(epoch: int, values: dict[str, Any]) -> bool:
+    """Whether a line of the log is of that epoch or one before; a damaged one is of none."""
+    return type(values.get("epoch")) is int and values["epoch"] <= epoch
 
 
 def _write(tensors: dict[str, Tensor], path: Path) -> None:
