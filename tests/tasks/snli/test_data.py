@@ -57,6 +57,10 @@ def test_pairs_without_labels_are_read_in_both_forms(tmp_path):
         (["A", "man", "."], ["He"], "", "1"),
         (["A", "dog", "."], ["It"], "", "3"),
     ]
+    for line, side in (("A\t \n", "hypothesis"), ("\tA\n", "premise")):
+        path.write_text(f"A\tB\n{line}", encoding="utf-8")
+        with pytest.raises(TextError, match=f"pairs:2: the {side} is empty or has no token"):
+            list(read_unlabelled_pairs(path, str.split))
     path.write_text('{"sentence1": "A", "sentence2": "B"}\n' + json.dumps(row("-")), encoding="utf-8")
     assert [pair.label for pair in read_unlabelled_pairs(path, str.split)] == ["", ""]
 
@@ -76,6 +80,7 @@ def test_pairs_without_labels_are_read_in_both_forms(tmp_path):
         (["just text"], "data:1: has 1 column between tabs"),
         (["gold_label\tsentence1\tsentence2", "yes\tA"], "data:2: has 2 columns between tabs, but the header has 3"),
         ([], "there is no labelled pair in it"),
+        ([row("-"), row("-")], "all of its 2 pairs have the label '-', on which the annotators had no majority"),
     ],
 )
 def test_what_is_wrong_is_an_error_with_its_line(read, lines, message):

@@ -136,6 +136,7 @@ def test_training_takes_each_proposition_by_itself(read):
         ("a a (V*)\nb - *)\n", r"data:2: the cell '\*\)' closes a bracket that was never opened"),
         ("a a (V*)\nb - A0\n", r"data:2: the cell 'A0' isn't of the form"),
         ("a a (V*)\nb - (*)\n", r"data:2: the cell '\(\*\)' isn't of the form"),
+        ("a a (V*)\nb - (V*)\nc - (A1*)\n", r"data:2: column 1 of the roles has a second '\(V\*\)' here"),
         ("a a (V*)\nb - (A0*\nc - (A1*))\n", r"data:3: the argument 'A1' of predicate 1 begins inside another one"),
     ],
 )

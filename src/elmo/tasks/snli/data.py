@@ -53,11 +53,20 @@ def read_pairs(path: Path | str, tokenize: Tokenize, encoding: str = "utf-8") ->
     pairs = list(_read(labelled_lines(path, encoding), text_name(path), tokenize, labelled=True))
     if not pairs:
         raise TextError(f"{path}: there is no labelled pair in it. Check the file, and that it isn't a list of files.")
-    return [pair for pair in pairs if pair.label != UNDECIDED]
+    decided = [pair for pair in pairs if pair.label != UNDECIDED]
+    if not decided:
+        raise TextError(
+            f"{path}: all of its {len(pairs):,} pairs have the label {UNDECIDED!r}, on which the annotators had no "
+            "majority, so none is left. Check the file."
+        )
+    return decided
 
 
 def read_unlabelled_pairs(path: Path | str, tokenize: Tokenize, encoding: str = "utf-8") -> Iterator[SentencePair]:
-    """The pairs of a file in constant memory; labels aren't read. Raises as `read_pairs`."""
+    """The pairs of a file in constant memory; labels aren't read.
+
+    Raises as `read_pairs`, and for a sentence without a token.
+    """
     return _read(labelled_lines(path, encoding), text_name(path), tokenize, labelled=False)
 
 
@@ -110,6 +119,11 @@ def _pair(fields: Mapping[str, object], tokenize: Tokenize, labelled: bool, name
     if labelled and not label:
         raise TextError(f"{where}: {_LABEL} is empty. Give the pair its label, or '-' to leave it out.")
     premise, hypothesis = (_tokens(fields, side, tokenize, where) for side in _SIDES)
+    if not labelled and not (premise and hypothesis):
+        raise TextError(
+            f"{where}: the {'hypothesis' if premise else 'premise'} is empty or has no token, so there is nothing to "
+            "compare. Fix the line."
+        )
     own = fields.get(_ID)
     return SentencePair(premise, hypothesis, label, str(line) if own is None else str(own), name, line)
 

@@ -161,6 +161,11 @@ def _proposition(sentence: ColumnSentence, number: int, cells: Sequence[str]) ->
             f"{places[0]}: column {number} of the roles has no '(V*)' in the sentence that begins here, so its "
             "predicate is unknown. Mark the predicate's tokens, or remove the column."
         )
+    if len(predicates) > 1:
+        raise TextError(
+            f"{places[predicates[1][0]]}: column {number} of the roles has a second '(V*)' here, but a column belongs "
+            "to one predicate. Label a continuation C-V, or give the predicate a column of its own."
+        )
     return Proposition(predicates[0][:2], spans)
 
 
