@@ -61,6 +61,10 @@ def test_pairs_without_labels_are_read_in_both_forms(tmp_path):
         path.write_text(f"A\tB\n{line}", encoding="utf-8")
         with pytest.raises(TextError, match=f"pairs:2: the {side} is empty or has no token"):
             list(read_unlabelled_pairs(path, str.split))
+    skipped = []
+    path.write_text("A\tB\nA\t\nB\nC\tD\n", encoding="utf-8")
+    found = read_unlabelled_pairs(path, str.split, on_bad_line=lambda number, _: skipped.append(number))
+    assert ([pair.premise for pair in found], skipped) == ([["A"], ["C"]], [2, 3])
     path.write_text('{"sentence1": "A", "sentence2": "B"}\n' + json.dumps(row("-")), encoding="utf-8")
     assert [pair.label for pair in read_unlabelled_pairs(path, str.split)] == ["", ""]
 

@@ -144,6 +144,20 @@ def test_columns_are_known_by_their_first_line_or_their_ending(files):
     assert (three.tokens, three.propositions) == (two.tokens, two.propositions)
 
 
+def test_marks_in_raw_text_are_kept_whole(files):
+    (files / "text").write_text("She left/V, and (he said/V) it.\nThe AC / V and/or V leave/V!\n", encoding="utf-8")
+    first, second = TASK.read_unlabelled(files / "text", Settings(), TextReading(is_auto=True))
+    assert first.tokens == ["She", "left", ",", "and", "(", "he", "said", ")", "it", "."]
+    assert [one.predicate for one in first.propositions] == [(1, 2), (6, 7)]
+    assert second.tokens == ["The", "AC", "/", "V", "and", "/", "or", "V", "leave", "!"]
+    assert [one.predicate for one in second.propositions] == [(8, 9)]
+
+
+def test_a_file_without_roles_is_remarked_on():
+    (remark,) = TASK.remarks(TASK.score([], []))
+    assert "no sentence has a predicate with roles" in remark
+
+
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("srl*.toml")), ids=lambda path: path.stem)
 def test_a_recipe_is_read_and_says_how_to_run_it(path):
     settings = with_table(Settings(), tomllib.loads(path.read_text(encoding="utf-8")), str(path))

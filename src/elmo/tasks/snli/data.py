@@ -20,6 +20,7 @@ from elmo.text.text_file import text_name
 from elmo.text.token_form import has_surrogate
 
 Tokenize = Callable[[str], list[str]]
+OnBadLine = Callable[[int, str], None]
 
 UNDECIDED = "-"
 """The label of a pair for which the annotators had no majority."""
@@ -62,15 +63,20 @@ def read_pairs(path: Path | str, tokenize: Tokenize, encoding: str = "utf-8") ->
     return decided
 
 
-def read_unlabelled_pairs(path: Path | str, tokenize: Tokenize, encoding: str = "utf-8") -> Iterator[SentencePair]:
+def read_unlabelled_pairs(
+    path: Path | str, tokenize: Tokenize, encoding: str = "utf-8", on_bad_line: OnBadLine | None = None
+) -> Iterator[SentencePair]:
     """The pairs of a file in constant memory; labels aren't read.
 
-    Raises as `read_pairs`, and for a sentence without a token.
+    `on_bad_line`: called with the number and message of a line that is wrong, which is then left out. Without it,
+    raises as `read_pairs`, and for a sentence without a token.
     """
-    return _read(labelled_lines(path, encoding), text_name(path), tokenize, labelled=False)
+    return _read(labelled_lines(path, encoding), text_name(path), tokenize, labelled=False, on_bad_line=on_bad_line)
 
 
-def _read(lines: Iterable[str], name: str, tokenize: Tokenize, *, labelled: bool) -> Iterator[SentencePair]:
+def _read(
+    lines: Iterable[str], name: str, tokenize: Tokenize, *, labelled: bool, on_bad_line: OnBadLine | None = None
+) -> Iterator[SentencePair]:
     header: list[str] | None = None
     form: Literal["", "json", "columns"] = ""
     for number, line in enumerate(lines, start=1):
@@ -82,8 +88,15 @@ def _read(lines: Iterable[str], name: str, tokenize: Tokenize, *, labelled: bool
                 header = line.split("\t")
                 continue
         where = f"{name}:{number}"
-        fields = _json_fields(line, where) if form == "json" else _column_fields(line, header, where, labelled)
-        yield _pair(fields, tokenize, labelled, name, number)
+        try:
+            fields = _json_fields(line, where) if form == "json" else _column_fields(line, header, where, labelled)
+            pair = _pair(fields, tokenize, labelled, name, number)
+        except TextError as error:
+            if on_bad_line is None:
+                raise
+            on_bad_line(number, str(error))
+        else:
+            yield pair
 
 
 def _json_fields(line: str, where: str) -> Mapping[str, object]:

@@ -41,7 +41,8 @@ class Entailment(Task[Settings, SentencePair, Prediction]):
         # Raw or not: the tokenizer of the training data leaves tokens as they are, and --tokenizer asks for another.
         own = tokenizer(settings.entailment.text_tokenizer)
         tokenize = own if reading.tokenize is str.split else reading.tokenize
-        return read_unlabelled_pairs(path, tokenize, reading.encoding)
+        on_bad_line = reading.on_bad_line if reading.errors == "skip" else None
+        return read_unlabelled_pairs(path, tokenize, reading.encoding, on_bad_line)
 
     def sentences(self, example: SentencePair) -> list[list[str]]:
         return [example.premise, example.hypothesis]

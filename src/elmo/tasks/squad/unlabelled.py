@@ -10,6 +10,7 @@ from elmo.tasks.squad.data import Question, questions_of, tokens_of
 from elmo.tasks.squad.json_tree import Node, parse_tree
 from elmo.tasks.squad.settings import ReaderSettings
 from elmo.tasks.task import TextReading
+from elmo.text.text_file import text_name
 
 
 def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextReading) -> Iterator[Question]:
@@ -23,13 +24,13 @@ def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextRea
     lines = list(labelled_lines(path, reading.encoding))
     beginning = next((line.lstrip() for line in lines if line.strip()), "")
     if beginning.startswith("{") and not _is_question(beginning):
-        yield from questions_of(parse_tree(lines, str(path)), settings, labelled=False)
+        yield from questions_of(parse_tree(lines, text_name(path)), settings, labelled=False)
         return
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            yield _question(line, number, f"{path}:{number}", settings)
+            yield _question(line, number, f"{text_name(path)}:{number}", settings)
         except TextError as error:
             if reading.errors == "strict":
                 raise

@@ -178,6 +178,7 @@ def _check(sentence: ColumnSentence) -> None:
             )
         if len(row) < layout.roles + layout.after:
             raise TextError(
-                f"{where}: has {len(row)} columns, but the layout {layout.name} has {layout.roles + layout.after} "
-                "and one more for each predicate. Fix the line, or choose another --layout."
+                f"{where}: has {len(row)} column{'s' if len(row) > 1 else ''}, but the layout {layout.name} has "
+                f"{layout.roles + layout.after} and one more for each predicate. Fix the line, or choose another "
+                "--layout."
             )

@@ -90,6 +90,10 @@ class SemanticRoles(Task[Settings, RoleSentence, Roles]):
         return score_role_files(gold, predicted, settings.labeler.layout, settings.labeler.encoding)
 
     def remarks(self, scores: Scores) -> list[str]:
+        if not scores["propositions"]:
+            return [
+                "no sentence has a predicate with roles, so there is nothing to score: check the file and its columns"
+            ]
         if scores["correct"] or scores["excess"] or not scores["missed"]:
             return []
         return ["the labeler predicts no argument at all: train it longer, on more data, or with smaller batches"]

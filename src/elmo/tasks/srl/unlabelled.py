@@ -1,13 +1,14 @@
 """What `elmo task predict` reads: columns with predicates, or text whose predicates are marked ("She gave/V it")."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from elmo.tasks.labelled_lines import labelled_lines
 from elmo.tasks.srl.columns import LayoutName, is_conll2012
-from elmo.tasks.srl.data import RoleSentence, marked_sentence, read_predicates
+from elmo.tasks.srl.data import MARK, RoleSentence, marked_sentence, read_predicates
 from elmo.tasks.task import TextReading
-from elmo.tasks.unlabelled import text_lines
+from elmo.tasks.unlabelled import TextLine, text_lines
 from elmo.text.text_file import STDIN
 
 _COLUMNS = frozenset({".conll", ".gold_conll", ".v4_gold_conll"})
@@ -22,7 +23,25 @@ def sentences_with_predicates(path: Path | str, reading: TextReading) -> Iterato
     layout = _layout(path, reading.encoding)
     if layout:
         return read_predicates(path, layout, reading.encoding)
-    return (marked_sentence(line.tokens) for line in text_lines(path, reading))
+    return (marked_sentence(with_whole_marks(line)) for line in text_lines(path, reading))
+
+
+def with_whole_marks(line: TextLine) -> list[str]:
+    """The tokens; where a tokenizer has split "gave/V" at the slash, they are one again.
+
+    Only what stands together in the text is a mark: "AC / V" is three tokens.
+    """
+    tokens: list[str] = []
+    for place, token in enumerate(line.tokens):
+        tokens.append(token)
+        if len(tokens) > 2 and tokens[-2:] == list(MARK) and _stand_together(line.offsets[place - 2 : place + 1]):
+            tokens[-3:] = ["".join(tokens[-3:])]
+    return tokens
+
+
+def _stand_together(offsets: Sequence[tuple[int, int]]) -> bool:
+    """Whether they are known, and there is nothing between them."""
+    return len(offsets) == 3 and all(one[1] == other[0] for one, other in pairwise(offsets))
 
 
 def _layout(path: Path | str, encoding: str) -> LayoutName | None:

@@ -8,6 +8,7 @@ from elmo.tasks.coref.formats.conll import BEGIN, conll_documents
 from elmo.tasks.coref.formats.jsonlines import jsonlines_documents
 from elmo.tasks.coref.formats.plain_text import text_document
 from elmo.tasks.labelled_lines import labelled_lines
+from elmo.text.text_file import text_name
 
 
 def read_documents(path: Path | str, encoding: str = "utf-8") -> list[Document]:
@@ -25,7 +26,7 @@ def read_unlabelled(path: Path | str, encoding: str, tokenize: Callable[[str], l
 
     `tokenize`: makes tokens of a sentence of raw text. Raises TextError.
     """
-    lines, source = list(labelled_lines(path, encoding)), str(path)
+    lines, source = list(labelled_lines(path, encoding)), text_name(path)
     beginning = _beginning(lines)
     if beginning.startswith("{"):
         found = jsonlines_documents(lines, source)
