@@ -9,7 +9,8 @@
 #define FACTOR(at) all_words(*(at))
 #define Weights Words
 #define WEIGHTS(at) load_words(at)
-#define ADD_SUMS(out, found, matrix, chunk, column, scale) ((void)(chunk), add(out, found))
+#define COLUMNS(matrix, chunk, column) ((void)(chunk), (void)(column), (Columns){zeros(), zero_words()})
+#define ADD_SUMS(out, found, columns, scale) ((void)(columns), (void)(scale), add(out, found))
 #define DIRECT 0
 #define UPDATE update_single
 #define HIGHWAY highway_single

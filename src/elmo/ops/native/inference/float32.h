@@ -10,7 +10,8 @@
 #define Weights Floats
 #define WEIGHTS(at) as_floats(load_words(at))
 #define DOT(sums, factor, weights) fma(factor, weights, sums)
-#define ADD_SUMS(out, found, matrix, chunk, column, scale) ((void)(chunk), add(out, found))
+#define COLUMNS(matrix, chunk, column) ((void)(chunk), (void)(column), (Columns){zeros(), zero_words()})
+#define ADD_SUMS(out, found, columns, scale) ((void)(columns), (void)(scale), add(out, found))
 #define CONVERT keep_row
 #define DIRECT 1
 #define UPDATE update_exactly

@@ -9,7 +9,8 @@
  *     Factor, FACTOR(at)  one row's group, in every lane
  *     Weights, WEIGHTS(at) one vector of a panel's group
  *     DOT(sums, factor, weights)          their products added to the sums
- *     ADD_SUMS(floats, sums, matrix, chunk, column, scale)       sums onto floats
+ *     COLUMNS(matrix, chunk, column)      what turns a vector of sums into floats
+ *     ADD_SUMS(floats, sums, columns, scale)          sums onto floats
  *     CONVERT(from, size, groups, to)     a row of floats to factors; returns its scale
  *     DIRECT              1: a row of floats is a row of factors
  *     UPDATE              the gates' arithmetic; HIGHWAY and TANH the token encoder's
@@ -37,6 +38,27 @@ typedef struct {
     const float *bias;
     int adds; /* 1: to what `out` holds */
 } Start;
+
+/* Weights that a tile fetches into the cache while it multiplies others. */
+typedef struct {
+    const char *next;
+    int64_t lines; /* of 64 bytes, every FETCH_GROUPS groups */
+} Fetch;
+enum { FETCH_GROUPS = 16 };
+
+/* A tile's share, if all tiles of `count` rows fetch a panel together. One tile alone reads from memory as fast as the
+ * processor's own fetching ahead allows. */
+INLINE int64_t lines_to_fetch(int64_t count, int64_t tile_rows) {
+    int64_t tiles = (count + tile_rows - 1) / tile_rows, lines = FETCH_GROUPS * PANEL / 16;
+    return tiles > 1 ? (lines + tiles - 1) / tiles : 0;
+}
+
+static const float no_bias[PANEL];
+
+/* Where a panel begins; NULL behind the last one and of a matrix that isn't there. */
+INLINE const uint32_t *panel_of(const Packed *matrix, int64_t panel) {
+    return panel < matrix->panels ? matrix->weights + panel * matrix->groups * PANEL : NULL;
+}
 
 #if defined(__clang__)
 #define UNROLL _Pragma("unroll")
@@ -125,41 +147,57 @@ static void end_sentences(const Layer *layer, const Run *run, const Sentences *s
 }
 #endif
 
+/* Sums of one tile onto `out`. `adds` is constant: 1: to what `out` holds, 0: to the bias. */
+INLINE void KIND(finish)(const int adds, const int rows, const int vectors, Sums sums[6][TILE_VECTORS],
+                         const Columns *columns, const float *scales, const float *bias, float *out, int64_t stride) {
+    UNROLL for (int k = 0; k < vectors; k++, out += LANES) {
+        Floats before = adds ? zeros() : load(bias + k * LANES);
+        UNROLL for (int row = 0; row < rows; row++) {
+            float *place = out + row * stride;
+            if (adds) before = load(place);
+            store(place, ADD_SUMS(before, sums[row][k], columns[k], scales[row]));
+        }
+    }
+}
+
 /* out (`rows` rows of `stride`, `vectors` vectors from `column` on) = start + the product of the rows and these columns
  * of one panel, over one chunk of groups. Always inlined with constant `rows` and `vectors`, so that the sums stay in
  * registers. */
 INLINE void KIND(tile)(const int rows, const int vectors, const Packed *matrix, int64_t panel, int64_t column,
-                       int64_t chunk, Rows factors, Start start, float *out, int64_t stride) {
-    int64_t groups = matrix->groups, begin = chunk * CHUNK(matrix), end = begin + CHUNK(matrix);
-    const uint32_t *weights = matrix->weights + (panel * groups + begin) * PANEL + column;
-    const uint32_t *at = factors.first + begin * ROW_WORDS;
+                       int64_t chunk, Rows factors, Start start, Fetch fetch, float *out, int64_t stride) {
+    int64_t groups = matrix->groups, group = chunk * CHUNK(matrix), end = group + CHUNK(matrix);
+    const uint32_t *weights = matrix->weights + (panel * groups + group) * PANEL + column;
+    const uint32_t *at = factors.first + group * ROW_WORDS;
     Sums sums[6][TILE_VECTORS];
     end = end < groups ? end : groups;
     UNROLL for (int row = 0; row < rows; row++) { UNROLL for (int k = 0; k < vectors; k++) sums[row][k] = NO_SUMS; }
-    for (int64_t group = begin; group < end; group++, weights += PANEL, at += ROW_WORDS) {
-        Weights now[TILE_VECTORS];
-        UNROLL for (int k = 0; k < vectors; k++) now[k] = WEIGHTS(weights + k * LANES);
-        UNROLL for (int row = 0; row < rows; row++) {
-            Factor factor = FACTOR(at + row * factors.stride);
-            UNROLL for (int k = 0; k < vectors; k++) sums[row][k] = DOT(sums[row][k], factor, now[k]);
+    while (group < end) {
+        int64_t stop = group + FETCH_GROUPS < end ? group + FETCH_GROUPS : end;
+        for (int64_t line = 0; line < fetch.lines; line++, fetch.next += 64) __builtin_prefetch(fetch.next, 0, 2);
+        for (; group < stop; group++, weights += PANEL, at += ROW_WORDS) {
+            Weights now[TILE_VECTORS];
+            UNROLL for (int k = 0; k < vectors; k++) now[k] = WEIGHTS(weights + k * LANES);
+            UNROLL for (int row = 0; row < rows; row++) {
+                Factor factor = FACTOR(at + row * factors.stride);
+                UNROLL for (int k = 0; k < vectors; k++) sums[row][k] = DOT(sums[row][k], factor, now[k]);
+            }
         }
     }
-    UNROLL for (int row = 0; row < rows; row++) {
-        UNROLL for (int k = 0; k < vectors; k++) {
-            float *place = out + row * stride + column + k * LANES;
-            Floats before = start.adds ? load(place) : start.bias ? load(start.bias + column + k * LANES) : zeros();
-            store(place, ADD_SUMS(before, sums[row][k], matrix, chunk, PANEL * panel + column + k * LANES,
-                                  factors.scales[row]));
-        }
-    }
+    Columns columns[TILE_VECTORS];
+    UNROLL for (int k = 0; k < vectors; k++) columns[k] = COLUMNS(matrix, chunk, PANEL * panel + column + k * LANES);
+    if (start.adds)
+        KIND(finish)(1, rows, vectors, sums, columns, factors.scales, NULL, out + column, stride);
+    else
+        KIND(finish)(0, rows, vectors, sums, columns, factors.scales, start.bias + column, out + column, stride);
 }
 
 /* Tiles of one to six rows: one row takes the whole panel at once, because nothing but reading its weights counts. */
 #define TILE(ROWS, VECTORS)                                                                                            \
     static __attribute__((noinline)) void KIND(tile##ROWS)(const Packed *matrix, int64_t panel, int64_t chunk,         \
-                                                           Rows factors, Start start, float *out, int64_t stride) {    \
-        for (int64_t column = 0; column < PANEL; column += (VECTORS)*LANES)                                            \
-            KIND(tile)(ROWS, VECTORS, matrix, panel, column, chunk, factors, start, out, stride);                      \
+                                                           Rows factors, Start start, Fetch fetch, float *out,         \
+                                                           int64_t stride) {                                           \
+        for (int64_t column = 0; column < PANEL; column += (VECTORS)*LANES, fetch.lines = 0)                           \
+            KIND(tile)(ROWS, VECTORS, matrix, panel, column, chunk, factors, start, fetch, out, stride);               \
     }
 TILE(1, TILE_VECTORS)
 TILE(2, SLICE)
@@ -168,23 +206,31 @@ TILE(4, SLICE)
 TILE(5, SLICE)
 TILE(6, SLICE)
 
-/* out (count rows of `stride`, 64 columns) = start + the product of all rows and one panel. */
-static void KIND(product)(const Packed *matrix, int64_t panel, int64_t count, Rows factors, Start start, float *out,
-                          int64_t stride) {
-    for (int64_t chunk = 0; chunk * CHUNK(matrix) < matrix->groups; chunk++, start.adds = 1) {
+/* out (count rows of `stride`, 64 columns) = start + the product of all rows and one panel; `next`: the weights that are
+ * multiplied after these, fetched meanwhile (NULL: none). */
+static void KIND(product)(const Packed *matrix, int64_t panel, int64_t count, Rows factors, Start start,
+                          const uint32_t *next, float *out, int64_t stride) {
+    int64_t groups = matrix->groups, size = CHUNK(matrix) < groups ? CHUNK(matrix) : groups;
+    int64_t lines = lines_to_fetch(count, TILE_ROWS), left;
+    if (!start.bias) start.bias = no_bias;
+    for (int64_t chunk = 0; chunk * size < groups; chunk++, start.adds = 1) {
+        int last = (chunk + 1) * size >= groups;
+        const char *from = (const char *)(last ? next : matrix->weights + (panel * groups + (chunk + 1) * size) * PANEL);
+        left = from ? size * PANEL / 16 : 0;
         for (int64_t row = 0; row < count;) {
             Rows now = {factors.first + row * factors.stride, factors.stride, factors.scales + row};
+            Fetch fetch = {from, left > 0 ? lines : 0};
             float *place = out + row * stride;
-            int64_t rows = count - row < TILE_ROWS ? count - row : TILE_ROWS;
+            int64_t rows = count - row < TILE_ROWS ? count - row : TILE_ROWS, fetched = size / FETCH_GROUPS * lines;
             switch (rows) {
 #define RUN(ROWS)                                                                                                      \
     case ROWS:                                                                                                         \
-        KIND(tile##ROWS)(matrix, panel, chunk, now, start, place, stride);                                             \
+        KIND(tile##ROWS)(matrix, panel, chunk, now, start, fetch, place, stride);                                      \
         break;
                 RUN(1) RUN(2) RUN(3) RUN(4) RUN(5) RUN(6)
 #undef RUN
             }
-            row += rows;
+            row += rows, from += 64 * fetched, left -= fetched;
         }
     }
 }
@@ -212,7 +258,7 @@ static void KIND(multiply)(const Packed *matrix, const float *bias, const float 
         Rows factors = KIND(factors)(rows + row * inner, inner, now, inner, matrix->groups, room, scales);
         for (int64_t panel = first; panel < last; panel++) {
             Start start = {bias ? bias + PANEL * panel : NULL, 0};
-            KIND(product)(matrix, panel, now, factors, start, out + row * stride + PANEL * panel, stride);
+            KIND(product)(matrix, panel, now, factors, start, NULL, out + row * stride + PANEL * panel, stride);
         }
     }
 }
@@ -245,7 +291,8 @@ static Rows KIND(begin_piece)(const Layer *layer, const Run *run, const Work *wo
     if (work->ahead == 1) return inputs; /* many rows: multiplied panel by panel, where they stay in the cache */
     for (int64_t panel = work->first; panel < work->last; panel++) {
         Start start = {layer->bias + PANEL * panel, 0};
-        KIND(product)(&layer->input, panel, count, inputs, start, work->gates + PANEL * panel, width);
+        KIND(product)(&layer->input, panel, count, inputs, start, panel_of(&layer->input, panel + 1),
+                      work->gates + PANEL * panel, width);
     }
     return inputs;
 }
@@ -254,14 +301,18 @@ static Rows KIND(begin_piece)(const Layer *layer, const Run *run, const Work *wo
 static void KIND(cells)(const Layer *layer, const Run *run, const Work *work, Rows inputs, Rows hidden, int64_t rows,
                         int64_t before) {
     int64_t width = PANEL * layer->recurrent.panels;
+    const Packed *gate_weights = work->ahead == 1 ? &layer->input : &layer->recurrent;
+    const uint32_t *first_of_projection = panel_of(&layer->projection, work->first_out);
     for (int64_t panel = work->first; panel < work->last; panel++) {
         float *place = work->gates;
         int64_t stride = PANEL;
         if (work->ahead == 1)
-            KIND(product)(&layer->input, panel, rows, inputs, (Start){layer->bias + PANEL * panel, 0}, place, stride);
+            KIND(product)(&layer->input, panel, rows, inputs, (Start){layer->bias + PANEL * panel, 0},
+                          panel_of(&layer->recurrent, panel), place, stride);
         else
             place += before * width + PANEL * panel, stride = width;
-        KIND(product)(&layer->recurrent, panel, rows, hidden, (Start){NULL, 1}, place, stride);
+        const uint32_t *next = panel + 1 < work->last ? panel_of(gate_weights, panel + 1) : first_of_projection;
+        KIND(product)(&layer->recurrent, panel, rows, hidden, (Start){NULL, 1}, next, place, stride);
         float *cell = work->cell + (panel - work->first) * work->rows * CELLS;
         KIND(gates)(layer, panel, rows, place, stride, cell, run->made);
     }
@@ -278,9 +329,11 @@ static void KIND(project)(const Layer *layer, const Run *run, const Work *work, 
                  places[row]);
         return;
     }
+    const uint32_t *first_of_gates = panel_of(work->ahead == 1 ? &layer->input : &layer->recurrent, work->first);
     Rows made = KIND(factors)(run->made, cells, rows, cells, layer->projection.groups, work->made, work->made_scales);
     for (int64_t panel = work->first_out; panel < work->last_out; panel++) {
-        KIND(product)(&layer->projection, panel, rows, made, (Start){NULL, 0}, work->projected, PANEL);
+        const uint32_t *next = panel + 1 < work->last_out ? panel_of(&layer->projection, panel + 1) : first_of_gates;
+        KIND(product)(&layer->projection, panel, rows, made, (Start){NULL, 0}, next, work->projected, PANEL);
         int64_t columns = size - PANEL * panel < PANEL ? size - PANEL * panel : PANEL;
         for (int64_t row = 0; row < rows; row++)
             keep(run, work->projected + PANEL * row, PANEL * panel, columns, layer->projection_clip,
@@ -324,7 +377,7 @@ static void KIND(run_layer)(const Layer *layer, const Run *run, const Sentences 
  * character apart. */
 static void KIND(best_windows)(const Packed *filters, int64_t panel, int64_t windows, Rows factors, float *room,
                                float *best, int64_t columns) {
-    KIND(product)(filters, panel, windows, factors, (Start){NULL, 0}, room, PANEL);
+    KIND(product)(filters, panel, windows, factors, (Start){NULL, 0}, NULL, room, PANEL);
     for (int64_t row = 1; row < windows; row++)
         for (int k = 0; k < PANEL; k += LANES) store(room + k, most_or_nan(load(room + k), load(room + row * PANEL + k)));
     memcpy(best, room, columns * sizeof(float));
@@ -443,6 +496,7 @@ static const Kernels KIND(kernels) = {KIND(multiply), KIND(run_layer), KIND(enco
 #undef WEIGHTS
 #undef DOT
 #undef ADD_SUMS
+#undef COLUMNS
 #undef CONVERT
 #undef DIRECT
 #undef UPDATE

@@ -60,7 +60,19 @@ static inline float int8_row_signed(const float *from, int64_t size, int64_t gro
     return int8_steps(from, size, groups, to, 0);
 }
 
-/* Sums of whole numbers onto floats, scaled by the column's and the row's step; `excess`: what 128 for 0 has added. */
-#define ADD_SCALED(out, found, matrix, column, scale, excess)                                                          \
-    fma(mul(floats_of(sub_words(found, excess)), load((matrix)->scales + (column))), all(scale), out)
-#define EXCESS(matrix, chunk, column) load_words((matrix)->sums + (chunk)*64 * (matrix)->panels + (column))
+/* What turns a vector of whole sums into floats. */
+typedef struct {
+    Floats step;  /* of each column */
+    Words excess; /* what 128 for 0 has added to the sums */
+} Columns;
+
+static inline __attribute__((always_inline, unused)) Columns columns_of(const Packed *matrix, int64_t chunk,
+                                                                        int64_t column) {
+    return (Columns){load(matrix->scales + column), load_words(matrix->sums + chunk * 64 * matrix->panels + column)};
+}
+
+/* Sums of whole numbers onto floats, scaled by the column's and the row's step. */
+static inline __attribute__((always_inline, unused)) Floats add_scaled(Floats out, Words found, Columns columns,
+                                                                       float scale) {
+    return fma(mul(floats_of(found), columns.step), all(scale), out);
+}

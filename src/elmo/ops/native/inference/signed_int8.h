@@ -7,8 +7,8 @@
 #define Factor Words
 #define Weights Words
 #define WEIGHTS(at) load_words(at)
-#define ADD_SUMS(out, found, matrix, chunk, column, scale)                                                             \
-    ((void)(chunk), ADD_SCALED(out, found, matrix, column, scale, zero_words()))
+#define COLUMNS(matrix, chunk, column) columns_of(matrix, chunk, column)
+#define ADD_SUMS(out, found, columns, scale) add_scaled(out, found, columns, scale)
 #define CONVERT int8_row_signed
 #define DIRECT 0
 #define UPDATE update_single

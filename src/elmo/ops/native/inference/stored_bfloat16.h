@@ -21,7 +21,8 @@ INLINE Pair pair_of_factors(const uint32_t *at) {
 #define Weights Pair
 #define WEIGHTS(at) pair_of_weights(load_words(at))
 #define DOT(sums, factor, weights) fma((factor).odd, (weights).odd, fma((factor).even, (weights).even, sums))
-#define ADD_SUMS(out, found, matrix, chunk, column, scale) ((void)(chunk), add(out, found))
+#define COLUMNS(matrix, chunk, column) ((void)(chunk), (void)(column), (Columns){zeros(), zero_words()})
+#define ADD_SUMS(out, found, columns, scale) ((void)(columns), (void)(scale), add(out, found))
 #define CONVERT keep_pairs
 #define DIRECT 0
 #define UPDATE update_single

@@ -8,8 +8,8 @@
 #define FACTOR(at) all_words(*(at))
 #define Weights Words
 #define WEIGHTS(at) load_words(at)
-#define ADD_SUMS(out, found, matrix, chunk, column, scale)                                                             \
-    ADD_SCALED(out, found, matrix, column, scale, EXCESS(matrix, chunk, column))
+#define COLUMNS(matrix, chunk, column) columns_of(matrix, chunk, column)
+#define ADD_SUMS(out, found, columns, scale) add_scaled(out, sub_words(found, (columns).excess), columns, scale)
 #define DIRECT 0
 #define UPDATE update_single
 #define HIGHWAY highway_single
