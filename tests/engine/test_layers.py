@@ -8,7 +8,8 @@ from elmo.engine.native.layer import NativeLayer
 from elmo.engine.network_weights import LayerWeights, LSTMSettings
 from elmo.engine.plain.layer import PlainLayer
 from elmo.engine.reading import Reading
-from elmo.engine.side_by_side import Stack, positions_of, read_side_by_side
+from elmo.engine.side_by_side import Stack, read_side_by_side
+from elmo.engine.turns import timetable
 from elmo.ops.native.kinds import native_types
 
 # How far from float64 on weights whose gates don't saturate: rounding errors of a sum of up to a few dozen factors.
@@ -40,13 +41,14 @@ def rows_for(weights, lengths, seed=1):
     return inputs, lengths, hidden, chance.standard_normal((len(lengths), weights.cell_size)).astype(np.float32)
 
 
-def read(layer, inputs, lengths, hidden, cell, *, skips=False):
-    """Outputs (zero beyond a row's length) and the new state of one layer."""
+def read(layer, inputs, lengths, hidden, cell, *, skips=False, rows=None):
+    """Outputs (zero beyond a row's length) and the new state of one layer; `rows` (default: all) read in turn."""
     order = np.argsort(-lengths, kind="stable")
-    alive, places = positions_of(order, lengths[order], inputs.shape[1], backward=False)
+    rows = int((lengths > 0).sum()) if rows is None else rows
+    alive, places, turns = timetable(order, lengths[order], inputs.shape[1], backward=False, rows=rows)
     outputs = np.zeros((len(lengths) * inputs.shape[1], hidden.shape[1]), inputs.dtype)
     state = hidden[order], cell[order]
-    layer.run(Reading(alive, places, inputs.reshape(-1, inputs.shape[2]), outputs, *state, skips))
+    layer.run(Reading(alive, places, inputs.reshape(-1, inputs.shape[2]), outputs, *state, skips, turns))
     back = np.argsort(order, kind="stable")
     return outputs.reshape(*inputs.shape[:2], hidden.shape[1]), state[0][back], state[1][back]
 
@@ -138,11 +140,38 @@ def test_a_row_does_not_feel_the_rows_beside_it(dtype):
             np.testing.assert_array_equal(one, other[some])
 
 
-# cache_bytes 0: the threads share the columns of these few rows
+@pytest.mark.parametrize("rows", [1, 2, 5, 13])
+@pytest.mark.parametrize("skips", [False, True])
+def test_sentences_that_share_rows_have_the_bits_of_their_own(dtype, rows, skips):
+    weights = weights_of(33, 33, 100)
+    layer = tiers.layer(weights, SETTINGS[0], dtype)
+    sentences = rows_for(weights, [7, 0, 5, 1, 5, 2, 1, 6, 0, 3, 3, 4, 1, 1, 2])
+    apart = read(layer, *sentences, skips=skips)
+    for one, other in zip(read(layer, *sentences, skips=skips, rows=rows), apart, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("team", [2, 3])
+def test_sentences_share_rows_on_several_threads(dtype, team, monkeypatch):
+    monkeypatch.setattr("elmo.engine.side_by_side.num_threads", lambda: team)
+    monkeypatch.setattr("elmo.engine.side_by_side._ways.run", lambda _kind, _amount, ways: ways[2]())
+    monkeypatch.setattr("elmo.engine.turns._TILE", 1)
+    weights = weights_of(24, 24, 50)
+    stack = Stack([tiers.layer(weights, SETTINGS[0], dtype)], [False], backward=False)
+    vectors, lengths, hidden, cell = rows_for(weights, [9, 2, 0, 3, 1, 4, 4, 1])
+    layers = np.zeros((2, *vectors.shape), np.float32)
+    layers[0] = vectors
+    found = read_side_by_side([stack], layers, lengths, hidden[None], cell[None])
+    outputs, *state = read(stack.layers[0], vectors, lengths, hidden, cell)
+    np.testing.assert_array_equal(layers[1], outputs)
+    for one, other in zip(found, state, strict=True):
+        np.testing.assert_array_equal(one[0], other)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("cache_bytes", [0, 32 << 20])
-def test_both_directions_and_skips_equal_one_layer_after_the_other(dtype, threads, cache_bytes, monkeypatch):
-    monkeypatch.setattr("elmo.engine.side_by_side._CACHE_BYTES", cache_bytes)
+@pytest.mark.parametrize("way", [0, 1, 2])
+def test_both_directions_and_skips_equal_one_layer_after_the_other(dtype, threads, way, monkeypatch):
+    monkeypatch.setattr("elmo.engine.side_by_side._ways.run", lambda _kind, _amount, ways: ways[way]())
     monkeypatch.setattr("elmo.engine.side_by_side.num_threads", lambda: threads)
     chance, settings, lengths = np.random.default_rng(3), SETTINGS[0], np.array([4, 1, 0, 6])
     stacks = [

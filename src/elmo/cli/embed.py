@@ -64,7 +64,7 @@ class Arguments:
     forget_sentences: bool = False
     """Leave all words out of the file, and store only where they stand in the text."""
     max_tokens: int | None = None
-    """Tokens in a batch (default: 2048 on a CPU, 16384 on a GPU)."""
+    """Tokens in a batch (default: 8192 on a CPU, 16384 on a GPU)."""
     shard: Annotated[str | None, tyro.conf.arg(metavar="I/N")] = None
     """Embed the I-th of N parts of the text, for N machines; --join puts the files together."""
     join: bool = False

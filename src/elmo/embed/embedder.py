@@ -58,10 +58,12 @@ WINDOW_SENTENCES = 512
 CARRY_ROWS = 64
 """Rows of a batch in carry mode: the batch size of AllenNLP's `elmo` command."""
 
-# Tokens of a batch, padding counted. On a processor more brings nothing; a GPU wants more rows at once.
-_MAX_TOKENS = {"cpu": 2048}
+# Tokens of a batch, padding counted. On a CPU the sentences of a batch share rows of equal length (engine/turns.py), so
+# it needs several times the longest; more brings nothing. A GPU wants more rows at once.
+_MAX_TOKENS = {"cpu": 8192}
 _MAX_TOKENS_ELSEWHERE = 16_384
-_WINDOW_BATCHES = 8
+_WINDOW_BATCHES = {"cpu": 2}
+_WINDOW_BATCHES_ELSEWHERE = 8
 
 
 class Embedder:
@@ -78,7 +80,7 @@ class Embedder:
     `dtype`: what the factors of matrix products are rounded to; everything else is float32. "float32"; "bfloat16";
         "int8" (bfloat16 in the token encoder); "auto": bfloat16 where the processor and the native library have it,
         else float32. `self.dtype` and `describe()` say what was chosen.
-    `max_tokens`: tokens in a batch, padding included (default: 2,048 on a CPU, 16,384 elsewhere). Longer sentences are
+    `max_tokens`: tokens in a batch, padding included (default: 8,192 on a CPU, 16,384 elsewhere). Longer sentences are
         batches of their own, and are read in pieces of that size without changing their vectors.
     `cache_bytes`: memory for token vectors remembered across calls; 0: none. It never changes a result.
 
@@ -231,7 +233,7 @@ class Embedder:
     @property
     def window_tokens(self) -> int:
         """Tokens that `embed_iter` and `embed_corpus` take at a time at most."""
-        return _WINDOW_BATCHES * self.max_tokens
+        return _WINDOW_BATCHES.get(self.device, _WINDOW_BATCHES_ELSEWHERE) * self.max_tokens
 
     def describe(self) -> dict[str, Any]:
         """What this embedder is, as plain values for JSON."""

@@ -1,4 +1,4 @@
-"""What a layer reads and writes: the rows of a batch, longest first, so that those still reading are a prefix."""
+"""What a layer reads and writes: rows, longest first, so that those still reading are a prefix."""
 
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -10,8 +10,17 @@ from elmo.shapes import Float, Int
 _CACHE_LINE = 16  # in values of 32 bits
 
 
+class Turns(NamedTuple):
+    """Sentences that rows read one after the other. Both arrays are parallel to `Reading.places`."""
+
+    begins: Int[np.ndarray, " tokens"]
+    """The sentence that begins with this token, or -1: its state takes the place of the row's."""
+    ends: Int[np.ndarray, " tokens"]
+    """The sentence that ends with this token, or -1: it is handed the row's state."""
+
+
 class Reading(NamedTuple):
-    """The tokens of some rows, for one layer."""
+    """The tokens of some rows, for one layer. A row is one sentence, or with `turns` several in turn."""
 
     alive: Int[np.ndarray, " steps"]
     """Rows that still have a token at each step."""
@@ -20,23 +29,35 @@ class Reading(NamedTuple):
     inputs: Float[np.ndarray, "positions dim"]
     outputs: Float[np.ndarray, "positions projection"]
     """Rows without gaps in them, however far apart."""
-    hidden: Float[np.ndarray, "batch projection"]
-    cell: Float[np.ndarray, "batch cell"]
-    """The state, brought up to date in place."""
+    hidden: Float[np.ndarray, "sentences projection"]
+    cell: Float[np.ndarray, "sentences cell"]
+    """The state of each sentence, brought up to date in place."""
     skips: bool
     """Whether the inputs are added to the outputs."""
+    turns: Turns | None = None
+
+    @property
+    def rows(self) -> int:
+        """Of the computation: those that read a token at the first step."""
+        return int(self.alive[0]) if len(self.alive) else 0
 
 
 class Shared(NamedTuple):
     """What the threads of a team have in common during one run."""
 
-    made: Float[np.ndarray, "batch cell"]
+    made: Float[np.ndarray, "rows cell"]
     arrivals: Int[np.ndarray, "team values"]
+    hidden: Float[np.ndarray, "rows projection"] | None
+    """Where rows that read several sentences keep their state."""
 
     @classmethod
     def of(cls, team: int, reading: Reading) -> "Shared":
         """For `team` threads."""
-        return cls(aligned(reading.cell.shape, np.float32), np.zeros((team, _CACHE_LINE), np.int32))
+        return cls(
+            aligned((reading.rows, reading.cell.shape[1]), np.float32),
+            np.zeros((team, _CACHE_LINE), np.int32),
+            aligned((reading.rows, reading.hidden.shape[1]), np.float32) if reading.turns else None,
+        )
 
 
 @runtime_checkable

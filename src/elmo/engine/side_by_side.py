@@ -1,22 +1,26 @@
 """All layers of both directions, on as many cores as there are.
 
 Directions, and rows of a batch, don't know each other, so each thread takes some of them through all layers and no
-thread waits. Where there are fewer rows than that needs, all threads share the columns of one layer after the other; so
-they do for a few rows whose layers, read side by side, would push each other out of the cache.
+thread waits. Where there are fewer rows than that needs, all threads share the columns of one layer after the other.
+With a few rows, reading the weights at every step is what takes the time: layers read side by side may push each other
+out of the cache, and a second thread may take longer to wake up than it saves. So for a few rows the way is chosen by
+timing it (`ways`).
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from elmo.engine.reading import Layer, Reading, Shared
+from elmo.engine.turns import timetable
+from elmo.engine.ways import Ways
 from elmo.ops.native.threads import num_threads, run_parallel
 from elmo.shapes import Float, Int
 
-_FEW_ROWS = 4
-_CACHE_BYTES = 32 << 20  # last-level cache of a group of cores, usually
+_FEW_ROWS = 8
+_ways = Ways()
 
 
 class Stack(NamedTuple):
@@ -46,20 +50,29 @@ def read_side_by_side(
         for part in range(parts)
         for place, stack in enumerate(stacks)
     ]
-    if len(shares) >= threads and not (can_share and _outgrow_the_cache(stacks, rows)):
-        run_parallel([functools.partial(_read_alone, shares[rank::threads]) for rank in range(threads)])
+    ways = _ways_to_read(shares, threads)
+    if threads > 1 and 0 < rows <= _FEW_ROWS:
+        read_at_a_step = sum(layer.num_bytes for stack in stacks for layer in stack.layers)
+        _ways.run((read_at_a_step, rows, threads), max(1, int(lengths.sum())), ways)
     else:
-        for share in shares:
-            share.together(threads)
+        ways[1 if len(shares) >= threads else 2]()
     for share in shares:
         share.give_back()
     return new_hidden, new_cell
 
 
-def _outgrow_the_cache(stacks: Sequence[Stack], rows: int) -> bool:
-    """With a few rows, reading the weights at every step is what takes the time (dev/LOG.md)."""
-    read_at_once = sum(max(layer.num_bytes for layer in stack.layers) for stack in stacks)
-    return rows <= _FEW_ROWS and read_at_once > _CACHE_BYTES
+def _ways_to_read(shares: Sequence["_Share"], threads: int) -> list[Callable[[], None]]:
+    """One thread; each share in a thread, as far as there are threads; the columns of each layer shared by all."""
+
+    def apart() -> None:
+        most = min(threads, len(shares))
+        run_parallel([functools.partial(_read_alone, shares[rank::most]) for rank in range(most)])
+
+    def together() -> None:
+        for share in shares:
+            share.together(threads)
+
+    return [functools.partial(_read_alone, shares), apart, together]
 
 
 def _read_alone(shares: Sequence["_Share"]) -> None:
@@ -86,14 +99,15 @@ class _Share:
         self.stack = stack
         order = np.argsort(-lengths, kind="stable")
         self.rows = order[part::parts]
-        alive, positions = positions_of(self.rows, lengths[self.rows], layers.shape[2], backward=stack.backward)
+        own = lengths[self.rows]
+        alive, positions, turns = timetable(self.rows, own, layers.shape[2], backward=stack.backward)
         size = hidden.shape[2] // places
         flat = layers.reshape(len(layers), -1, layers.shape[3])[:, :, place * size : (place + 1) * size]
         self._whole = (_columns(hidden, place, places), _columns(cell, place, places))
         # Contiguous, unlike [:, rows].
         hidden, cell = self._state = [np.take(whole, self.rows, axis=1) for whole in self._whole]
         self.readings = [
-            Reading(alive, positions, flat[index], flat[index + 1], hidden[index], cell[index], skips)
+            Reading(alive, positions, flat[index], flat[index + 1], hidden[index], cell[index], skips, turns)
             for index, skips in enumerate(stack.skips)
         ]
 
@@ -116,13 +130,3 @@ class _Share:
 def _columns(state: np.ndarray, place: int, places: int) -> np.ndarray:
     size = state.shape[2] // places
     return state[:, :, place * size : (place + 1) * size]
-
-
-def positions_of(
-    rows: Int[np.ndarray, " rows"], lengths: Int[np.ndarray, " rows"], tokens: int, *, backward: bool
-) -> tuple[Int[np.ndarray, " steps"], Int[np.ndarray, " all_tokens"]]:
-    """How many rows (longest first) have a token at each step, and where those tokens lie in the padded batch."""
-    steps = np.arange(lengths[0] if len(lengths) else 0)
-    there = lengths[None, :] > steps[:, None]
-    within = lengths[None, :] - 1 - steps[:, None] if backward else steps[:, None]
-    return there.sum(axis=1), (rows[None, :] * tokens + within)[there]

@@ -16,7 +16,7 @@ from elmo.engine.network_weights import LayerWeights, LSTMSettings
 from elmo.engine.reading import Reading, Shared
 from elmo.ops import native
 from elmo.ops.native.kinds import KINDS, ComputeType
-from elmo.ops.native.structures import Layer, Packed, Run
+from elmo.ops.native.structures import Layer, Packed, Run, Sentences
 from elmo.shapes import Float
 
 _LANES = 16
@@ -58,8 +58,10 @@ class NativeLayer:
         if not len(reading.places):
             return
         shared = shared or Shared.of(1, reading)
+        hidden = reading.hidden if shared.hidden is None else shared.hidden
+        sentences = _sentences(reading)
         run = Run(
-            *(address(array) for array in reading[:6]),
+            *(address(array) for array in (*reading[:4], hidden, reading.cell)),
             address(shared.made),
             0,
             address(shared.arrivals),
@@ -69,11 +71,18 @@ class NativeLayer:
             reading.skips,
             rank,
             len(shared.arrivals),
+            None if sentences is None else ctypes.addressof(sentences),
         )
         layer = ctypes.byref(self._layer)
         work = aligned(self._library.elmo_fused_lstm_work_bytes(layer, ctypes.byref(run)), np.uint8)
         run.work = address(work)
         self._library.elmo_fused_lstm(self._kind, layer, ctypes.byref(run))
+
+
+def _sentences(reading: Reading) -> Sentences | None:
+    if reading.turns is None:
+        return None
+    return Sentences(*(address(array) for array in (*reading.turns, reading.hidden, reading.cell)))
 
 
 def _gate_panels(rows: Float[np.ndarray, "gates inner"]) -> Float[np.ndarray, "padded inner"]:

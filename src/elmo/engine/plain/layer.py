@@ -42,16 +42,19 @@ class PlainLayer:
 
     def run(self, reading: Reading, shared: Shared | None = None, rank: int = 0) -> None:
         """Reads all tokens."""
+        hidden, cell = _state_of_rows(reading)
+        done = 0
         for alive, places in _pieces(reading):
             inputs = reading.inputs[places]
             gates = self._input(inputs, self._bias)
             start = 0
-            for rows in alive:
+            for rows in alive.tolist():
                 now = slice(start, start + rows)
-                self._step(gates[now], reading.hidden[:rows], reading.cell[:rows])
-                hidden = reading.hidden[:rows]
-                reading.outputs[places[now]] = hidden + inputs[now] if reading.skips else hidden
-                start += rows
+                _begin(reading, done, hidden[:rows], cell[:rows])
+                self._step(gates[now], hidden[:rows], cell[:rows])
+                reading.outputs[places[now]] = hidden[:rows] + inputs[now] if reading.skips else hidden[:rows]
+                _end(reading, done, hidden[:rows], cell[:rows])
+                start, done = start + rows, done + rows
 
     def _step(self, gates: np.ndarray, hidden: np.ndarray, cell: np.ndarray) -> None:
         """One token for every row. `gates` has the inputs' share; the state is brought up to date in place."""
@@ -63,6 +66,29 @@ class PlainLayer:
         if self._projection is not None:
             output = clip(self._projection(output), self._settings.projection_clip)
         hidden[...] = output
+
+
+def _state_of_rows(reading: Reading) -> tuple[np.ndarray, np.ndarray]:
+    """(hidden, cell) of the rows: the sentences' own, or room where each row has one sentence's after the other's."""
+    if reading.turns is None:
+        return reading.hidden, reading.cell
+    return np.zeros_like(reading.hidden[: reading.rows]), np.zeros_like(reading.cell[: reading.rows])
+
+
+def _begin(reading: Reading, done: int, hidden: np.ndarray, cell: np.ndarray) -> None:
+    """Fetches the state of the sentences that begin with the tokens after the first `done`, one of each row."""
+    if reading.turns is not None:
+        sentences = reading.turns.begins[done : done + len(hidden)]
+        rows = np.flatnonzero(sentences >= 0)
+        hidden[rows], cell[rows] = reading.hidden[sentences[rows]], reading.cell[sentences[rows]]
+
+
+def _end(reading: Reading, done: int, hidden: np.ndarray, cell: np.ndarray) -> None:
+    """Hands back the state of the sentences that end with these tokens."""
+    if reading.turns is not None:
+        sentences = reading.turns.ends[done : done + len(hidden)]
+        rows = np.flatnonzero(sentences >= 0)
+        reading.hidden[sentences[rows]], reading.cell[sentences[rows]] = hidden[rows], cell[rows]
 
 
 def _pieces(reading: Reading) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -35,7 +35,14 @@ class Run(ctypes.Structure):
     _fields_ = [
         *_fields(_POINTER, "alive", "places", "inputs", "outputs", "hidden", "cell", "made", "work", "arrivals"),
         *_fields(_INTEGER, "steps", "input_stride", "output_stride", "skips", "rank", "team"),
+        *_fields(_POINTER, "sentences"),
     ]
+
+
+class Sentences(ctypes.Structure):
+    """The sentences that the rows of a run read one after the other."""
+
+    _fields_ = _fields(_POINTER, "begins", "ends", "hidden", "cell")
 
 
 class Encoder(ctypes.Structure):

@@ -45,7 +45,7 @@ EXPORTED void elmo_product(int64_t kind, const Packed *matrix, const float *bias
 
 /* kind: 1, 2 or 4, as in elmo_fused_kinds. */
 EXPORTED void elmo_fused_lstm(int64_t kind, const Layer *layer, const Run *run) {
-    elmo_kernels(kind)->run_layer(layer, run, NULL);
+    elmo_kernels(kind)->run_layer(layer, run);
 }
 
 /* out (count, size) = the token vectors of ids (count, characters), which must be of the encoder's alphabet; work:

@@ -123,25 +123,25 @@ static void move_cell(const Layer *layer, const Work *work, int64_t row, float *
 }
 
 /* Fetches the state of the sentences that begin at a step. The whole team is waited for by the caller. */
-static void begin_sentences(const Layer *layer, const Run *run, const Sentences *sentences, const Work *work,
-                            int64_t rows, const int32_t *begins) {
+static void begin_sentences(const Layer *layer, const Run *run, const Work *work, int64_t rows, const int32_t *begins) {
+    const Sentences *sentences = run->sentences;
     for (int64_t row = 0; row < rows; row++) {
         if (begins[row] < 0) continue;
-        move_cell(layer, work, row, sentences->cell + begins[row] * sentences->cell_stride, 0);
+        move_cell(layer, work, row, sentences->cell + begins[row] * layer->cell_size, 0);
         if (run->rank == 0)
-            memcpy(run->hidden + row * layer->size, sentences->hidden + begins[row] * sentences->hidden_stride,
+            memcpy(run->hidden + row * layer->size, sentences->hidden + begins[row] * layer->size,
                    layer->size * sizeof(float));
     }
 }
 
 /* Hands back the state of the sentences that end at a step. */
-static void end_sentences(const Layer *layer, const Run *run, const Sentences *sentences, const Work *work,
-                          int64_t rows, const int32_t *ends) {
+static void end_sentences(const Layer *layer, const Run *run, const Work *work, int64_t rows, const int32_t *ends) {
+    const Sentences *sentences = run->sentences;
     for (int64_t row = 0; row < rows; row++) {
         if (ends[row] < 0) continue;
-        move_cell(layer, work, row, sentences->cell + ends[row] * sentences->cell_stride, 1);
+        move_cell(layer, work, row, sentences->cell + ends[row] * layer->cell_size, 1);
         if (run->rank == 0)
-            memcpy(sentences->hidden + ends[row] * sentences->hidden_stride, run->hidden + row * layer->size,
+            memcpy(sentences->hidden + ends[row] * layer->size, run->hidden + row * layer->size,
                    layer->size * sizeof(float));
     }
 }
@@ -342,7 +342,8 @@ static void KIND(project)(const Layer *layer, const Run *run, const Work *work, 
 }
 
 /* The whole layer; `Layer`, `Run` and `Sentences` say what is read and written. */
-static void KIND(run_layer)(const Layer *layer, const Run *run, const Sentences *sentences) {
+static void KIND(run_layer)(const Layer *layer, const Run *run) {
+    const Sentences *sentences = run->sentences;
     int64_t done = 0, before = 0, size = layer->size, rows = run->steps ? run->alive[0] : 0;
     Work work = elmo_divided(layer, run);
     Rows inputs = {NULL, 0, NULL};
@@ -350,7 +351,7 @@ static void KIND(run_layer)(const Layer *layer, const Run *run, const Sentences 
         for (int64_t row = 0; row < rows; row++) move_cell(layer, &work, row, run->cell + row * layer->cell_size, 0);
     for (int64_t step = 0; step < run->steps; step++) {
         rows = run->alive[step];
-        if (sentences) begin_sentences(layer, run, sentences, &work, rows, sentences->begins + done);
+        if (sentences) begin_sentences(layer, run, &work, rows, sentences->begins + done);
         elmo_meet(run); /* the whole state of the step before is there */
         Rows hidden =
             KIND(factors)(run->hidden, size, rows, size, layer->recurrent.groups, work.hidden, work.hidden_scales);
@@ -362,7 +363,7 @@ static void KIND(run_layer)(const Layer *layer, const Run *run, const Sentences 
         KIND(project)(layer, run, &work, rows, run->places + done);
         if (sentences) {
             elmo_meet(run);
-            end_sentences(layer, run, sentences, &work, rows, sentences->ends + done);
+            end_sentences(layer, run, &work, rows, sentences->ends + done);
         }
         done += rows, before += rows;
     }

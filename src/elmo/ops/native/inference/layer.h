@@ -19,28 +19,29 @@ typedef struct {
     float cell_clip, projection_clip;    /* INFINITY: none */
 } Layer;
 
+/* A row of the batch may read several sentences, one after the other: at the tokens where one begins or ends its state
+ * is fetched or handed back. */
+typedef struct {
+    const int32_t *begins, *ends; /* parallel to places: the sentence that begins or ends with this token, or -1 */
+    float *hidden, *cell;         /* (sentences, size), (sentences, cell_size): their states, brought up to date */
+} Sentences;
+
 typedef struct {
     const int64_t *alive; /* (steps) rows that still have a token: never more than at the step before */
     const int64_t
         *places;          /* (sum of alive): where the inputs and outputs lie, all rows of step 0, then of step 1 ... */
     const float *inputs;  /* a row of `dim` every input_stride numbers */
     float *outputs;       /* a row of `size` every output_stride numbers */
-    float *hidden, *cell; /* (rows, size), (rows, cell_size): the state, brought up to date */
+    float *hidden, *cell; /* (rows, size), (rows, cell_size): the state, brought up to date; with `sentences` only room
+                             for `hidden` is needed */
     float *made;          /* (rows, cell_size): room, shared by the team */
     char *work;           /* elmo_fused_lstm_work_bytes of room, of this thread alone */
     int32_t *arrivals;    /* (team, 16) zeros: where the threads wait for each other */
     int64_t steps, input_stride, output_stride;
     int64_t skips; /* 1: the inputs are added to the outputs, but not to the state (dim == size) */
     int64_t rank, team;
+    const Sentences *sentences; /* NULL: each row reads one sentence */
 } Run;
-
-/* A row of the batch may read several sentences, one after the other: at the tokens where one begins or ends its state
- * is fetched or handed back. */
-typedef struct {
-    const int32_t *begins, *ends; /* parallel to places: the sentence that begins or ends with this token, or -1 */
-    float *hidden, *cell; /* (sentences, size), (sentences, cell_size), rows `hidden_stride`, `cell_stride` apart */
-    int64_t hidden_stride, cell_stride;
-} Sentences;
 
 /* The token encoder: characters -> convolutions -> maximum over positions -> highway layers -> projection. Biases of
  * products are padded to whole panels. */
@@ -66,11 +67,11 @@ enum { ROWS_AT_ONCE = 60 };
 /* 32-bit words of room for one group of one row's factors, in every kind. */
 enum { MOST_ROW_WORDS = 2 };
 
-/* What one instruction set brings for one kind. `sentences` may be NULL: each row reads one sentence. */
+/* What one instruction set brings for one kind. */
 typedef struct {
     void (*multiply)(const Packed *matrix, const float *bias, const float *rows, int64_t count, int64_t inner,
                      int64_t first, int64_t last, char *work, float *out);
-    void (*run_layer)(const Layer *layer, const Run *run, const Sentences *sentences);
+    void (*run_layer)(const Layer *layer, const Run *run);
     void (*encode)(const Encoder *encoder, const int32_t *ids, int64_t count, char *work, float *out);
     void (*peak)(int64_t rounds);
     void (*read)(int64_t size, const char *from);

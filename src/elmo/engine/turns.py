@@ -1,0 +1,83 @@
+"""Sentences of unequal length as rows of equal length: a row reads several, one after the other.
+
+Every step of a layer reads all weights, however few rows are left to use them for. There are at least as many steps as
+the longest sentence has tokens, so shorter ones share rows of about that length: all rows have work until the end. A
+sentence's vectors don't depend on the rows beside it, nor on what its row read before.
+"""
+
+import heapq
+from typing import NamedTuple
+
+import numpy as np
+
+from elmo.engine.reading import Turns
+from elmo.shapes import Int
+
+# More rows bring nothing: a product of so many has the weights read often enough. Divisible by the rows of a tile.
+_MOST_ROWS = 120
+_TILE = 6
+
+
+class Seats(NamedTuple):
+    """Which row reads each sentence, and from which step on. Rows are numbered by their tokens, the most first."""
+
+    rows: Int[np.ndarray, " sentences"]
+    begins: Int[np.ndarray, " sentences"]
+
+
+class Timetable(NamedTuple):
+    """What all rows read, step by step: the first three fields of a `Reading` of these sentences, and its last."""
+
+    alive: Int[np.ndarray, " steps"]
+    places: Int[np.ndarray, " tokens"]
+    turns: Turns | None
+
+
+def rows_for(lengths: Int[np.ndarray, " sentences"]) -> int:
+    """Rows with which the longest sentence alone decides the number of steps."""
+    longest, total = int(lengths.max(initial=0)), int(lengths.sum())
+    fitting = -(-total // longest) if longest else 0
+    whole_tiles = fitting + -fitting % _TILE
+    return min(int((lengths > 0).sum()), whole_tiles, _MOST_ROWS)
+
+
+def seats(lengths: Int[np.ndarray, " sentences"], rows: int) -> Seats:
+    """The longest sentence first, each to the row with the fewest tokens so far. `lengths`: descending, none 0."""
+    free = [(0, row) for row in range(rows)]
+    chosen, begins = np.empty(len(lengths), np.int64), np.empty(len(lengths), np.int64)
+    for sentence, length in enumerate(lengths.tolist()):
+        begin, row = free[0]
+        chosen[sentence], begins[sentence] = row, begin
+        heapq.heapreplace(free, (begin + length, row))
+    by_tokens = sorted(free, key=lambda entry: (-entry[0], entry[1]))
+    number = np.empty(rows, np.int64)
+    number[[row for _, row in by_tokens]] = np.arange(rows)
+    return Seats(number[chosen], begins)
+
+
+def timetable(
+    sentences: Int[np.ndarray, " sentences"],
+    lengths: Int[np.ndarray, " sentences"],
+    tokens: int,
+    *,
+    backward: bool,
+    rows: int | None = None,
+) -> Timetable:
+    """When which token is read. `sentences`: rows of a padded batch of `tokens` columns, `lengths` descending.
+
+    `rows`: of the computation (default: `rows_for` these lengths).
+    """
+    sentences, lengths = sentences[lengths > 0], lengths[lengths > 0]
+    rows = rows_for(lengths) if rows is None else rows
+    seated = seats(lengths, rows)
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    step = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    within = lengths[owner] - 1 - step if backward else step
+    order = np.lexsort((seated.rows[owner], seated.begins[owner] + step))
+    alive = np.bincount(seated.begins[owner] + step)
+    places = (sentences[owner] * tokens + within)[order]
+    if len(lengths) == rows:
+        return Timetable(alive, places, None)
+    begins = np.where(step == 0, owner, -1)[order].astype(np.int32)
+    ends = np.where(step == lengths[owner] - 1, owner, -1)[order].astype(np.int32)
+    return Timetable(alive, places, Turns(begins, ends))
