@@ -8,8 +8,9 @@
 #   wsd-raganato/*.data.xml             test sets in the same format, and semeval2007 to choose k of k-NN on
 #   pos/ud-en-ewt/{train,dev,test}.conllu.xz
 # and for Korean lm-ko/train.txt.xz, lm-ko/test.txt and ko/pos-kaist/{train,dev,test}.conllu.xz. TESTS names the folder
-# of the test sets, if it is another one. If it is killed, run it again: what was written is kept. About half an hour of
-# one core, half of it for the static vectors. Then: python runs/analysis_page.py OUT/*.json
+# of the test sets, if it is another one. English is also compared with context2vec, trained on the first CONTEXT2VEC
+# lines of train (250,000; 0: leave it out). If it is killed, run it again: what was written is kept. About an hour of
+# one core, a quarter of it each for static vectors and context2vec. Then: python runs/analysis_page.py OUT/*.json
 set -euo pipefail
 model=$1 out=$2 data=$3
 language=${LANGUAGE:-en}
@@ -28,6 +29,18 @@ static="$out/static-$language.txt"
 [ -f "$static" ] || elmo static "$data/lm-$language/train.txt.xz" -o "$static" --seed 1
 controls=(--static "$static" --random)
 
+lines=${CONTEXT2VEC:-250000}
+if [ "$language" = en ] && [ "$lines" -gt 0 ]; then
+    if [ ! -d "$out/context2vec-en" ]; then
+        # xz and head end early on purpose.
+        (set +o pipefail; xz -dc "$data/lm-en/train.txt.xz" | head -n "$lines") >"$out/context2vec-en.txt"
+        elmo context2vec "$out/context2vec-en.txt" -o "$out/context2vec-en" --unit 100 --epochs 1
+    fi
+    systems=(--forward --context2vec "$out/context2vec-en")
+else
+    systems=(--forward)
+fi
+
 if [ "$language" = ko ]; then
     text="$data/lm-ko/test.txt" treebank="$data/ko/pos-kaist" tags=upos
 else
@@ -43,12 +56,12 @@ else
         "The children [play] in the garden ." "They went to see a [play] at the theater ." --static "$static"
     semcor="$data/wsd/semcor/semcor.data.xml.xz"
     tests=("${TESTS:-$data/wsd-raganato}"/{senseval2,senseval3,semeval2013}.data.xml)
-    analysis precision "$semcor" "${controls[@]}"
+    analysis precision "$semcor" "${controls[@]}" "${systems[@]}"
     analysis wsd --train "$semcor" --test "${tests[@]}" --dev "${tests[0]%/*}/semeval2007.data.xml" \
-        --inventory "$data/wsd/sense-inventory.tsv.xz" "${controls[@]}"
+        --inventory "$data/wsd/sense-inventory.tsv.xz" "${controls[@]}" "${systems[@]}"
 fi
 analysis pos --train "$treebank/train.conllu.xz" --dev "$treebank/dev.conllu.xz" --test "$treebank/test.conllu.xz" \
-    --tags "$tags" "${controls[@]}"
+    --tags "$tags" "${controls[@]}" "${systems[@]}"
 analysis geometry "$text" "${controls[@]}"
 
 if [ "$language" = en ]; then

@@ -1,10 +1,12 @@
-"""Fills the tables of docs/analysis.md from their records, and draws the figures from them.
+"""Fills the tables of docs/analysis.md and docs/explorer.md from their records, and draws the figures from them.
 
     python runs/analysis_page.py [RECORD.json ...]
 
 A block of the page that begins with `<!-- table NAME -->` and ends with `<!-- end -->` is made of
 docs/analysis/NAME.json, as `elmo analyze` wrote it; everything else is left as it is. Records that are named are first
-copied there. Needs matplotlib: pip install 'pyelmo[analysis]'.
+copied there. `<!-- quality senses -->` and `<!-- quality gap -->` are made of the bundled models' quality.json. Then
+the lines of text that hold measured figures are listed, for somebody to read. Needs matplotlib: pip install
+'pyelmo[analysis]'.
 """
 
 import json
@@ -19,10 +21,13 @@ from elmo.analysis.record import Record
 from elmo.errors import ElmoError
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGE = DOCS / "analysis.md"
+PAGE, EXPLORER_PAGE = DOCS / "analysis.md", DOCS / "explorer.md"
+BUNDLED = DOCS.parent / "src" / "elmo" / "bundled"
 RECORDS = DOCS / "analysis"
 
 _BLOCK = re.compile(r"(<!-- table ([\w.-]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+_QUALITY = re.compile(r"(<!-- quality (senses|gap) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+_FIGURE = re.compile(r"\d\.\d|\d %|\d points")
 # Figures of these would show nothing that the table doesn't.
 _WITHOUT_FIGURE = ("neighbors",)
 # Tokens to each side of a word that are shown.
@@ -37,6 +42,49 @@ def read_record(name: str) -> Record:
 def filled(page: str) -> str:
     """The page with every block made anew."""
     return _BLOCK.sub(lambda found: f"{found[1]}{_table(read_record(found[2]))}\n{found[3]}", page)
+
+
+def filled_quality(page: str) -> str:
+    """The page with what is measured of the bundled models made anew."""
+    lines = {"senses": _senses, "gap": _gap}
+    return _QUALITY.sub(lambda found: "\n".join([f"{found[1].strip()}", *lines[found[2]](), found[3]]), page)
+
+
+def read_quality(model: str) -> Record:
+    """What `runs/model_quality.py` measured of a bundled model."""
+    return json.loads((BUNDLED / model / "quality.json").read_text(encoding="utf-8"))
+
+
+def stale(page: str) -> Iterator[str]:
+    """Lines of text, outside tables and blocks, that hold figures."""
+    text = _QUALITY.sub("", _BLOCK.sub("", re.sub(r"```.*?```", "", page, flags=re.DOTALL)))
+    return (line for line in text.splitlines() if _FIGURE.search(line) and not line.startswith("|"))
+
+
+def _senses() -> Iterator[str]:
+    found = read_quality("small-en")["senses"]
+    layers = [f"layer {layer}" for layer in range(len(found["layers"]))]
+    figures = [*found["layers"], found["chance"], found["most_frequent"]]
+    yield f"| | {' | '.join(layers)} | chance | most frequent sense |"
+    yield "|---" * (len(figures) + 1) + "|"
+    question = "the nearest use of the same word, in another document, has the same sense (%)"
+    yield f"| {question} | {' | '.join(f'{value:.1f}' for value in figures)} |"
+    yield ""
+    yield f"*{found['words']:,} ambiguous words of {found['data']}.*"
+
+
+def _gap() -> Iterator[str]:
+    yield "| the word that stands in a place | left side | right side | both sides |"
+    yield "|---|---|---|---|"
+    places = []
+    for model in ("small-en", "small-ko"):
+        found = read_quality(model)["gap"]
+        places.append(f"{found['places']:,} of {model}")
+        for name, key in (("comes first", "first"), ("is among the first ten", "first_ten")):
+            cells = (f"{found[key][side]:.1f}" for side in ("forward", "backward", "both"))
+            yield f"| {model}: {name} (%) | {' | '.join(cells)} |"
+    yield ""
+    yield f"*Places of held-out text: {', '.join(places)}.*"
 
 
 def _table(record: Record) -> str:
@@ -138,6 +186,7 @@ def main(argv: list[str]) -> int:
     for path in map(Path, argv):
         shutil.copyfile(path, RECORDS / path.name)
     PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    EXPLORER_PAGE.write_text(filled_quality(EXPLORER_PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     try:
         for path in sorted(RECORDS.glob("*.json")):
             record = read_record(path.stem)
@@ -146,6 +195,9 @@ def main(argv: list[str]) -> int:
     except ElmoError as error:
         print(error, file=sys.stderr)
         return error.exit_code
+    print("these lines hold figures and are written by hand; do they still hold?", file=sys.stderr)
+    for path in (PAGE, EXPLORER_PAGE):
+        print(*(f"{path.name}: {line}" for line in stale(path.read_text(encoding="utf-8"))), sep="\n", file=sys.stderr)
     return 0
 
 

@@ -36,6 +36,18 @@ def test_the_tables_are_those_of_the_records(script):
     assert script.filled(PAGE) == PAGE, "run: python runs/analysis_page.py"
 
 
+def test_the_explorers_tables_are_those_of_the_bundled_models(script):
+    page = script.EXPLORER_PAGE.read_text(encoding="utf-8")
+    assert page.count("<!-- quality ") == 2
+    assert script.filled_quality(page) == page, "run: python runs/analysis_page.py"
+
+
+def test_written_figures_are_listed_and_those_of_tables_are_not(script):
+    table, code = "<!-- table x -->\n| 3.5 |\n<!-- end -->\n| 4.5 |", "```sh\nelmo 5.5\n```"
+    page = f"It is 2.5 points\n{table}\n{code}\nand 6 % more\nin 7 layers"
+    assert list(script.stale(page)) == ["It is 2.5 points", "and 6 % more"]
+
+
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
 def test_every_record_has_its_figure_and_says_where_it_comes_from(path, script):
     record = json.loads(path.read_text(encoding="utf-8"))

@@ -5,6 +5,7 @@ Each test opens a page of its own, whose requests and errors are checked at its 
 """
 
 import json
+import math
 import os
 import re
 from collections.abc import Iterator
@@ -92,6 +93,11 @@ def shown(value: float) -> str:
     return text.replace("-0.00", "0.00").replace("-", "−")
 
 
+def whole(share: float) -> str:
+    """As JavaScript rounds: halves up, where Python takes the even number."""
+    return f"{math.floor(share + 0.5)}"
+
+
 def example(models, name="small-en"):
     found = models[name].info().examples[0]
     return [(tokens, place) for tokens, place in zip(found.sentences, found.places, strict=True)]
@@ -101,7 +107,8 @@ def example(models, name="small-en"):
 def test_neighbors_are_the_librarys(opened, address, models, model):
     opened.go(f"{address}/explorer#model={model}&lang=en")
     pair = example(models, model)
-    answers = [models[model].neighbors(one, 6, None) for one in pair]
+    noun = models[model].info().examples[0].noun
+    answers = [models[model].neighbors(one, 6, None, noun) for one in pair]
     expected = [
         f"{near.tokens[near.position]} {shown(near.cosine)}"
         for layer in range(3)
@@ -114,6 +121,48 @@ def test_neighbors_are_the_librarys(opened, address, models, model):
     lines = [near for layer in (1, 2) for answer in answers for near in answer.layers[layer].same[:3]]
     assert opened.texts(".kwic .value") == [shown(near.cosine) for near in lines]
     assert opened.texts(".kwic .right") == [" ".join(near.tokens[near.position + 1 :]) for near in lines]
+
+
+def test_a_noun_counts_with_all_its_particles(opened, address, models):
+    opened.go(f"{address}/explorer#model=small-ko&lang=en&s=2|그 배우의 연기를 보았다 .")
+    page, one = opened.page, (["그", "배우의", "연기를", "보았다", "."], 2)
+    uses = [near.tokens[near.position] for near in models["small-ko"].neighbors(one, 6, None).layers[2].same]
+    assert set(uses) <= {"연기를"} and page.input_value("#noun") == ""
+    page.fill("#noun", "연기")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/*noun=*")
+    opened.ready("neighbors")
+    expected = models["small-ko"].neighbors(one, 6, None, "연기").layers[2].same[:3]
+    page.wait_for_function("() => !document.querySelector('#view').classList.contains('waiting')")
+    shown_uses = page.locator(".neighbors .row").last.locator(".kwic b").all_inner_texts()
+    assert shown_uses == [near.tokens[near.position] for near in expected]
+    assert page.evaluate("document.activeElement.id") == "noun"
+    page.click("#token-0-1")  # the noun says nothing of another word
+    opened.ready("neighbors")
+    assert page.locator(".problem").count() == 0
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_narrow_window_and_a_large_zoom_break_no_word_and_scroll_only_down(opened, address, view):
+    """200 % of 640 pixels leaves 320, what WCAG asks for (1.4.10)."""
+    for width in (320, 360):
+        opened.page.set_viewport_size({"width": width, "height": 640})
+        opened.go(f"{address}/explorer#view={view}&lang=en")
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+        heights = opened.page.locator(".tabs button").evaluate_all("tabs => tabs.map((tab) => tab.offsetHeight)")
+        assert max(heights) < 45, "a tab's name is broken"
+
+
+@pytest.mark.parametrize("model", ["small-en", "small-ko"])
+def test_each_list_says_how_often_the_model_is_right(opened, address, models, model):
+    quality = models[model].info().quality
+    opened.go(f"{address}/explorer#model={model}&lang=en")
+    senses = quality.senses.layers if quality.senses else []
+    found = [re.search(r"same meaning (\d+) times", text)[1] for text in opened.texts(".layer-name .right")]
+    assert found == [whole(share) for share in senses]
+    opened.view("gap")
+    found = [re.search(r"first (\d+) times", text)[1] for text in opened.texts(".gap.A .right")]
+    assert found == [whole(quality.gap.first[side]) for side in ("forward", "backward", "both")]
 
 
 def test_the_mix_has_a_row_of_its_own(opened, address, models):

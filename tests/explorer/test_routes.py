@@ -31,12 +31,13 @@ def plain(value) -> object:
 def test_every_route_answers_with_the_views_numbers(client, explored):
     asked = {
         "neighbors": ({"selected": A, "count": 3}, explored.neighbors((A["tokens"], 1), 3, None)),
+        "neighbors?": ({"selected": A, "noun": "ba"}, explored.neighbors((A["tokens"], 1), 6, None, "ba")),
         "occurrences": ({"selected": [A, B]}, explored.occurrences([(A["tokens"], 1), (B["tokens"], 3)], 300, None)),
         "similarity": ({"a": A["tokens"], "b": B["tokens"]}, explored.similarity(A["tokens"], B["tokens"], None)),
         "text": ({}, explored.text_info()),
     }
     for route, (request, expected) in asked.items():
-        answer = client.post(f"/explorer/api/{route}", json={"model": "tiny", **request})
+        answer = client.post(f"/explorer/api/{route.rstrip('?')}", json={"model": "tiny", **request})
         assert answer.status_code == 200, answer.text
         assert answer.json() == plain(expected)
     assert client.get("/explorer/api/info").json()["models"][0] == plain(explored.info())
@@ -55,6 +56,8 @@ def test_every_route_answers_with_the_views_numbers(client, explored):
         ("neighbors", {"model": "tiny", "selected": A, "weights": [1, 2]}, 400, "weights must be 3"),
         ("neighbors", {"model": "other", "selected": A}, 404, "there is no model 'other'"),
         ("neighbors", {"model": "tiny", "selected": A, "k": 1}, 400, "unknown field"),
+        ("neighbors", {"model": "tiny", "selected": A, "noun": "river"}, 400, "does not begin with it"),
+        ("neighbors", {"model": "tiny", "selected": A, "noun": ""}, 400, "the noun is ''"),
         ("occurrences", {"model": "tiny", "selected": []}, 400, "selected is 0"),
         ("occurrences", {"model": "tiny", "selected": [A], "limit": 301}, 400, "limit is 301"),
         ("similarity", {"model": "tiny", "a": ["x"], "b": []}, 400, "has 0 tokens"),

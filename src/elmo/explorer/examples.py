@@ -22,12 +22,14 @@ class Example(msgspec.Struct):
     places: list[int]
     works: bool = True
     """Whether the model tells the two apart; one that it doesn't is shown as such."""
+    noun: str | None = None
+    """Korean: the noun that both tokens are, with their particles."""
 
 
 def bundled_examples(language: str) -> list[Example]:
     """For a language's bundled text; the first is what the page opens on."""
     pairs = json.loads(_FILE.read_text(encoding="utf-8")).get(language, [])
-    return [_example(*pair["sentences"], works=pair.get("works", True)) for pair in pairs]
+    return [_example(*pair["sentences"], works=pair.get("works", True), noun=pair.get("noun")) for pair in pairs]
 
 
 def own_example(index: ContextIndex) -> Example | None:
@@ -47,6 +49,6 @@ def own_example(index: ContextIndex) -> Example | None:
     return Example([list(index.sentences[sentence]) for sentence, _ in places], [position for _, position in places])
 
 
-def _example(*sentences: str, works: bool) -> Example:
+def _example(*sentences: str, works: bool, noun: str | None) -> Example:
     found = [marked(sentence) for sentence in sentences]
-    return Example([tokens for tokens, _ in found], [place for _, place in found], works)
+    return Example([tokens for tokens, _ in found], [place for _, place in found], works, noun)

@@ -102,9 +102,11 @@ class Explored:
         facts = self.index().facts
         return TextInfo(facts.num_tokens, facts.tokens_in_source, facts.num_sentences)
 
-    def neighbors(self, one: Marked, count: int, weights: Sequence[float] | None) -> views.Neighbors:
-        """The tokens nearest to a marked one."""
-        return views.neighbors_view(self.index(), self.model.embedder, one, count=count, weights=weights)
+    def neighbors(
+        self, one: Marked, count: int, weights: Sequence[float] | None, noun: str | None = None
+    ) -> views.Neighbors:
+        """The tokens nearest to a marked one. `noun`: a Korean noun, which with particles counts as the same word."""
+        return views.neighbors_view(self.index(), self.model.embedder, one, count=count, weights=weights, noun=noun)
 
     def occurrences(self, marked: Sequence[Marked], limit: int, weights: Sequence[float] | None) -> views.WordMap:
         """The occurrences of the marked words on a plane."""

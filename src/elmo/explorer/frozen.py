@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from elmo.disk.atomic import new_folder
+from elmo.explorer.examples import Example
 from elmo.explorer.explored import Explored
 from elmo.explorer.page_files import saved_page
 from elmo.explorer.texts import SOURCES_FILE
@@ -41,7 +42,7 @@ def opening_answers(models: Mapping[str, Explored], first: Explored) -> str:
     answers: Answers = {"info": info(models)}
     for example in first.info().examples[:1]:
         for selected in zip(example.sentences, example.places, strict=True):
-            answers |= dict([_neighbors(first, selected)])
+            answers |= dict([_neighbors(first, selected, example.noun)])
     return _json({"is_complete": False, "answers": answers})
 
 
@@ -51,7 +52,7 @@ def all_answers(models: Mapping[str, Explored]) -> str:
     for model in models.values():
         answers |= dict(_of_text(model))
         for example in model.info().examples:
-            answers |= dict(_of_example(model, list(zip(example.sentences, example.places, strict=True))))
+            answers |= dict(_of_example(model, example))
     return _json({"is_complete": True, "answers": answers})
 
 
@@ -71,10 +72,11 @@ def _of_text(model: Explored) -> Iterator[tuple[str, Any]]:
         yield _key("text", {"model": model.model.name}), model.text_info()
 
 
-def _of_example(model: Explored, marked: list[Marked]) -> Iterator[tuple[str, Any]]:
-    name, sentences = model.model.name, [tokens for tokens, _ in marked]
+def _of_example(model: Explored, example: Example) -> Iterator[tuple[str, Any]]:
+    name, sentences = model.model.name, example.sentences
+    marked: list[Marked] = list(zip(sentences, example.places, strict=True))
     for selected in marked:
-        yield _neighbors(model, selected)
+        yield _neighbors(model, selected, example.noun)
         if model.model.substitutes is not None:
             request = {"model": name, "selected": _selected(selected), "count": GAP_COUNT}
             yield _key("substitutes", request), model.substitutes(selected, GAP_COUNT)
@@ -86,9 +88,9 @@ def _of_example(model: Explored, marked: list[Marked]) -> Iterator[tuple[str, An
         yield _key("similarity", request), model.similarity(a, b, None)
 
 
-def _neighbors(model: Explored, selected: Marked) -> tuple[str, Any]:
-    request = {"model": model.model.name, "selected": _selected(selected), "count": COUNT, "weights": None}
-    return _key("neighbors", request), model.neighbors(selected, COUNT, None)
+def _neighbors(model: Explored, selected: Marked, noun: str | None) -> tuple[str, Any]:
+    fields = {"selected": _selected(selected), "count": COUNT, "weights": None, "noun": noun}
+    return _key("neighbors", {"model": model.model.name, **fields}), model.neighbors(selected, COUNT, None, noun)
 
 
 def _selected(marked: Marked) -> dict[str, Any]:

@@ -67,6 +67,8 @@ class NeighborsRequest(msgspec.Struct, forbid_unknown_fields=True):
     selected: Selected
     count: int = 6
     weights: list[float] | None = None
+    noun: str | None = None
+    """Korean: what the selected token is with its particles; words that are it with others count as the same word."""
 
 
 class OccurrencesRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -148,7 +150,9 @@ class Page:
     def _neighbors(self, asked: NeighborsRequest) -> tuple[int, Callable[[], object]]:
         model, selected = self._model(asked.model), asked.selected.checked()
         count = _checked_count(asked.count, 20, "count")
-        return len(selected[0]), lambda: model.neighbors(selected, count, asked.weights)
+        if asked.noun is not None:
+            _require_noun(asked.noun, selected[0][selected[1]])
+        return len(selected[0]), lambda: model.neighbors(selected, count, asked.weights, asked.noun)
 
     def _occurrences(self, asked: OccurrencesRequest) -> tuple[int, Callable[[], object]]:
         model, selected = self._model(asked.model), [one.checked() for one in asked.selected]
@@ -227,6 +231,15 @@ def _require_tokens(tokens: list[str]) -> None:
         )
     if any(token.split() != [token] or has_surrogate(token) for token in tokens):
         raise invalid("a token is empty, or holds a blank or a lone surrogate. Send words without blanks.", "tokens")
+
+
+def _require_noun(noun: str, token: str) -> None:
+    if not noun or not token.startswith(noun):
+        raise invalid(
+            f"the noun is {noun[:100]!r}, but the selected token {token[:100]!r} does not begin with it. Send the "
+            "token without its particles.",
+            "noun",
+        )
 
 
 def _checked_count(count: int, most: int, name: str) -> int:

@@ -102,9 +102,10 @@ def neighbors_view(
     *,
     count: int = 6,
     weights: Sequence[float] | None = None,
+    noun: str | None = None,
 ) -> Neighbors:
     """The tokens nearest to a marked one; see `neighbors`."""
-    found = neighbors(index, embedder, *marked, count, weights=weights)
+    found = neighbors(index, embedder, *marked, count, weights=weights, noun=noun)
     return Neighbors([LayerNeighbors(_near(layer["other"]), _near(layer["same"])) for layer in found])
 
 

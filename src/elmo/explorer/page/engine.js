@@ -51,7 +51,7 @@ async function fetched(route, request) {
 // The requests of the views. The order of the fields is that of the server's kept answers.
 export const requests = {
   neighbors: (state, one) => ({
-    model: state.model, selected: selected(one), count: 6, weights: state.layer === "mix" ? state.weights : null,
+    model: state.model, selected: selected(one), count: 6, weights: state.layer === "mix" ? state.weights : null, noun: nounIn(state, one),
   }),
   occurrences: (state, pair) => ({
     model: state.model, selected: pair.map(selected), weights: state.layer === "mix" ? state.weights : null, limit: 300,
@@ -62,4 +62,6 @@ export const requests = {
   substitutes: (state, one) => ({ model: state.model, selected: selected(one), count: 10 }),
 };
 
+// Of a token that does not begin with it, the noun says nothing.
+const nounIn = ({ noun }, { tokens, place }) => (noun && tokens[place].startsWith(noun) ? noun : null);
 const selected = ({ tokens, place }) => ({ tokens, place });

@@ -24,7 +24,7 @@ export const gapView = {
 
     function list(side, { best, probability, rank }, word) {
       const isListed = best.some(([token]) => token === word);
-      return h("div", { class: `side ${side}` }, h("h3", {}, words[side]), h("ol", {}, best.map(([token, value]) => bar(token, value, token === word)),
+      return h("div", { class: `side ${side}` }, h("h3", {}, words[side]), info.quality?.gap && h("p", { class: "muted right" }, words.firstBy(info.quality.gap.first[side])), h("ol", {}, best.map(([token, value]) => bar(token, value, token === word)),
         !isListed && (rank === null ? h("li", { class: "true out" }, h("span", { class: "word" }, word), h("span", { class: "value" }, words.unknown))
           : bar(word, probability, true, words.rank(rank)))));
     }

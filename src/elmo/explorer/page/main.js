@@ -120,7 +120,7 @@ async function renderView() {
     const data = await drawers[view].load(engine, state);
     if (now !== turn) return;
     if (parts.view.dataset.view !== view) { parts.view.dataset.view = view; delete parts.view.dataset.key; show(parts.view); }
-    drawers[view].draw(parts.view, { state, info: model(), words, data, change, example: exampleShown() });
+    drawers[view].draw(parts.view, { state, info: model(), words, data, change, engine, example: exampleShown() });
     parts.view.dataset.ready = `${view} ${state.layer} ${now}`;
     parts.view.dataset.ms = (performance.now() - began).toFixed(1);
     if (!texts[state.model] && model().text) engine.ask("text", { model: state.model }).then((found) => { texts[state.model] = found; renderBars(); }, () => {});

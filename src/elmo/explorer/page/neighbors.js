@@ -7,13 +7,14 @@ import { pairOf } from "./state.js";
 export const neighborsView = {
   load: (engine, state) => Promise.all(pairOf(state).map((one) => engine.ask("neighbors", requests.neighbors(state, one)))),
 
-  draw(element, { state, info, words, data, example }) {
+  draw(element, { state, info, words, data, example, change, engine }) {
     const pair = pairOf(state);
-    const rows = data[0].layers.map((_, layer) => row(layer));
     const quality = info.quality?.senses;
+    const rows = data[0].layers.map((_, layer) => row(layer));
     const best = quality ? quality.layers.indexOf(Math.max(...quality.layers)) : 0;
     show(element,
       example?.works === false && h("p", { class: "note failing" }, words.failing),
+      pair.some(isHangul) && nounBar(),
       h("div", { class: `neighbors columns-${pair.length}`, role: "table", "aria-label": words.views.neighbors }, heading(), ...rows),
       quality && h("p", { class: "note quality" }, words.senses(quality, best)),
       info.quality?.note && h("p", { class: "note" }, info.quality.note[state.language]));
@@ -29,8 +30,19 @@ export const neighborsView = {
       const name = isMix ? words.mix : words.layerName(layer);
       const hint = isMix ? words.mixRow : words.rows[Math.min(layer, 3)];
       return h("div", { class: "row", role: "row" },
-        h("div", { class: "layer-name", role: "rowheader" }, h("strong", {}, name), h("span", { class: "muted" }, hint)),
+        h("div", { class: "layer-name", role: "rowheader" }, h("strong", {}, name), h("span", { class: "muted" }, hint),
+          quality && !isMix && h("span", { class: "muted right" }, words.rightBy(quality.layers[layer], quality.data))),
         data.map((answer, i) => h("div", { class: "cell", role: "cell" }, chips(layer, i), lines(answer.layers[layer].same, layer))));
+    }
+
+    // Korean: particles make many words of one noun.
+    function nounBar() {
+      return h("div", { class: "noun" },
+        h("label", {}, h("span", { class: "label" }, words.noun), h("input", {
+          id: "noun", class: "typing", value: state.noun, size: "8", maxlength: "50", lang: "ko", disabled: engine.isComplete, "aria-describedby": "noun-hint",
+          onchange: (event) => change({ noun: event.target.value.trim() }),
+        })),
+        h("span", { class: "muted", id: "noun-hint" }, words.nounHint));
     }
 
     function chips(layer, i) {
@@ -55,6 +67,7 @@ export const neighborsView = {
   },
 };
 
+const isHangul = ({ tokens, place }) => /[\uac00-\ud7a3]/.test(tokens[place]);
 const wordOf = ({ tokens, position }) => tokens[position];
 
 const around = ({ tokens, place }) =>

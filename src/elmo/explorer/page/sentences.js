@@ -59,6 +59,6 @@ export function select(state, row, place) {
 
 const without = (state, row) => ({ sentences: state.sentences.filter((_, i) => i !== row), b: 1 });
 
-export const fromExample = ({ sentences, places }) => ({
-  sentences: sentences.map((tokens, i) => ({ tokens, place: places[i] })), b: Math.min(1, sentences.length - 1),
+export const fromExample = ({ sentences, places, noun }) => ({
+  sentences: sentences.map((tokens, i) => ({ tokens, place: places[i] })), b: Math.min(1, sentences.length - 1), noun: noun ?? "",
 });

@@ -28,7 +28,7 @@ export async function pageWithAnswers(engine, state, info) {
   if (model.has_softmax) for (const one of pair) for (let place = 0; place < Math.min(40, one.tokens.length); place++) {
     wanted.push(["substitutes", requests.substitutes(state, { ...one, place })]);
   }
-  const example = { sentences: pair.map((one) => one.tokens), places: pair.map((one) => one.place), works: true };
+  const example = { sentences: pair.map((one) => one.tokens), places: pair.map((one) => one.place), works: true, noun: state.noun || null };
   const answers = { info: { ...info, models: [{ ...model, examples: [example] }] } };
   for (const [route, request] of wanted) answers[request === null ? route : `${route} ${JSON.stringify(request)}`] = await engine.ask(route, request);
   const kept = JSON.stringify({ is_complete: true, state: { ...state, sentences: pair, b: pair.length - 1 }, answers }).replaceAll("<", "\\u003c");
@@ -44,15 +44,16 @@ export function codeOf(state, model) {
   const pair = pairOf(state);
   const weights = state.layer === "mix" ? `[${state.weights.join(", ")}]` : "None";
   const load = ["from elmo.explorer.explored import Explored", "", `explored = Explored.load(${python(state.model)})`];
+  const noun = (i) => requests.neighbors(state, pair[i]).noun;
   const marked = pair.map((one) => `(${python(one.tokens)}, ${one.place})`);
   const calls = {
-    neighbors: marked.map((one) => `print(explored.neighbors(${one}, 6, ${weights}))`),
+    neighbors: marked.map((one, i) => `print(explored.neighbors(${one}, 6, ${weights}${noun(i) ? `, noun=${python(noun(i))}` : ""}))`),
     map: [`found = explored.occurrences([${marked.join(", ")}], 300, ${weights})`, `print(found.layers[-1].points)`],
     compare: [`print(explored.similarity(${python(pair[0].tokens)}, ${python((state.within ? pair[0] : pair.at(-1)).tokens)}, ${weights}).layers[-1])`],
     gap: marked.map((one) => `print(explored.substitutes(${one}, 10))`),
   };
   const commands = {
-    neighbors: ["elmo index TEXT -o my-index" + (state.model === "small-en" ? "" : ` -m ${state.model}`), `elmo analyze neighbors my-index ${pair.map((one) => shell(bracketed(one))).join(" ")}`],
+    neighbors: ["elmo index TEXT -o my-index" + (state.model === "small-en" ? "" : ` -m ${state.model}`), `elmo analyze neighbors my-index ${pair.map((one) => shell(bracketed(one))).join(" ")}${noun(0) ? ` --noun ${shell(noun(0))}` : ""}`],
     map: [], compare: [],
     gap: pair.map((one) => `elmo substitutes ${state.model} ${shell(bracketed(one))}`),
   };

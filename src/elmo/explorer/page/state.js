@@ -12,6 +12,7 @@ export function opening(info, model = info.models[0]) {
     model: model.name,
     sentences: example.sentences.map((tokens, i) => ({ tokens, place: example.places[i] })),
     b: Math.min(1, example.sentences.length - 1),
+    noun: example.noun ?? "",
     view: "neighbors",
     layer: String(model.layers - 1),
     weights: Array(model.layers).fill(third),
@@ -26,6 +27,7 @@ export function toFragment(state) {
   parts.set("model", state.model);
   for (const { tokens, place } of state.sentences) parts.append("s", `${place}|${tokens.join(" ")}`);
   if (state.b !== 1) parts.set("b", state.b);
+  if (state.noun) parts.set("noun", state.noun);
   parts.set("view", state.view);
   parts.set("layer", state.layer);
   if (state.layer === "mix") parts.set("weights", state.weights.join(","));
@@ -41,7 +43,10 @@ export function fromFragment(fragment, info) {
   const model = info.models.find((one) => one.name === parts.get("model")) ?? info.models[0];
   const state = opening(info, model);
   const sentences = parts.getAll("s").slice(0, MOST_SENTENCES).map(marked).filter(Boolean);
-  if (sentences.length) state.sentences = sentences;
+  if (sentences.length) {
+    state.sentences = sentences;
+    state.noun = (parts.get("noun") ?? "").trim().slice(0, 50);
+  }
   state.b = within(Number(parts.get("b") ?? 1), state.sentences.length - 1);
   if (VIEWS.includes(parts.get("view"))) state.view = parts.get("view");
   const weights = (parts.get("weights") ?? "").split(",").map(Number);
