@@ -1,8 +1,6 @@
 """What the tests of every library start from: a tiny model by its path, one thread, and guides that are run."""
 
-import contextlib
-import io
-import re
+import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,8 +9,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDES = ROOT / "docs" / "integrations"
-
-_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(autouse=True)
@@ -45,29 +41,9 @@ def other_model(tmp_path: Path, tiny_bilm) -> str:
 
 @pytest.fixture
 def run_guide(quiet_place: Path) -> Callable[..., dict[str, Any]]:
-    """Runs the Python blocks of a guide in one namespace and compares what each prints with its comments.
-
-    A block of another language whose first line is `# NAME` is written to the file of that name first.
-    """
-
-    def run(name: str, **names: Any) -> dict[str, Any]:
-        found = _BLOCK.findall((GUIDES / name).read_text(encoding="utf-8"))
-        assert any(language == "python" for language, _ in found), name
-        for language, block in found:
-            first, _, rest = block.partition("\n")
-            if language != "python" and (file := re.fullmatch(r"# ([\w.-]+\.\w+)", first)):
-                (quiet_place / file[1]).write_text(rest, encoding="utf-8")
-            elif language == "python":
-                _run(name, block, names)
-        return names
-
-    return run
-
-
-def _run(name: str, block: str, names: dict[str, Any]) -> None:
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(block, name, "exec"), names)
-    promised = [line.split("  # ", 1)[1] for line in block.splitlines() if line.startswith("print(") and "  # " in line]
-    lines = printed.getvalue().splitlines()
-    assert not promised or promised == lines, block  # without a promise, what a trainer says is its own affair
+    """Runs a guide of docs/integrations in the test's folder, as tests/integrations/guide.py says."""
+    spec = importlib.util.spec_from_file_location("guide", Path(__file__).with_name("guide.py"))
+    assert spec is not None and spec.loader is not None
+    guide = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(guide)
+    return lambda name, **names: guide.run(GUIDES / name, names)
