@@ -17,12 +17,14 @@ test: $(VENV)/.installed-dev
 test-slow: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 -m slow
 
-# ray, flair, sentence-transformers, ...: each in an environment of its own (some minutes and 2 GB, once).
+# spaCy, scikit-learn, sentence-transformers, flair, Ray: each in a new environment, with the newest versions, its guide
+# and its tests; and the recipes (some minutes and 3 GB). .ci/integrations --record notes the versions in the guides.
 test-integrations: $(VENV)/.installed-dev
 	VENV=$(VENV) .ci/integrations all
 
 # The documentation as a site, in an environment of its own: build/site/site/index.html.
-docs: .venvs/docs/.installed
+docs: .venvs/docs/.installed $(VENV)/.installed-dev
+	$(BIN)/elmo explore --export build/explorer --force --quiet
 	.venvs/docs/bin/python docs/site/build.py
 
 .venvs/docs/.installed: pyproject.toml constraints.txt

@@ -161,6 +161,23 @@ def test_the_perplexity_of_each_source_is_found_as_the_page_says(tmp_path, monke
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["talks", "blogs"]
 
 
+@pytest.mark.slow
+def test_every_command_of_pretraining_runs_in_the_order_of_the_page(place: Path) -> None:
+    text = "the cat sat on the mat\nthe dog sat on the log\na cat and a dog sat\n"
+    for name in ("text", "HELD_OUT", "OLD_HELD_OUT", "DOMAIN_TEXT", "DOMAIN_HELD_OUT"):
+        (place / name).write_text(text * 240, encoding="utf-8")
+    (place / "manifest.tsv").write_text("group\tfirst_line\tlines\ncats\t1\t360\ndogs\t361\t360\n", encoding="utf-8")
+    (place / "MODEL").symlink_to(place / "RUN" / "model")
+    assert run_line("elmo prepare text --valid HELD_OUT -o DATA") == 0
+    lines = [line for block in blocks("pretraining.md", "sh") for line in block.splitlines()]
+    assert len(lines) == 6
+    for line in lines:
+        words = shlex.split(line, comments=True)
+        trains = words[1] in ("pretrain", "finetune")
+        quick = ["--max-steps", "2", "--num-negative-samples", "5", "--evaluate-every", "0"] if trains else []
+        assert main([*words[1:], *quick]) == 0, line
+
+
 ARTICLE = 'It rained all day. "We stayed in," she said.\n\nNobody came.\n'
 
 

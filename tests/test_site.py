@@ -2,11 +2,15 @@
 
 import importlib.util
 import json
+import os
+import posixpath
 import re
 import sys
 import tomllib
+from html import unescape
 from pathlib import Path
 from types import ModuleType
+from urllib.parse import unquote
 
 import pytest
 
@@ -101,19 +105,44 @@ def test_our_docstrings_become_rows_and_lists(monkeypatch: pytest.MonkeyPatch) -
     ]
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The HTML of every page of the site: of $ELMO_BUILT_SITE, which `make docs` has built, or built here."""
+    if not (folder := os.environ.get("ELMO_BUILT_SITE")):
+        pytest.importorskip("zensical", reason="needs pip install 'pyelmo[docs]', or $ELMO_BUILT_SITE")
+        place = tmp_path_factory.mktemp("site")
+        assert script("build").build(place) == 0
+        folder = str(place / "site")
+    site = ROOT / folder
+    pages = {path.relative_to(site).as_posix(): path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
+    assert {str(Path(page).with_suffix(".html")) for page in [*PAGES, *GENERATED]} <= set(pages)
+    return pages
+
+
 @pytest.mark.slow
-def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
-    pytest.importorskip("zensical", reason="pip install 'pyelmo[docs]'")
-    assert script("build").build(tmp_path / "site") == 0
-    pages = {path.relative_to(tmp_path / "site/site"): path for path in (tmp_path / "site/site").rglob("*.html")}
-    assert {Path(page).with_suffix(".html") for page in [*PAGES, *GENERATED]} <= set(pages)
-    for name, path in pages.items():
-        html = path.read_text(encoding="utf-8")
+def test_no_page_asks_another_host_for_anything(built: dict[str, str]) -> None:
+    for name, html in built.items():
         assert not re.search(r"<s>", html, flags=re.IGNORECASE), name
         assert not re.search(r"<(?:script|img|iframe)[^>]* src=\"?https?://", html), name
         assert not re.search(r"<link(?![^>]*canonical)[^>]* href=\"?https?://", html), name
-    reference = "".join(path.read_text("utf-8") for name, path in pages.items() if name.parts[0] == "reference")
+
+
+@pytest.mark.slow
+def test_the_built_reference_has_every_name_and_its_parameters(built: dict[str, str]) -> None:
+    reference = "".join(html for name, html in built.items() if name.startswith("reference/"))
     assert {name for name in elmo.__all__ if f'id="elmo.{name}"' not in reference} == set()
-    vectors = pages[Path("reference/vectors.html")].read_text(encoding="utf-8")
     for parameter in ("keep_boundaries", "warm_state", "cache_bytes", "forget_sentences"):
-        assert re.search(rf"<tr[^>]*>\s*<td>\s*<code>{parameter}</code>", vectors), parameter
+        assert re.search(rf"<tr[^>]*>\s*<td>\s*<code>{parameter}</code>", built["reference/vectors.html"]), parameter
+
+
+@pytest.mark.slow
+def test_links_of_the_built_site_lead_to_pages_and_places_on_them(built: dict[str, str]) -> None:
+    places = {name: set(re.findall(r'\bid="([^"]+)"', html)) for name, html in built.items()}
+    for name, html in built.items():
+        for link in re.findall(r'<a\b[^>]* href="([^"]*)"', html):
+            page, _, place = unescape(unquote(link)).partition("#")
+            if re.match(r"[a-z]+:", page):
+                continue
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(name), page)) if page else name
+            if place and target in places and not place.startswith("__"):
+                assert place in places[target], f"{name}: {link}"

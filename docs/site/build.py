@@ -8,7 +8,8 @@ FOLDER (default build/site) gets a copy of docs/ that can be built by itself, an
   notebook to its page;
 - <S> and [one citation] [after another] in the prose are text there, not an element of HTML and a link;
 - reference/command-line.md is made of every verb's --help, reference/http.md of what `elmo serve` says of itself, and
-  changelog.md of CHANGELOG.md; the notebooks of docs/notebooks become pages, with their stored outputs.
+  changelog.md of CHANGELOG.md; the notebooks of docs/notebooks become pages, with their stored outputs;
+- explorer.md shows the page that `elmo explore --export build/explorer` has made before, if it has.
 
 Needs the extras [docs] and [serve]. A warning of the build is an error.
 """
@@ -40,6 +41,14 @@ HOME = {ROOT / "README.md": DOCS / "index.md", ROOT / "CHANGELOG.md": DOCS / "ch
 
 # Columns that a block of code has on a page.
 _WIDTH = 80
+# What `elmo explore --export` has made, and where docs/explorer.md shows it.
+EXPLORER = ROOT / "build/explorer/index.html"
+_PLACE_OF_EXPLORER = "<!-- the explorer -->"
+_FRAME = """<iframe src="explorer-page.html" title="The explorer with its examples" loading="lazy"
+style="width: 100%; height: 48rem; border: 1px solid #8884"></iframe>
+
+This is the page itself, exported with its examples; [open it in a window of its own](explorer-page.html).
+Sentences of your own need `elmo explore`."""
 _LINK = re.compile(r"(?<=\]\()([^)#\s]+)")
 _CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", flags=re.MULTILINE | re.DOTALL)
 
@@ -60,9 +69,19 @@ def stage(folder: Path) -> None:
     for path in notebook.NOTEBOOKS.glob("*.ipynb"):
         page = notebook.as_page(path, folder / "docs/notebooks/images")
         (folder / "docs/notebooks" / f"{path.stem}.md").write_text(page, encoding="utf-8")
+    if EXPLORER.is_file():
+        _show_explorer(folder / "docs")
     shutil.copy(ROOT / "mkdocs.yml", folder)
     shutil.copy(DOCS / "site/docstrings.py", folder / "site_docstrings.py")
     (folder / "src").symlink_to(ROOT / "src")
+
+
+def _show_explorer(staged: Path) -> None:
+    page = staged / "explorer.md"
+    text = page.read_text(encoding="utf-8")
+    assert text.count(_PLACE_OF_EXPLORER) == 1, f"docs/explorer.md has no line {_PLACE_OF_EXPLORER}"
+    page.write_text(text.replace(_PLACE_OF_EXPLORER, _FRAME), encoding="utf-8")
+    shutil.copy(EXPLORER, staged / "explorer-page.html")
 
 
 def with_links_inside(text: str, page: Path, staged: Path) -> str:

@@ -3,14 +3,20 @@
 import importlib.util
 import json
 import re
+import shlex
+import shutil
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from elmo.cli.main import main
+from elmo.weights.catalogue import bundled_folders
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "analysis.md").read_text(encoding="utf-8")
 RECORDS = sorted((ROOT / "docs" / "analysis").glob("*.json"))
+CORPUS = Path(__file__).with_name("senses") / "corpus"
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +75,48 @@ def test_a_table_has_the_values_of_its_record(script):
 
 def test_words_of_a_text_do_not_become_markdown(script):
     assert script._plain("a|b *c* _d_ <e> [f]") == r"a\|b \*c\* \_d\_ \<e> \[f\]"
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch, one_thread) -> Path:
+    """A folder with the files that the page's commands name, all of them tiny."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("semcor", "senseval2", "senseval3", "semeval2013"):
+        for ending in ("data.xml", "gold.key.txt"):
+            kind = "train" if name == "semcor" else "t"
+            shutil.copy(CORPUS / f"{kind}.{ending}", tmp_path / f"{name}.{ending}")
+    shutil.copy(CORPUS / "senses.tsv", tmp_path)
+    text = ["the bank was steep .", "the bank lent money", "in spring a river was steep", "a spring in the rock"]
+    (tmp_path / "my-text.txt").write_text("\n".join(text * 6) + "\n", encoding="utf-8")
+    (tmp_path / "my-korean-text.txt").write_text("배우 연기를 잘 한다 .\n연기를 보았다 .\n" * 4, encoding="utf-8")
+    (tmp_path / "vectors.txt").write_text("bank 1 0\na 0 1\nb 1 0.1\n", encoding="utf-8")
+    words = "".join(f"{at}\t{word}\t_\t_\t{tag}" + "\t_" * 5 + "\n" for at, word, tag in ((1, "a", "D"), (2, "b", "N")))
+    for name in ("train", "dev", "test"):
+        (tmp_path / f"{name}.conllu").write_text(f"{words}\n" * 30, encoding="utf-8")
+    (tmp_path / "my-finetuned-model").symlink_to(bundled_folders()["small-en"])
+    assert main(["index", "my-korean-text.txt", "-o", "my-korean-index", "--model", "small-ko", "--quiet"]) == 0
+    return tmp_path
+
+
+def play_corpus(place: Path) -> None:
+    """semcor with one word of two senses in 24 documents, which `precision` needs."""
+    texts = [
+        f'<text id="d{n}"><sentence id="d{n}.s0"><wf lemma="w{n}" pos="X">w{n}</wf>'
+        f'<instance id="d{n}.s0.t0" lemma="play" pos="{("NOUN", "VERB")[n % 2]}">play</instance></sentence></text>'
+        for n in range(24)
+    ]
+    (place / "semcor.data.xml").write_text(f"<corpus>{''.join(texts)}</corpus>", encoding="utf-8")
+    keys = "".join(f"d{n}.s0.t0 play%{n % 2}{n % 3}\n" for n in range(24))
+    (place / "semcor.gold.key.txt").write_text(keys, encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_every_command_runs_in_the_order_of_the_page(place):
+    found = re.findall(r"^```sh\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+    lines = [line for block in found for line in block.replace("\\\n", " ").splitlines()]
+    assert len(lines) >= 10
+    for line in lines:
+        if "precision" in line:
+            play_corpus(place)
+        words = shlex.split(line)[1:] + (["--least-sentences", "2"] if "geometry" in line else [])
+        assert main(words) == 0, line

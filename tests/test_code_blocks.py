@@ -1,0 +1,139 @@
+"""Every block of code in the documentation is run by a test; what can't be is listed here, with its reason."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import elmo.cli.arguments
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CODE = ("python", "sh", "bash")
+# What is no code: figures, formulas, the content of files. Other languages are of files for other programs.
+OTHERS = ("", "text", "json", "toml", "ini", "nginx")
+
+RUN_BY = {
+    "README.md": "tests/test_readme.py",
+    "docs/analysis.md": "tests/analysis/test_page.py",
+    "docs/coming-from.md": "tests/test_docs.py",
+    "docs/elmo-in-your-model.md": "tests/test_docs.py",
+    "docs/explorer.md": "tests/test_docs.py",
+    "docs/faq.md": "tests/test_docs.py",
+    "docs/how-elmo-works.md": "tests/test_docs.py",
+    "docs/index.md": "tests/test_docs.py",
+    "docs/integrations/flair.md": "tests/integrations/flair/test_embeddings.py",
+    "docs/integrations/ray.md": "tests/integrations/ray/test_actor.py",
+    "docs/integrations/scikit-learn.md": "tests/integrations/sklearn/test_vectorizer.py",
+    "docs/integrations/sentence-transformers.md": "tests/integrations/sentence_transformers/test_module.py",
+    "docs/integrations/spacy.md": "tests/integrations/spacy/test_component.py",
+    "docs/ko/korean.md": "tests/test_korean_pages.py",
+    "docs/ko/quickstart.md": "tests/test_korean_pages.py",
+    "docs/pretraining.md": "tests/test_docs.py",
+    "docs/recipes.md": "tests/integrations/recipes/test_recipes.py",
+    "docs/serving.md": "tests/serve/test_page.py",
+    "docs/tag-your-own-text.md": "tests/test_docs.py",
+    "docs/tasks/coref.md": "tests/tasks/coref/test_task.py",
+    "docs/tasks/snli.md": "tests/tasks/test_pages.py",
+    "docs/tasks/squad.md": "tests/tasks/squad/test_task.py",
+    "docs/tasks/srl.md": "tests/tasks/test_pages.py",
+    "docs/which-layer.md": "tests/test_docs.py",
+    "docs/your-own-task.md": "tests/test_docs.py",
+    "docs/your-own-text.md": "tests/test_docs.py",
+}
+"""The file of tests that runs all blocks of a page, but for those below."""
+
+NOT_RUN = {
+    ("README.md", "make demo"): "sets up an environment; CI begins with it",
+    (
+        "docs/explorer.md",
+        "elmo explore\n",
+    ): "opens a browser; tests/explorer/test_browser.py does what a reader does then",
+    ("docs/explorer.md", "elmo explore --model"): "the same, with a text of one's own",
+    ("docs/pretraining-on-many-machines.md", "elmo pretrain"): "takes several machines; "
+    "tests/pretrain/ranks/test_distributed.py starts processes as torchrun does",
+    ("docs/six-tasks.md", "elmo static TEXT"): "takes days; tests/runs/six_tasks runs the queue with tasks of a second",
+    ("docs/serving.md", "elmo serve\n"): "serves until it is ended; tests/serve/test_page.py reads its arguments and "
+    "sends all requests of the page to a server",
+}
+"""Page and beginning of the block, without lines of `pip install` -> why no test runs it."""
+
+# `.ci/integrations` runs these where they belong to a guide.
+_INSTALL = re.compile(r"^pip install .*\n", flags=re.MULTILINE)
+
+
+def blocks(page: Path) -> Iterator[tuple[str, str]]:
+    """Language and content of each block."""
+    for _, language, block in re.findall(
+        r"^( *)```(\S*)\n(.*?)^ *```$", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    ):
+        yield language, block
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def exceptions_of(page: Path, block: str) -> list[tuple[str, str]]:
+    rest = _INSTALL.sub("", block)
+    return [place for place in NOT_RUN if place[0] == name(page) and rest.startswith(place[1])]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_block_of_code_has_a_test_that_runs_it_or_a_reason(page: Path) -> None:
+    for language, block in blocks(page):
+        assert language in (*CODE, *OTHERS), f"{name(page)}: {language}"
+        if language not in CODE or not _INSTALL.sub("", block) or exceptions_of(page, block):
+            continue
+        runner = ROOT / RUN_BY[name(page)]
+        code = runner.read_text(encoding="utf-8")
+        named = (page.name, page.stem, f'"{page.parent.relative_to(ROOT).as_posix()}"')
+        assert any(one in code for one in named), f"{RUN_BY[name(page)]} does not name {page.name}"
+        assert re.search(rf'"{language}\b|```{language}|run_guide|_BLOCK', code), (
+            f"{name(page)}: nobody runs {language}"
+        )
+
+
+def test_no_reason_is_out_of_date() -> None:
+    found = {place for page in PAGES for _, block in blocks(page) for place in exceptions_of(page, block)}
+    assert found == set(NOT_RUN)
+    assert set(RUN_BY) <= {name(page) for page in PAGES}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_blocks_that_are_no_code_hold_no_commands(page: Path) -> None:
+    for language, block in blocks(page):
+        commands = re.findall(r"^(?:elmo|python|torchrun) .*", block, flags=re.MULTILINE)
+        assert language in (*CODE, "ini") or not commands, f"{name(page)}: {commands}: begin the block with ```sh"
+
+
+class Understood(Exception):
+    """Raised in place of a verb's work."""
+
+
+def commands() -> list[str]:
+    """Every line of a shell that begins with `elmo`, also one of NOT_RUN."""
+    found: list[str] = []
+    for page in PAGES:
+        for language, block in blocks(page):
+            if language in CODE and language != "python":
+                lines = block.replace("\\\n", " ").splitlines()
+                found += [line.split(" | ")[-1] for line in lines if re.match(r"(echo .* \| )?elmo ", line)]
+    return found
+
+
+@pytest.mark.parametrize("line", sorted(set(commands())))
+def test_every_command_is_understood(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def understood(arguments: object) -> None:
+        raise Understood
+
+    monkeypatch.setattr(elmo.cli.arguments, "check", understood)
+    monkeypatch.chdir(ROOT)
+    words = shlex.split(line.split(" < ")[0], comments=True)[1:]
+    if words == ["doctor"]:
+        return  # which has no arguments, and does its work at once
+    with pytest.raises(Understood):
+        import_module(f"elmo.cli.{words[0]}").main(words[1:])
