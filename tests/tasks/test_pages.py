@@ -1,4 +1,4 @@
-"""The pages of snli and srl in docs/tasks/: their commands run in their order, with files of the user's own."""
+"""The pages of ner, sst, snli and srl in docs/tasks/: their commands run in their order, on files of the user."""
 
 import io
 import json
@@ -15,6 +15,8 @@ from elmo.cli.main import main
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "tasks"
 # A page's command trains for minutes; what is shown here is that it is right.
 QUICK = {
+    "ner": ["--epochs", "1", "--hidden-sizes", "4"],
+    "sst": ["--epochs", "1", "--hidden-size", "4"],
     "snli": ["--epochs", "1", "--hidden-size", "4"],
     "srl": ["--epochs", "1", "--hidden-size", "4", "--num-layers", "2"],
 }
@@ -34,6 +36,11 @@ def place(tmp_path, monkeypatch):
     (tmp_path / "questions.tsv").write_text("A man sleeps.\tNobody sleeps.\n", encoding="utf-8")
     for name in ("roles", "test-roles"):
         (tmp_path / f"{name}.conll").write_text(ROLES * 10, encoding="utf-8")
+    for name in ("train", "dev", "test"):
+        (tmp_path / f"{name}.conll").write_text("Anna B-PER\nlives O\nin O\nRome B-LOC\n\n" * 8, encoding="utf-8")
+    (tmp_path / "text.txt").write_text("Anna lives in Rome .\n", encoding="utf-8")
+    for name in ("reviews", "test-reviews"):
+        (tmp_path / f"{name}.tsv").write_text("good\ta good film .\nbad\ta bad film .\n" * 8, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
 
 
@@ -52,10 +59,10 @@ def run_line(line, monkeypatch):
     return main(words)
 
 
-@pytest.mark.parametrize("page", ["snli", "srl"])
+@pytest.mark.parametrize("page", ["ner", "sst", "snli", "srl"])
 @pytest.mark.slow
 def test_every_command_of_a_page_runs_in_its_order(page, monkeypatch):
     found = commands(page)
-    assert len(found) >= 5
+    assert len(found) >= 4
     for line in found:
         assert run_line(line, monkeypatch) == 0, line
