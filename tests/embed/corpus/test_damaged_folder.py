@@ -68,6 +68,7 @@ def test_whatever_happens_to_a_file_the_result_is_right_or_refused(left):
             lambda: os.truncate(path, size - 1),  # noqa: B023
             lambda: changed(path, size // 2),  # noqa: B023
             path.unlink,
+            lambda: (path.unlink(), path.mkdir()),  # noqa: B023
         ):
             change()
             try:

@@ -20,7 +20,7 @@ from elmo.embed.corpus.join import ALL_ROWS, SHARD, WHOLE_RUN
 from elmo.embed.corpus.partial_folder import DamagedFolder, PartialFolder
 from elmo.embed.corpus.places import check_places, require_free
 from elmo.embed.corpus.plan import CorpusPlan, OnProgress, StopAsked, plan_corpus
-from elmo.embed.corpus.run import WORK_FILES, Run
+from elmo.embed.corpus.run import WORK_FILES, WORK_FOLDERS, Run
 from elmo.embed.corpus.shards import Shard, rows_of_shard
 from elmo.embed.corpus.text_source import TextSource
 from elmo.embed.embedder import Embedder
@@ -230,7 +230,7 @@ def _make_room(
     """Empties the folder unless it is to be resumed; OutputError if that is not allowed."""
     if resume and partial.is_begun:
         try:
-            partial.require_plain(needs_input=needs_input)
+            partial.require_plain(needs_input=needs_input, work_folders=WORK_FOLDERS)
             return
         except DamagedFolder:
             if not force:

@@ -17,7 +17,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from io import BytesIO
@@ -270,14 +270,20 @@ class PartialFolder:
             "without --resume."
         )
 
-    def require_plain(self, *, needs_input: bool) -> None:
-        """OutputError if something there is a link, or the copy of the text is missing."""
+    def require_plain(self, *, needs_input: bool, work_folders: Collection[str]) -> None:
+        """OutputError if something there is a link, or a folder of another name than `work_folders`.
+
+        `needs_input`: the copy of the text must be there too.
+        """
         if needs_input and not os.path.lexists(self.input):
             raise self.damaged(f"{_INPUT_FILE}, the copy of the text, is missing")
+        foreign = self._foreign()
         for entry in sorted(self.path.rglob("*")):
-            status = entry.lstat()
-            if not stat.S_ISDIR(status.st_mode) and (not stat.S_ISREG(status.st_mode) or status.st_nlink > 1):
-                raise self.damaged(f"{entry.relative_to(self.path)} is a link or no regular file")
+            status, name = entry.lstat(), entry.relative_to(self.path)
+            if name.parts[0] in foreign or (stat.S_ISDIR(status.st_mode) and str(name) in work_folders):
+                continue
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+                raise self.damaged(f"{name} is a link or no regular file")
 
     def _checked_progress(self, values: dict[str, Any]) -> Progress:
         if sorted(values) != sorted(asdict(Progress())) or not _are_counts(values, "log_sha256"):

@@ -26,6 +26,8 @@ from elmo.text.reading.placed import PlacedSentence
 
 WORK_FILES = tuple(sorted({name for writer in WRITERS.values() for name in writer.work_files}))
 """What any writer may leave in the folder of work."""
+WORK_FOLDERS = frozenset(writer.work_folder for writer in WRITERS.values() if writer.work_folder)
+"""Which of them are folders."""
 
 
 @dataclass

@@ -60,6 +60,8 @@ class VectorWriter(ABC):
     format: FileFormat
     work_files: tuple[str, ...] = (_DATA_FILE,)
     """What it may leave in the folder."""
+    work_folder: str | None = None
+    """Which of them is a folder; the others are files."""
     copies = 1
     """How many copies of the vectors are on the disk before the end."""
 
@@ -331,6 +333,7 @@ class ParquetWriter(VectorWriter):
 
     format = "parquet"
     work_files = (_DATA_FILE, _GROUPS_FOLDER)
+    work_folder = _GROUPS_FOLDER
     copies = 2
 
     def __init__(
