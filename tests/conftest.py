@@ -15,6 +15,7 @@ from elmo.config import BiLMConfig
 from elmo.process.device import has_torch
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
+from elmo.weights import formats
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.shapes import network_shapes
 
@@ -129,6 +130,13 @@ def shared() -> Path:
 def golden_folder() -> Path:
     """Inputs and outputs computed with the original modules; its README says how."""
     return Path(__file__).parent / "golden"
+
+
+@pytest.fixture(scope="session")
+def many_langs_checkpoint(golden_folder) -> Checkpoint:
+    """The golden model of ELMoForManyLangs; opening its pickles takes seconds, so it is read once."""
+    pytest.importorskip("torch")  # opens the pickles
+    return formats.read(golden_folder / "efml_word_and_char")
 
 
 @pytest.fixture(params=GOLDEN_CASES)

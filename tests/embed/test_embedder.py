@@ -41,18 +41,17 @@ def test_first_batches_from_zero_state_equal_published_vectors_whatever_the_batc
             np.testing.assert_allclose(array[layer], expected, rtol=0, atol=golden.tolerance)
 
 
-def test_many_langs_vectors_carry_over_as_published(shared):
-    pytest.importorskip("torch")  # opens the pickle
-    folder = shared / "golden" / "efml_word_and_char"
+def test_many_langs_vectors_carry_over_as_published(golden_folder, many_langs_checkpoint):
+    folder = golden_folder / "efml_word_and_char"
     calls = json.loads((folder / "sentences.json").read_text(encoding="utf-8"))
-    embedder = Embedder.from_pretrained(folder, device="cpu", state="carry")
+    embedder = Embedder.from_pretrained(many_langs_checkpoint, device="cpu", state="carry")
     with np.load(folder / "expected.npz") as expected:
         for name, sentences in calls.items():
             # ELMoForManyLangs sorts each call by length, and its rows are those of the sorted batch.
             order = np.argsort([-len(sentence) for sentence in sentences], kind="stable")
             for place, array in zip(order, embedder.embed([sentences[place] for place in order]), strict=True):
                 np.testing.assert_allclose(array, expected[f"{name}_s{place}_all"], rtol=0, atol=EFML_TOLERANCE)
-        fresh = Embedder.from_pretrained(folder, device="cpu")
+        fresh = Embedder.from_pretrained(many_langs_checkpoint, device="cpu")
         for place, array in enumerate(fresh.embed(calls["call0"], layers="average")):
             np.testing.assert_allclose(array, expected[f"call0_s{place}_avg"], rtol=0, atol=EFML_TOLERANCE)
 

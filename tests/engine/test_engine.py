@@ -55,11 +55,9 @@ def test_layers_and_states_equal_published_vectors(golden):
 
 
 @pytest.mark.usefixtures("tier")
-def test_models_of_words_and_characters_equal_published_vectors(shared):
-    pytest.importorskip("torch")  # opens the pickle
-    folder = shared / "golden" / "efml_word_and_char"
+def test_models_of_words_and_characters_equal_published_vectors(golden_folder, many_langs_checkpoint):
+    folder, checkpoint = golden_folder / "efml_word_and_char", many_langs_checkpoint
     calls = json.loads((folder / "sentences.json").read_text(encoding="utf-8"))
-    checkpoint = formats.read(folder)
     engine = Engine.from_checkpoint(checkpoint)
     with np.load(folder / "expected.npz") as expected:
         for place, sentence in enumerate(calls["call0"]):

@@ -1,5 +1,8 @@
 """Layers of both tiers against the plain equations in double precision; each row on its own to the last bit."""
 
+from functools import cache
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -76,30 +79,37 @@ def expected_of(inputs, lengths, hidden, cell, weights, settings):
     return outputs, hidden, cell
 
 
-@pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
-@pytest.mark.parametrize("lengths", LENGTHS, ids=lambda lengths: f"{len(lengths)} rows")
-def test_layers_equal_the_equations_in_double_precision(dtype, settings, sizes, lengths):
+@cache
+def case_of(settings, sizes, lengths, nan_in=None):
+    """Weights, rows and the results of the equations, which are slow: computed once for all tiers and types.
+
+    nan_in: what has a NaN in the second row: "inputs", "hidden" or "cell".
+    """
     weights = weights_of(*sizes)
-    rows = rows_for(weights, lengths)
-    found = read(tiers.layer(weights, settings, dtype), *rows)
-    for one, other in zip(found, expected_of(*rows, weights, settings), strict=True):
-        assert one.dtype == np.float32
-        np.testing.assert_allclose(one, other, rtol=0, atol=TOLERANCE[dtype])
+    inputs, _, hidden, cell = rows = rows_for(weights, lengths)
+    if nan_in is not None:
+        {"inputs": inputs[1], "hidden": hidden[1:2], "cell": cell[1:2]}[nan_in][0, -1] = np.nan
+    return weights, rows, expected_of(*rows, weights, settings)
 
 
-@pytest.mark.parametrize("where", ["inputs", "hidden", "cell"])
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_what_is_no_number_stays_none_in_its_row(dtype, settings, sizes, where):
+def test_layers_equal_the_equations_in_double_precision(dtype, settings):
+    for sizes, lengths in product(SIZES, map(tuple, LENGTHS)):
+        weights, rows, expected = case_of(settings, sizes, lengths)
+        found = read(tiers.layer(weights, settings, dtype), *(part.copy() for part in rows))
+        for one, other in zip(found, expected, strict=True):
+            assert one.dtype == np.float32
+            np.testing.assert_allclose(one, other, rtol=0, atol=TOLERANCE[dtype], err_msg=f"{sizes}, {lengths}")
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_what_is_no_number_stays_none_in_its_row(dtype, settings):
     """Clipping, rounding to steps or the exponential's bounds must not make a number of it."""
-    weights = weights_of(*sizes)
-    inputs, lengths, hidden, cell = rows_for(weights, [4, 4, 2, 4, 1])
-    {"inputs": inputs[1], "hidden": hidden[1:2], "cell": cell[1:2]}[where][0, -1] = np.nan
-    found = read(tiers.layer(weights, settings, dtype), inputs, lengths, hidden, cell)
-    expected = expected_of(inputs, lengths, hidden, cell, weights, settings)
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(np.isnan(one), np.isnan(other))
+    for sizes, where in product(SIZES, ("inputs", "hidden", "cell")):
+        weights, rows, expected = case_of(settings, sizes, (4, 4, 2, 4, 1), where)
+        found = read(tiers.layer(weights, settings, dtype), *(part.copy() for part in rows))
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(np.isnan(one), np.isnan(other), err_msg=f"{sizes}, {where}")
 
 
 @pytest.mark.usefixtures("tier")

@@ -1,5 +1,7 @@
 """Products of both tiers: close to double precision, each row on its own, the same factors rounded alike."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -22,26 +24,27 @@ def factors(rows, inner, outer):
     return tuple(part.astype(np.float32) for part in parts)
 
 
-@pytest.mark.parametrize(("inner", "outer"), SHAPES)
-@pytest.mark.parametrize("rows", [0, 1, 7, 130])
-def test_products_stay_next_to_double_precision(dtype, inner, outer, rows):
-    inputs, weight, bias = factors(rows, inner, outer)
-    before = weight.copy()
-    found = product(weight, dtype)(inputs, bias)
-    assert (found.dtype, found.shape) == (np.float32, (rows, outer))
-    expected = inputs.astype(np.float64) @ weight.T.astype(np.float64) + bias
-    np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCE[dtype])
-    np.testing.assert_array_equal(weight, before)
+def test_products_stay_next_to_double_precision(dtype):
+    for (inner, outer), rows in itertools.product(SHAPES, (0, 1, 7, 130)):
+        inputs, weight, bias = factors(rows, inner, outer)
+        before = weight.copy()
+        found = product(weight, dtype)(inputs, bias)
+        assert (found.dtype, found.shape) == (np.float32, (rows, outer))
+        expected = inputs.astype(np.float64) @ weight.T.astype(np.float64) + bias
+        case = f"{rows} rows, {inner} x {outer}"
+        np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCE[dtype], err_msg=case)
+        np.testing.assert_array_equal(weight, before, err_msg=case)
 
 
-@pytest.mark.parametrize(("inner", "outer"), SHAPES)
-def test_no_row_feels_the_rows_beside_it(dtype, inner, outer):
-    inputs, weight, _ = factors(130, inner, outer)
-    inputs[7] *= 1000
-    made = product(weight, dtype)
-    everything = made(inputs)
-    for rows in (1, 2, 3, 5, 6, 7, 13, 64, 129):
-        np.testing.assert_array_equal(made(inputs[-rows:]), everything[-rows:])
+def test_no_row_feels_the_rows_beside_it(dtype):
+    for inner, outer in SHAPES:
+        inputs, weight, _ = factors(130, inner, outer)
+        inputs[7] *= 1000
+        made = product(weight, dtype)
+        everything = made(inputs)
+        for rows in (1, 2, 3, 5, 6, 7, 13, 64, 129):
+            case = f"{rows} rows, {inner} x {outer}"
+            np.testing.assert_array_equal(made(inputs[-rows:]), everything[-rows:], err_msg=case)
 
 
 def test_int8_sums_are_those_of_the_integers():

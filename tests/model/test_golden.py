@@ -107,10 +107,14 @@ def test_top_layer_equals_bilm_tf_on_its_own_fixture(shared):
 
 
 @pytest.fixture(scope="module")
-def many_langs(golden_folder):
+def many_langs(golden_folder, many_langs_checkpoint):
     folder = golden_folder / "efml_word_and_char"
     with np.load(folder / "expected.npz") as arrays:
-        return BiLM.from_pretrained(folder), json.loads((folder / "sentences.json").read_text()), dict(arrays)
+        return (
+            BiLM.from_checkpoint(many_langs_checkpoint),
+            json.loads((folder / "sentences.json").read_text()),
+            dict(arrays),
+        )
 
 
 def test_layers_equal_elmo_for_many_langs(many_langs):

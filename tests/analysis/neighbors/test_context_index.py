@@ -37,11 +37,10 @@ def folder(embedder, tmp_path) -> Path:
     return tmp_path / "index"
 
 
-def plain_search(embedder, vector, layer, word, which, own):
-    """The allowed tokens of every sentence, one at a time: {(sentence, place): cosine}."""
+def plain_search(vectors, vector, layer, word, which, own):
+    """The allowed tokens of every sentence, one at a time: {(sentence, place): cosine}. vectors: each sentence's."""
     found = {}
-    for number, tokens in enumerate(sentences()):
-        (layers,) = embedder.embed([tokens])
+    for number, (tokens, layers) in enumerate(zip(sentences(), vectors, strict=True)):
         for place, token in enumerate(tokens):
             if tuple(tokens) != own and (which == "any" or (token == word) == (which == "same")):
                 stored = (layers[layer, place] / np.linalg.norm(layers[layer, place])).astype(np.float16)
@@ -50,14 +49,18 @@ def plain_search(embedder, vector, layer, word, which, own):
 
 
 @pytest.mark.parametrize("memory", [0, 1 << 29])
-@pytest.mark.parametrize("which", ["any", "same", "other"])
-@pytest.mark.parametrize("layer", [0, 1, 2])
-def test_neighbors_equal_a_plain_search(folder, embedder, layer, which, memory, monkeypatch):
+def test_neighbors_equal_a_plain_search(folder, embedder, memory, monkeypatch):
     monkeypatch.setattr(context_index, "MEMORY_BYTES", memory)
-    query = sentences()[7]
-    vector = embedder.embed([query])[0][layer, 0]
-    hits = ContextIndex(folder).search(vector, layer, count=5, word=query[0], which=which, not_sentence=tuple(query))
-    expected = plain_search(embedder, vector, layer, query[0], which, tuple(query))
+    vectors = [embedder.embed([tokens])[0] for tokens in sentences()]
+    for layer in (0, 1, 2):
+        for which in ("any", "same", "other"):
+            check_search(ContextIndex(folder), vectors, layer, which)
+
+
+def check_search(index, vectors, layer, which):
+    query, vector = sentences()[7], vectors[7][layer, 0]
+    hits = index.search(vector, layer, count=5, word=query[0], which=which, not_sentence=tuple(query))
+    expected = plain_search(vectors, vector, layer, query[0], which, tuple(query))
     assert 0 < len(hits) <= 5
     for hit in hits:
         assert hit.cosine == pytest.approx(expected[hit.sentence, hit.position], abs=1e-5)
