@@ -95,6 +95,12 @@ INLINE void store_some(float *to, Floats value, int64_t there) {
     memcpy(to, part, there * sizeof(float));
 }
 
+/* The inputs' share of one panel's gates, from row `before` of the piece on. Panel by panel, so that no two rows lie a
+ * power of two apart, where they would share a few lines of the cache. */
+INLINE float *gates_ahead(const Work *work, int64_t panel, int64_t before) {
+    return work->gates + ((panel - work->first) * work->rows * work->ahead + before) * PANEL;
+}
+
 /* One row's new state, this thread's columns of it, and the output. */
 static void keep(const Run *run, const float *from, int64_t first, int64_t columns, float clip, float *hidden,
                  int64_t place) {
@@ -206,8 +212,8 @@ TILE(4, SLICE)
 TILE(5, SLICE)
 TILE(6, SLICE)
 
-/* out (count rows of `stride`, 64 columns) = start + the product of all rows and one panel; `next`: the weights that are
- * multiplied after these, fetched meanwhile (NULL: none). */
+/* out (count rows of `stride`, 64 columns) = start + the product of all rows and one panel; `next`: the weights that
+ * are multiplied after these, fetched meanwhile (NULL: none). */
 static void KIND(product)(const Packed *matrix, int64_t panel, int64_t count, Rows factors, Start start,
                           const uint32_t *next, float *out, int64_t stride) {
     int64_t groups = matrix->groups, size = CHUNK(matrix) < groups ? CHUNK(matrix) : groups;
@@ -215,7 +221,8 @@ static void KIND(product)(const Packed *matrix, int64_t panel, int64_t count, Ro
     if (!start.bias) start.bias = no_bias;
     for (int64_t chunk = 0; chunk * size < groups; chunk++, start.adds = 1) {
         int last = (chunk + 1) * size >= groups;
-        const char *from = (const char *)(last ? next : matrix->weights + (panel * groups + (chunk + 1) * size) * PANEL);
+        const char *from =
+            (const char *)(last ? next : matrix->weights + (panel * groups + (chunk + 1) * size) * PANEL);
         left = from ? size * PANEL / 16 : 0;
         for (int64_t row = 0; row < count;) {
             Rows now = {factors.first + row * factors.stride, factors.stride, factors.scales + row};
@@ -258,18 +265,21 @@ static void KIND(multiply)(const Packed *matrix, const float *bias, const float 
         Rows factors = KIND(factors)(rows + row * inner, inner, now, inner, matrix->groups, room, scales);
         for (int64_t panel = first; panel < last; panel++) {
             Start start = {bias ? bias + PANEL * panel : NULL, 0};
-            KIND(product)(matrix, panel, now, factors, start, NULL, out + row * stride + PANEL * panel, stride);
+            const uint32_t *next = panel + 1 < last ? panel_of(matrix, panel + 1) : NULL;
+            float made[ROWS_AT_ONCE * PANEL] __attribute__((aligned(64))), *place = out + row * stride + PANEL * panel;
+            KIND(product)(matrix, panel, now, factors, start, next, made, PANEL);
+            for (int64_t k = 0; k < now; k++) memcpy(place + k * stride, made + PANEL * k, PANEL * sizeof(float));
         }
     }
 }
 
-/* The gates of sixteen cells in every row: `gates` (rows of `stride`) -> the panel's cells and `made`, o * tanh(c). */
-static void KIND(gates)(const Layer *layer, int64_t panel, int64_t count, const float *gates, int64_t stride,
-                        float *cell, float *made) {
+/* The gates of sixteen cells in every row: `gates` (rows, 64) -> the panel's cells and `made`, o * tanh(c). */
+static void KIND(gates)(const Layer *layer, int64_t panel, int64_t count, const float *gates, float *cell,
+                        float *made) {
     int64_t left = layer->cell_size - CELLS * panel, cells = left < CELLS ? left : CELLS;
     Floats high = all(layer->cell_clip), low = all(-layer->cell_clip), output;
     made += CELLS * panel;
-    for (int64_t row = 0; row < count; row++, gates += stride, made += layer->cell_size, cell += CELLS) {
+    for (int64_t row = 0; row < count; row++, gates += PANEL, made += layer->cell_size, cell += CELLS) {
         float part[CELLS], *place = cells == CELLS ? made : part;
         for (int k = 0; k < CELLS; k += LANES) {
             store(cell + k, UPDATE(load(gates + k), load(gates + CELLS + k), load(gates + 2 * CELLS + k),
@@ -282,7 +292,7 @@ static void KIND(gates)(const Layer *layer, int64_t panel, int64_t count, const 
 
 /* The gates' inputs from this step's inputs, or from those of as many steps as make the products worth while. */
 static Rows KIND(begin_piece)(const Layer *layer, const Run *run, const Work *work, int64_t step, int64_t done) {
-    int64_t count = 0, width = PANEL * layer->recurrent.panels, groups = layer->input.groups;
+    int64_t count = 0, groups = layer->input.groups;
     for (int64_t t = step; t < run->steps && t < step + work->ahead; t++) count += run->alive[t];
     for (int64_t row = 0; row < count; row++)
         work->input_scales[row] = CONVERT(run->inputs + run->places[done + row] * run->input_stride, layer->dim, groups,
@@ -291,8 +301,9 @@ static Rows KIND(begin_piece)(const Layer *layer, const Run *run, const Work *wo
     if (work->ahead == 1) return inputs; /* many rows: multiplied panel by panel, where they stay in the cache */
     for (int64_t panel = work->first; panel < work->last; panel++) {
         Start start = {layer->bias + PANEL * panel, 0};
-        KIND(product)(&layer->input, panel, count, inputs, start, panel_of(&layer->input, panel + 1),
-                      work->gates + PANEL * panel, width);
+        KIND(product)
+        (&layer->input, panel, count, inputs, start, panel_of(&layer->input, panel + 1), gates_ahead(work, panel, 0),
+         PANEL);
     }
     return inputs;
 }
@@ -300,21 +311,18 @@ static Rows KIND(begin_piece)(const Layer *layer, const Run *run, const Work *wo
 /* One step's cells, and o * tanh(c) in run->made. `before`: rows of the piece before this step. */
 static void KIND(cells)(const Layer *layer, const Run *run, const Work *work, Rows inputs, Rows hidden, int64_t rows,
                         int64_t before) {
-    int64_t width = PANEL * layer->recurrent.panels;
     const Packed *gate_weights = work->ahead == 1 ? &layer->input : &layer->recurrent;
     const uint32_t *first_of_projection = panel_of(&layer->projection, work->first_out);
     for (int64_t panel = work->first; panel < work->last; panel++) {
-        float *place = work->gates;
-        int64_t stride = PANEL;
+        float *place = work->ahead == 1 ? work->gates : gates_ahead(work, panel, before);
         if (work->ahead == 1)
-            KIND(product)(&layer->input, panel, rows, inputs, (Start){layer->bias + PANEL * panel, 0},
-                          panel_of(&layer->recurrent, panel), place, stride);
-        else
-            place += before * width + PANEL * panel, stride = width;
+            KIND(product)
+            (&layer->input, panel, rows, inputs, (Start){layer->bias + PANEL * panel, 0},
+             panel_of(&layer->recurrent, panel), place, PANEL);
         const uint32_t *next = panel + 1 < work->last ? panel_of(gate_weights, panel + 1) : first_of_projection;
-        KIND(product)(&layer->recurrent, panel, rows, hidden, (Start){NULL, 1}, next, place, stride);
+        KIND(product)(&layer->recurrent, panel, rows, hidden, (Start){NULL, 1}, next, place, PANEL);
         float *cell = work->cell + (panel - work->first) * work->rows * CELLS;
-        KIND(gates)(layer, panel, rows, place, stride, cell, run->made);
+        KIND(gates)(layer, panel, rows, place, cell, run->made);
     }
 }
 
@@ -380,7 +388,8 @@ static void KIND(best_windows)(const Packed *filters, int64_t panel, int64_t win
                                float *best, int64_t columns) {
     KIND(product)(filters, panel, windows, factors, (Start){NULL, 0}, NULL, room, PANEL);
     for (int64_t row = 1; row < windows; row++)
-        for (int k = 0; k < PANEL; k += LANES) store(room + k, most_or_nan(load(room + k), load(room + row * PANEL + k)));
+        for (int k = 0; k < PANEL; k += LANES)
+            store(room + k, most_or_nan(load(room + k), load(room + row * PANEL + k)));
     memcpy(best, room, columns * sizeof(float));
 }
 

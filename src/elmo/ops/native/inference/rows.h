@@ -33,7 +33,8 @@ INLINE float int8_steps(const float *from, int64_t size, int64_t groups, uint32_
     float lanes[LANES], largest = 0.0f;
     int64_t whole = size / LANES * LANES;
     Floats high = zeros();
-    for (int64_t k = 0; k < whole; k += LANES) high = most_or_nan(high, most(load(from + k), sub(zeros(), load(from + k))));
+    for (int64_t k = 0; k < whole; k += LANES)
+        high = most_or_nan(high, most(load(from + k), sub(zeros(), load(from + k))));
     store(lanes, high);
     for (int k = 0; k < LANES; k++) largest = larger_or_nan(largest, lanes[k]);
     for (int64_t k = whole; k < size; k++) {

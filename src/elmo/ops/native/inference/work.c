@@ -10,10 +10,15 @@
 #include <unistd.h>
 #endif
 
-/* With fewer rows than this the inputs of several steps share a product, or its weights would be read too often. */
-enum { ENOUGH_ROWS = 12 };
-
-static int64_t steps_ahead(int64_t rows) { return rows >= ENOUGH_ROWS ? 1 : 2 * ENOUGH_ROWS / (rows > 0 ? rows : 1); }
+/* With few rows the inputs of several steps share a product, or its weights would be read too often. What that costs is
+ * keeping the gates of those steps: it pays for more rows the more there is to read for each of them (measured: 25 rows
+ * of 512 groups, 7 of 128). */
+static int64_t steps_ahead(const Layer *layer, int64_t rows) {
+    int64_t enough = layer->input.groups / 20;
+    enough = enough < 7 ? 7 : enough > 25 ? 25 : enough;
+    int64_t piece = enough < 12 ? 24 : 2 * enough;
+    return rows >= enough ? 1 : piece / (rows > 0 ? rows : 1);
+}
 
 Work elmo_divided(const Layer *layer, const Run *run) {
     int64_t most = run->steps ? run->alive[0] : 0, panels = layer->recurrent.panels, out = layer->projection.panels;
@@ -21,7 +26,7 @@ Work elmo_divided(const Layer *layer, const Run *run) {
                  panels * (run->rank + 1) / run->team,
                  out * run->rank / run->team,
                  out * (run->rank + 1) / run->team,
-                 steps_ahead(most),
+                 steps_ahead(layer, most),
                  most,
                  NULL,
                  NULL,
