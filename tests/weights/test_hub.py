@@ -3,7 +3,6 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-import huggingface_hub
 import pytest
 
 from elmo.errors import ConfigError, WeightFileError
@@ -14,6 +13,8 @@ from elmo.weights.formats import FORMATS, read
 from elmo.weights.hub import resolve, upload
 from elmo.weights.native.names import MODEL_FILE
 from elmo.weights.native.write import write
+
+huggingface_hub = pytest.importorskip("huggingface_hub")
 
 
 @pytest.fixture(autouse=True)

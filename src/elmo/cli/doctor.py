@@ -25,7 +25,6 @@ NEEDED = {
     "numpy": "2.0",
     "safetensors": "0.5",
     "h5py": "3.14",
-    "huggingface_hub": "0.34",
     "tyro": "1.0",
     "tqdm": "4.66",
     "jaxtyping": "0.3",
@@ -34,6 +33,7 @@ _OLDEST_TORCH = "2.13"
 # Extra -> its modules and what they are for.
 EXTRAS = {
     "torch": (("torch",), "training, tasks, the ELMo layer, embedding on a GPU"),
+    "hub": (("huggingface_hub",), "models of the Hugging Face hub (org/name)"),
     "data": (("pyarrow", "pandas"), "vectors in Parquet files and pandas tables"),
     "analysis": (("sklearn", "matplotlib"), "analyses and figures"),
     "static": (("gensim", "torch"), "training static word vectors: elmo static"),

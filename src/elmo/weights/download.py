@@ -8,11 +8,12 @@ commit) asks for another one.
 import re
 from fnmatch import fnmatchcase
 from pathlib import Path
+from types import ModuleType
 
 from elmo.disk.atomic import new_file
 from elmo.disk.bounded import is_file, read_bytes
 from elmo.disk.cache import cache_folder
-from elmo.errors import OutputError, WeightFileError
+from elmo.errors import MissingExtraError, OutputError, WeightFileError
 
 HUB_ID = re.compile(r"(?P<name>[A-Za-z0-9_][\w.-]*/[\w.-]+)(@(?P<revision>[\w./-]+))?", re.ASCII)
 """org/name or org/name@REVISION"""
@@ -35,9 +36,7 @@ def downloaded(hub_id: str, *, download: bool = True) -> Path:
     match = HUB_ID.fullmatch(hub_id)
     assert match is not None, hub_id
     name, revision = match["name"], match["revision"] or _recorded_commit(match["name"])
-    # Here, because the library takes long to import and is needed for this only.
-    import huggingface_hub
-
+    huggingface_hub = hub_library(f"the model {hub_id}, which is no file or folder here, but may be on a hub,")
     if download and not (revision and _COMMIT.fullmatch(revision)):
         info = huggingface_hub.model_info(name, revision=revision, files_metadata=True)
         _require_readable(hub_id, {file.rfilename: file.size or 0 for file in info.siblings or ()})
@@ -49,6 +48,16 @@ def downloaded(hub_id: str, *, download: bool = True) -> Path:
             name, revision=revision, allow_patterns=_MODEL_FILES, local_files_only=not download
         )
     )
+
+
+def hub_library(purpose: str) -> ModuleType:
+    """huggingface_hub. Raises MissingExtraError without it; `purpose`: what needs it, the subject of the message."""
+    try:
+        # Here, because the library takes long to import and is needed for few models only.
+        import huggingface_hub
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("huggingface_hub", "hub", purpose) from error
+    return huggingface_hub
 
 
 def _require_readable(hub_id: str, sizes: dict[str, int]) -> None:

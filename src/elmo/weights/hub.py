@@ -8,7 +8,7 @@ from pathlib import Path
 from elmo.disk.atomic import recover
 from elmo.errors import ConfigError, ElmoError, WeightFileError, paths_count_from
 from elmo.weights.catalogue import KnownModel, bundled_folders, known_models
-from elmo.weights.download import HUB_ID, downloaded
+from elmo.weights.download import HUB_ID, downloaded, hub_library
 from elmo.weights.native.names import model_folder
 from elmo.weights.published.sources import is_published
 
@@ -29,7 +29,7 @@ def resolve(model: Model = None, *, download: bool = True) -> Files:
     (options.json, weights.hdf5); the name of a published model ("original", "many-langs/ko", "nlpl:154"), downloaded
     from its publishers once (see `published.fetch`); an id `org/name` or `org/name@REVISION` of the Hugging Face hub,
     downloaded once too (see `download`). `download`: False asks no network. Raises WeightFileError if there is no such
-    model, ConfigError for what is none of these.
+    model, ConfigError for what is none of these, MissingExtraError for a hub's id without huggingface_hub.
     """
     if model is None:
         model = os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL
@@ -71,9 +71,7 @@ def upload(folder: str | Path, hub_id: str, *, private: bool = False) -> str:
             f"{folder}: config.json is missing, so it is no model folder. Write one first, with save_pretrained() or "
             "'elmo convert SRC DST --to native'."
         )
-    # Here, because the library takes long to import and is needed for this only.
-    import huggingface_hub
-
+    huggingface_hub = hub_library("putting a model on a hub")
     try:
         huggingface_hub.create_repo(hub_id, private=private, exist_ok=True)
         huggingface_hub.upload_folder(repo_id=hub_id, folder_path=folder)
