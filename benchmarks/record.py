@@ -17,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import numpy
@@ -87,6 +88,7 @@ class Record:
 
 def parser(description: str | None) -> argparse.ArgumentParser:
     """A parser that shows the script's own description, and knows where records go."""
+    commit()  # now: at the end of a long run the tree can be another one
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--results", type=Path, default=RESULTS, help="folder of the record (default: %(default)s)")
     made.add_argument("--no-record", dest="results", action="store_const", const=None, help="write no record")
@@ -108,8 +110,9 @@ def hardware() -> str:
     return "-".join(re.findall(r"[a-z0-9]+", name)) + f"-{os.cpu_count()}c"
 
 
+@cache
 def commit() -> str:
-    """The commit of the working tree, and whether it was changed."""
+    """The commit of the working tree when this was first asked, and whether it was changed."""
     code = ("src", "benchmarks", ":!benchmarks/results")
     found = [_git("rev-parse", "--short=10", "HEAD"), _git("status", "--porcelain", "--", *code)]
     if found[0] is None:
