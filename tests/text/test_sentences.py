@@ -89,6 +89,26 @@ def test_another_encoding_reads_what_utf8_refuses(tmp_path):
     assert list(read_sentences(path, encoding="latin-1")) == [["café"]]
 
 
+def test_korean_in_cp949_is_told_from_other_encodings(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_bytes("번호,본문\r\n".encode("cp949"))
+    with pytest.raises(TextError, match="it looks like Korean in CP949, as Excel saves it. Use --encoding cp949"):
+        list(read_sentences(path))
+    assert list(read_sentences(path, encoding="cp949")) == [["번호,본문"]]
+    path.write_bytes("déjà été naïf Größe\n".encode("latin-1"))
+    with pytest.raises(TextError, match="Use --encoding latin-1"):
+        list(read_sentences(path))
+
+
+@pytest.mark.parametrize("errors", ["strict", "skip"])
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_a_pdf_is_no_text_even_where_its_bytes_decode(tmp_path, errors, encoding):
+    path = tmp_path / "letter.pdf"
+    path.write_bytes(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n")
+    with pytest.raises(TextError, match="letter.pdf: is a PDF, not a text. Extract its text first: pdftotext"):
+        list(read_sentences(path, encoding=encoding, errors=errors, on_bad_line=lambda number, message: None))
+
+
 @pytest.mark.parametrize(
     ("encoding", "word"), [("utf-16", "iconv"), ("utf-32-le", "iconv"), ("no-such", "latin-1"), ("a\0b", "latin-1")]
 )

@@ -58,6 +58,8 @@ def decoded(
     message's next step (empty: another encoding, or to skip such lines).
     """
     for number, line in enumerate(lines, start=first):
+        if number == 1:
+            _require_no_pdf(line, name)
         if number == 1 and encoding == "utf-8":
             line = line.removeprefix(_BOM)
         try:
@@ -75,6 +77,8 @@ def decoded_block(
     block: bytes, name: str, encoding: str, on_bad_line: BadLine | None, first: int = 1, instead: str = ""
 ) -> Iterable[str]:
     """As `decoded`, of whole lines in one piece: all at once if none is bad."""
+    if first == 1:
+        _require_no_pdf(block, name)
     if first == 1 and encoding == "utf-8":
         if block == _BOM:  # a line with nothing else in it
             return [""]
@@ -94,6 +98,21 @@ def _split(block: bytes) -> list[bytes]:
     return lines[:-1] if lines[-1] == b"" else lines
 
 
+def _require_no_pdf(start: bytes, name: str) -> None:
+    """TextError for a PDF, part of which decodes: its commands would be taken for words."""
+    if start.startswith(b"%PDF-"):
+        raise TextError(f"{name}: is a PDF, not a text. Extract its text first: pdftotext {name} TEXT")
+
+
+def _is_korean(line: bytes) -> bool:
+    """Whether it is a line of Korean in CP949, of which EUC-KR is a part; text in latin-1 hardly ever decodes so."""
+    try:
+        text = line.decode("cp949")
+    except UnicodeDecodeError:
+        return False
+    return sum("가" <= character <= "힣" for character in text) >= 2
+
+
 def _undecodable(name: str, number: int, line: bytes, encoding: str, error: UnicodeDecodeError, advice: str) -> str:
     """Columns count bytes, from 1."""
     what = f"{name}:{number}: not valid {encoding.upper()} (byte 0x{line[error.start]:02X} at column {error.start + 1})"
@@ -101,5 +120,7 @@ def _undecodable(name: str, number: int, line: bytes, encoding: str, error: Unic
         for start, known in _KNOWN_STARTS.items():
             if line.startswith(start):
                 return f"{what}: {known}."
+    if encoding == "utf-8" and not advice and _is_korean(line):
+        return f"{what}: it looks like Korean in CP949, as Excel saves it. Use --encoding cp949."
     guess = "--encoding latin-1" if encoding == "utf-8" else "--encoding with the one the file is written in"
     return f"{what}. {advice or f'Use {guess}, or --errors skip to list and skip such lines.'}"
