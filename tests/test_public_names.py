@@ -81,3 +81,9 @@ def test_the_version_is_written_once():
     source = PYPROJECT.parent / project["tool"]["hatch"]["version"]["path"]
     assert re.findall(r'^__version__ = "(.*)"$', source.read_text(encoding="utf-8"), re.M) == [elmo.__version__]
     assert re.fullmatch(r"\d+\.\d+\.\d+", elmo.__version__)
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_a_function_names_its_arguments_where_one_is_misspelled(name):
+    with pytest.raises(elmo.ConfigError, match="has no argument 'layerz'.* Its arguments are: "):
+        getattr(elmo, name)(layerz=1)

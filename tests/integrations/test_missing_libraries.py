@@ -60,3 +60,13 @@ def test_the_guides_lead_somewhere():
     for page in pages:
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
             assert "://" in target or (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_guide_names_the_versions_of_its_recorded_run():
+    record = json.loads((ROOT / "docs/integrations/versions.json").read_text(encoding="utf-8"))
+    guides = {path.stem: path for path in (ROOT / "docs/integrations").glob("*.md")}
+    assert set(record) == set(guides), "run: .ci/integrations --guides --record"
+    for name, path in guides.items():
+        said = re.findall(r"^Run as written on .*\.$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        assert said == [record[name]["guide"]], name
+        assert "pyelmo" in record[name]["versions"]

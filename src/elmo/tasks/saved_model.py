@@ -19,6 +19,7 @@ from elmo.disk.json_file import read_json, write_json
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, WeightFileError
 from elmo.process.device import chosen_device
+from elmo.process.keywords import known_keywords
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.registry import AnyTask
 from elmo.tasks.saved_config import (
@@ -89,6 +90,7 @@ def save(saved: SavedTaskModel[S, E, P], folder: Path, *, include_bilm: bool = F
             _save_frozen_bilm(tokens, unfinished / BILM_FOLDER)
 
 
+@known_keywords
 def load(
     folder: Path | str,
     *,

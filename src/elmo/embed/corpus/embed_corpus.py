@@ -29,6 +29,7 @@ from elmo.embed.storage.layout import FIRST_ROW, FileFormat, StoredType, VectorL
 from elmo.embed.storage.text_columns import TextColumns, names_of_files
 from elmo.embed.storage.writers import WRITERS
 from elmo.errors import ConfigError, TextError, TextWarning
+from elmo.process.keywords import known_keywords
 from elmo.text.first_look.sample import first_look
 from elmo.text.reading.settings import AUTO, Reading, SentenceEnds, text_files
 from elmo.text.sentence_checks import checked_count
@@ -40,6 +41,7 @@ Warn = Callable[[str], object]
 """Called with a message about the text."""
 
 
+@known_keywords
 def embed_corpus(
     embedder: Embedder,
     text: Path | str | Sequence[Path | str],
@@ -174,7 +176,7 @@ def _looked_at(source: TextSource, vocabulary: Sequence[str] | None, warn: Warn)
 
 
 def _python_warning(message: str) -> None:
-    warnings.warn(message, TextWarning, stacklevel=4)
+    warnings.warn(message, TextWarning, stacklevel=5)
 
 
 def _metadata(

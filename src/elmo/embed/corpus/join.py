@@ -19,12 +19,14 @@ from elmo.embed.storage.readers import StoredVectors, read_vectors
 from elmo.embed.storage.text_columns import StoredRow, TextColumns
 from elmo.embed.storage.writers import WRITERS
 from elmo.errors import ConfigError, TextError
+from elmo.process.keywords import known_keywords
 from elmo.text.text_file import require_other_file
 
 SHARD, ALL_ROWS, WHOLE_RUN = "shard", "shard_of_rows", "shard_of_run"
 _OF_SHARDS = (SHARD, ALL_ROWS, WHOLE_RUN, FIRST_ROW)
 
 
+@known_keywords
 def join_shards(shards: Sequence[Path | str], output: Path | str, *, force: bool = False) -> dict[str, Any]:
     """Joins the files that `embed_corpus(..., shard="1/n")` to `shard="n/n"` made, in any order; gives a report.
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from elmo.embed.results.pooling import normalized
 from elmo.errors import ConfigError
+from elmo.process.keywords import known_keywords
 from elmo.shapes import Float32, Int
 
 
@@ -20,6 +21,7 @@ def cosines(
 _BLOCK = 1 << 24
 
 
+@known_keywords
 def similarity(
     a: Float32[np.ndarray, "a dim"], b: Float32[np.ndarray, "b dim"] | None = None
 ) -> Float32[np.ndarray, "a b"]:
@@ -32,6 +34,7 @@ def similarity(
     return cosines(first, first if b is None else _checked(b, "b", first.shape[1]))
 
 
+@known_keywords
 def nearest(
     queries: Float32[np.ndarray, "queries dim"], vectors: Float32[np.ndarray, "vectors dim"], k: int = 10
 ) -> tuple[Int[np.ndarray, "queries k"], Float32[np.ndarray, "queries k"]]:
