@@ -3,7 +3,7 @@
 #   [LANGUAGE=ko] runs/new_model_pages.sh MODEL OUT DATA
 # MODEL is small-en or small-ko; OUT keeps records and can be used again after an interruption; DATA is that of
 # runs/analyses.sh. In turn: quality.json in the model's folder (what the explorer page says of itself), the analyses,
-# the tables and figures of docs/analysis.md and docs/explorer.md, and the pictures of docs/explorer.md. At the end it
+# the tables and figures of docs/analysis.md and docs/explorer.md, the pictures of docs/explorer.md and the outputs of docs/notebooks. At the end it
 # lists the sentences of the pages that hold figures, which nobody but a person can bring up to date.
 set -euo pipefail
 model=$1 out=$2 data=$3
@@ -18,3 +18,4 @@ python "$here/model_quality.py" "$model" "${quality[@]}"
 "$here/analyses.sh" "$model" "$out" "$data"
 python "$here/analysis_page.py" "$out"/*-"$model".json
 python "$here/explorer_pictures.py"
+python "$here/../docs/site/notebook.py"
