@@ -47,8 +47,11 @@ def _block(table: str, records: Sequence[Record]) -> str:
 
 
 def _table1(records: Sequence[Record]) -> Iterator[str]:
-    head = ["task, data", "score", "the paper", "without ELMo", "with ELMo", "gain [95 % interval]", "error reduction"]
+    head = ["task, data", "score", "the paper", "best rule", "without ELMo", "with ELMo", "gain [95 % interval]"]
+    head.append("error reduction")
     yield from aligned([head, *map(_row, records)])
+    yield ""
+    yield "A rule needs no training but the words or labels of the training data. Mean ± standard deviation over seeds."
     if any(_missing(record) for record in records):
         yield ""
         yield '*Rows marked "partial" don\'t have all planned seeds yet; with one seed there is no interval.*'
@@ -67,6 +70,7 @@ def _row(record: Record) -> list[str]:
         data_name(record) + _missing(record),
         f"{data} {metric_name(record['metric'])}",
         f"{theirs} ({known['data']})",
+        max((f"{rule[data]:.2f}" for rule in record["rules"]), key=float, default=""),
         shown(by_name["baseline"][data]),
         shown(by_name["elmo"][data]),
         with_interval(gain[data]["difference"], gain[data]["interval"]),

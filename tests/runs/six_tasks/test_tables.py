@@ -171,8 +171,9 @@ def test_the_page_shows_what_is_there_and_marks_what_is_partial(tables, place, o
     assert "| towns (named entities) | test F1 | 90.15 -> 92.22, 21 % (CoNLL-2003, F1) |" in text
     assert "partial" not in text
     assert "- towns (named entities): " in text
-    assert text.endswith("<!-- table2 -->\nNo record yet.\n<!-- end -->\n")
     record = json.loads((place / "records" / "ner.table1.json").read_text())
+    assert f"| {record['rules'][0]['test']:.2f} " in text
+    assert text.endswith("<!-- table2 -->\nNo record yet.\n<!-- end -->\n")
     (place / "records" / "ner.table1.json").write_text(json.dumps(record | {"planned_seeds": [1, 2, 3, 4]}))
     assert "towns (named entities) (partial: 2 of 4 seeds)" in page.filled(blocks, place / "records")
     shutil.copy(place / "records" / "ner.table1.json", place / "records" / "ner.table2.json")
