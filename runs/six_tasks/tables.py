@@ -30,6 +30,7 @@ from typing import Any
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_record, read_records, read_toml
 from elmo.errors import ConfigError, ElmoError, Interrupted
+from elmo.process.stop_flag import stop_flag
 from elmo.reproduce.systems import System, systems_of
 from elmo.tasks.registry import find
 from elmo.tasks.settings import with_table
@@ -167,23 +168,27 @@ def _job(task: str, own: dict[str, Any], given: argparse.Namespace) -> AnyJob:
 
 def train_all(parts: Sequence[Part], workers: int) -> None:
     """Everything that isn't done, round by round. Raises Interrupted when stopped, with everything saved."""
+    with stop_flag() as flag:
+        for last in range(1, 1 + max(len(part.seeds) for part in parts)):
+            for part in parts:
+                if set(part.seeds[:last]) <= set(part.done()):
+                    continue
+                if flag.signal is not None:
+                    raise Interrupted(f"stopped by signal {flag.signal}. The same command continues.")
+                _say(f"{part.table}, round {last} of {len(part.seeds)}: {part.name} ({part.task})")
+                try:
+                    _train(part, part.seeds[:last], workers)
+                finally:
+                    _say(status(parts, workers))
+
+
+def _train(part: Part, seeds: Sequence[int], workers: int) -> None:
     # Here, because --status and --record need no torch.
     from elmo.reproduce.experiment import reproduce
 
-    for last in range(1, 1 + max(len(part.seeds) for part in parts)):
-        for part in parts:
-            seeds = list(part.seeds[:last])
-            if set(seeds) <= set(part.done()):
-                continue
-            _say(f"{part.table}, round {last}: {part.name} ({part.task}), seeds {' '.join(map(str, seeds))}")
-            begun = (part.job.run / f"{part.table}.run.json").is_file()
-            job = part.job.with_options(resume=begun, quiet=False)
-            try:
-                reproduce(part.table, job, seeds=seeds, shares=part.shares or None, name=part.name, workers=workers)
-            except Interrupted:
-                _say(status(parts, workers))
-                raise
-            _say(status(parts, workers))
+    begun = (part.job.run / f"{part.table}.run.json").is_file()
+    job = part.job.with_options(resume=begun)
+    reproduce(part.table, job, seeds=seeds, shares=part.shares or None, name=part.name, workers=workers)
 
 
 def status(parts: Sequence[Part], workers: int = 1) -> str:

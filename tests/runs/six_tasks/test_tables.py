@@ -139,7 +139,7 @@ def test_the_page_says_what_its_records_say():
 def test_killed_it_goes_on_round_by_round_and_ends_the_same(tables, place, capsys, monkeypatch, one_thread):
     assert tables.main(arguments(place, name="whole")) == 0
     rounds = [line for line in capsys.readouterr().err.splitlines() if line.startswith("table1, round")]
-    assert [line.split(":")[0][-1] + line.split("(")[1][:3] for line in rounds] == ["1ner", "1sst", "2ner", "2sst"]
+    assert [line.split()[2] + line.split("(")[1][:3] for line in rounds] == ["1ner", "1sst", "2ner", "2sst"]
 
     killed(place, arguments(place, name="cut"), once_there=place / "cut" / "ner" / "table1.json")
     assert results(place, "cut")["ner"]["seeds"] == [1]
