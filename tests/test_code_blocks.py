@@ -36,6 +36,8 @@ RUN_BY = {
     "docs/recipes.md": "tests/integrations/recipes/test_recipes.py",
     "docs/serving.md": "tests/serve/test_page.py",
     "docs/tag-your-own-text.md": "tests/test_docs.py",
+    "docs/tasks/ner.md": "tests/tasks/test_pages.py",
+    "docs/tasks/sst.md": "tests/tasks/test_pages.py",
     "docs/tasks/coref.md": "tests/tasks/coref/test_task.py",
     "docs/tasks/snli.md": "tests/tasks/test_pages.py",
     "docs/tasks/squad.md": "tests/tasks/squad/test_task.py",
