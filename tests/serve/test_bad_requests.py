@@ -50,7 +50,7 @@ def post(client, body: object, path: str = "/v1/embeddings", **headers: str):
         ({"input": "a", "layers": [1, 2]}, None, "layers has 2 weights"),
         ({"input": "a", "layers": True}, "layers", "got `bool`"),
         ({"input": "a", "layers": None}, "layers", "got `null`"),
-        ({"input": "a", "layers": [1e300, 0, 0]}, "layers", "sums that float32 can't hold"),
+        ({"input": "a", "layers": [1e300, 0, 0]}, None, "sums that float32 can't hold"),
         ({"input": "a", "pool": "sum"}, "pool", "pool: Invalid enum value"),
         ({"input": "a", "tokenizer": "os:system"}, "tokenizer", "tokenizer is 'os:system'"),
         ({"input": "a", "dimensions": 8}, "dimensions", "dimensions is 8, but"),
