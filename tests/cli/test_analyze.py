@@ -140,7 +140,8 @@ def test_every_analysis_writes_a_record_of_one_shape_a_table_and_a_figure(
 
 
 def test_a_figure_of_an_unknown_kind_is_refused_before_the_work(tmp_path, model_folder, treebank):
-    command = ["pos", *commands(model_folder, treebank, tmp_path)["pos"], "--figure", str(tmp_path / "out.doc")]
+    files = ["--train", str(treebank), "--dev", str(treebank), "--test", str(treebank)]
+    command = ["pos", *files, "--model", str(model_folder), "--figure", str(tmp_path / "out.doc")]
     with pytest.raises(ConfigError, match="must be .png or .svg"):
         analyze.main(command)
 

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+pytest.importorskip("torch")
+
 from elmo.cli.context2vec import main
 from elmo.context2vec.encoder import Context2VecEncoder
 from elmo.errors import ConfigError, OutputError, TextError
