@@ -2,10 +2,8 @@
 
 import os
 import sys
-import threading
 import webbrowser
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from elmo.explorer.explored import Explored
 
 _BUNDLED = ("small-en", "small-ko")
-_FIRST_VIEW_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -97,18 +94,10 @@ def main(argv: list[str]) -> int:
                 print(f"the page is at {page} (Ctrl-C ends it)", file=sys.stderr, flush=True)
             if not arguments.no_browser:
                 webbrowser.open(page)
-            _import_language_model_soon()
 
         app = create_app([model.model for model in models.values()], extra_routes=Page(models, mixes).routes())
         run(app, listening, started=tell)
     return 0
-
-
-def _import_language_model_soon() -> None:
-    """What fills gaps takes a moment to import: better while somebody looks at the first view."""
-    timer = threading.Timer(_FIRST_VIEW_SECONDS, import_module, ["elmo.lm.substitutes"])
-    timer.daemon = True
-    timer.start()
 
 
 def _models(arguments: Arguments) -> "dict[str, Explored]":
