@@ -2,18 +2,17 @@
 
 import dataclasses
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import tyro
 
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
 from elmo.cli.progress_bars import ProgressBars
+from elmo.cli.training_text import TrainingText, report_bad_lines
 from elmo.context2vec.settings import Context2VecSettings
-from elmo.text.text_file import FormatChoice, require_other_file
 
 
 @dataclass(frozen=True)
@@ -26,20 +25,7 @@ class Arguments:
     """Training text: one tokenized sentence per line; .gz, .xz, .bz2 and .zst are unpacked."""
     output: Annotated[Path, As("output folder"), tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
     """Folder to make."""
-    format: FormatChoice = "auto"
-    """text: plain text; jsonl: one JSON object per line; csv and tsv: tables with a text per row; conll and conllu: one
-    token per line; auto: by the ending of each file."""
-    field: str = "text"
-    """Of JSON lines: the key of the text, or of the list of a sentence's tokens. Of CSV and TSV: the column's name, or
-    its number from 1 in a file without names. Of CoNLL: the number of the tokens' column (default: text, or the first
-    column)."""
-    tokenizer: str = "whitespace"
-    """How text becomes tokens: whitespace; unicode: by rules, for text that isn't tokenized; or module:function of
-    your own."""
-    encoding: str = "utf-8"
-    """Encoding of all texts."""
-    errors: Literal["strict", "skip"] = "strict"
-    """What happens at a line that isn't valid text: strict: stop; skip: list and skip it."""
+    text: Annotated[TrainingText, tyro.conf.arg(name="")] = dataclasses.field(default_factory=TrainingText)
     force: tyro.conf.FlagCreatePairsOff[bool] = False
     """Replace the folder if it exists."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -57,23 +43,12 @@ def main(argv: list[str]) -> int:
     # Here, so that --help does not wait for torch.
     from elmo.disk.atomic import new_folder
     from elmo.process.device import require_torch
-    from elmo.static.training.corpus import Corpus
-    from elmo.text.tokenizer import tokenizer
     from elmo.weights.context2vec.write import FILES, write
 
     require_torch("training context2vec")
     from elmo.context2vec.train import train_context2vec
 
-    for text in arguments.texts:
-        require_other_file(text, arguments.output)
-    corpus = Corpus(
-        arguments.texts,
-        format=arguments.format,
-        field=arguments.field,
-        tokenize=tokenizer(arguments.tokenizer),
-        encoding=arguments.encoding,
-        errors=arguments.errors,
-    )
+    corpus = arguments.text.corpus(arguments.texts, arguments.output)
     # The name is refused before the work, not after it.
     with (
         new_folder(arguments.output, size=0, force=arguments.force, replaceable=FILES) as unfinished,
@@ -83,8 +58,7 @@ def main(argv: list[str]) -> int:
         settings = dataclasses.asdict(arguments.recipe)
         comments = [f"{name} {value}" for name, value in settings.items()]
         write(unfinished, trained.words, trained.network.sizes, trained.tensors(), comments)
-    for message in corpus.bad_lines:
-        print(f"skipped: {message}", file=sys.stderr)
+    code = report_bad_lines(corpus)
     report = {
         "output": str(arguments.output),
         "words": len(trained.words),
@@ -101,4 +75,4 @@ def main(argv: list[str]) -> int:
             f"{arguments.output}: {len(trained.words):,} words, contexts of dimension {report['dim']}, from "
             f"{trained.num_tokens:,} tokens in {trained.seconds:,.0f} seconds; {trained.losses[-1]:.3f} nats per token"
         )
-    return 1 if corpus.bad_lines else 0
+    return code

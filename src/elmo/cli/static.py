@@ -2,17 +2,16 @@
 
 import dataclasses
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import tyro
 
 from elmo.cli.arguments import parsed
 from elmo.cli.progress_bars import ProgressBars
+from elmo.cli.training_text import TrainingText, report_bad_lines
 from elmo.static.training.settings import StaticSettings
-from elmo.text.text_file import FormatChoice, require_other_file
 
 
 @dataclass(frozen=True)
@@ -24,20 +23,7 @@ class Arguments:
     """Training text: one tokenized sentence per line; .gz, .xz, .bz2 and .zst are unpacked."""
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
     """File of vectors to make."""
-    format: FormatChoice = "auto"
-    """text: plain text; jsonl: one JSON object per line; csv and tsv: tables with a text per row; conll and conllu: one
-    token per line; auto: by the ending of each file."""
-    field: str = "text"
-    """Of JSON lines: the key of the text, or of the list of a sentence's tokens. Of CSV and TSV: the column's name, or
-    its number from 1 in a file without names. Of CoNLL: the number of the tokens' column (default: text, or the first
-    column)."""
-    tokenizer: str = "whitespace"
-    """How text becomes tokens: whitespace; unicode: by rules, for text that isn't tokenized; or module:function of
-    your own."""
-    encoding: str = "utf-8"
-    """Encoding of all texts."""
-    errors: Literal["strict", "skip"] = "strict"
-    """What happens at a line that isn't valid text: strict: stop; skip: list and skip it."""
+    text: Annotated[TrainingText, tyro.conf.arg(name="")] = dataclasses.field(default_factory=TrainingText)
     workers: int = 1
     """Threads of word2vec and fasttext. With more than one the vectors differ from run to run."""
     force: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -54,27 +40,15 @@ def main(argv: list[str]) -> int:
     arguments = parsed(Arguments, argv, "static", flag_pairs=True)
     # Here, so that --help does not wait for torch.
     from elmo.disk.atomic import new_file
-    from elmo.static.training.corpus import Corpus
     from elmo.static.training.train import train_static_vectors
     from elmo.static.vectors import write_static_vectors
-    from elmo.text.tokenizer import tokenizer
 
-    for text in arguments.texts:
-        require_other_file(text, arguments.output)
-    corpus = Corpus(
-        arguments.texts,
-        format=arguments.format,
-        field=arguments.field,
-        tokenize=tokenizer(arguments.tokenizer),
-        encoding=arguments.encoding,
-        errors=arguments.errors,
-    )
+    corpus = arguments.text.corpus(arguments.texts, arguments.output)
     # The name is refused before the work, not after it.
     with new_file(arguments.output, size=0, force=arguments.force) as unfinished, ProgressBars(arguments.quiet) as bars:
         trained = train_static_vectors(corpus, arguments.recipe, workers=arguments.workers, on_progress=bars.show)
         write_static_vectors(unfinished, trained.static.words, trained.static.vectors)
-    for message in corpus.bad_lines:
-        print(f"skipped: {message}", file=sys.stderr)
+    code = report_bad_lines(corpus)
     report = {
         "output": str(arguments.output),
         "kind": arguments.recipe.kind,
@@ -91,4 +65,4 @@ def main(argv: list[str]) -> int:
             f"{arguments.output}: {len(trained.static):,} words of dimension {trained.static.dim}, from "
             f"{trained.num_tokens:,} tokens in {trained.seconds:,.0f} seconds"
         )
-    return 1 if corpus.bad_lines else 0
+    return code

@@ -1,0 +1,56 @@
+"""The flags of verbs that train vectors on a text, which they read several times."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from elmo.text.text_file import FormatChoice, require_other_file
+
+if TYPE_CHECKING:
+    from elmo.static.training.corpus import Corpus
+
+
+@dataclass(frozen=True)
+class TrainingText:
+    """How the text is read."""
+
+    format: FormatChoice = "auto"
+    """text: plain text; jsonl: one JSON object per line; csv and tsv: tables with a text per row; conll and conllu: one
+    token per line; auto: by the ending of each file."""
+    field: str = "text"
+    """Of JSON lines: the key of the text, or of the list of a sentence's tokens. Of CSV and TSV: the column's name, or
+    its number from 1 in a file without names. Of CoNLL: the number of the tokens' column (default: text, or the first
+    column)."""
+    tokenizer: str = "whitespace"
+    """How text becomes tokens: whitespace; unicode: by rules, for text that isn't tokenized; or module:function of
+    your own."""
+    encoding: str = "utf-8"
+    """Encoding of all texts."""
+    errors: Literal["strict", "skip"] = "strict"
+    """What happens at a line that isn't valid text: strict: stop; skip: list and skip it."""
+
+    def corpus(self, texts: Sequence[Path], output: Path) -> "Corpus":
+        """The text of these files, none of which may be `output`."""
+        # Imported here so that --help stays fast.
+        from elmo.static.training.corpus import Corpus
+        from elmo.text.tokenizer import tokenizer
+
+        for text in texts:
+            require_other_file(text, output)
+        return Corpus(
+            texts,
+            format=self.format,
+            field=self.field,
+            tokenize=tokenizer(self.tokenizer),
+            encoding=self.encoding,
+            errors=self.errors,
+        )
+
+
+def report_bad_lines(corpus: "Corpus") -> int:
+    """Names the lines that were skipped, on standard error; the exit code: 1 if there were any."""
+    for message in corpus.bad_lines:
+        print(f"skipped: {message}", file=sys.stderr)
+    return 1 if corpus.bad_lines else 0
