@@ -13,6 +13,7 @@ from jaxtyping import install_import_hook
 
 from elmo.config import BiLMConfig
 from elmo.process.device import has_torch
+from elmo.process.progress.report import Progress
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
 from elmo.weights import formats
@@ -116,6 +117,44 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+class RecordedProgress(Progress):
+    """What an operation reported."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, list[tuple[int, int | None]]] = {}
+        """Each stage's `done` and `total`, by its name."""
+        self.units: dict[str, set[str]] = {}
+        self.notes: list[str] = []
+        self.lines: list[str] = []
+
+    def show(self, what: str, done: int, total: int | None, unit: str, note: str = "") -> None:
+        self.stages.setdefault(what, []).append((done, total))
+        self.units.setdefault(what, set()).add(unit)
+        self.notes.append(note)
+
+    def say(self, line: str) -> None:
+        self.lines.append(line)
+
+    def require_stages(self, **units: str) -> None:
+        """Exactly these stages were gone through, each from its beginning to its total, in these units."""
+        self.require({what.replace("_", " "): unit for what, unit in units.items()})
+
+    def require(self, units: dict[str, str]) -> None:
+        """The same, for names that are no identifiers."""
+        assert {what: {unit} for what, unit in units.items()} == self.units
+        for what, reports in self.stages.items():
+            done = [one for one, _ in reports]
+            assert done == sorted(done), f"{what} falls: {done}"
+            assert len(reports) > 1, f"{what} did not say where it begins"
+            assert reports[-1][0] == reports[-1][1], f"{what} ends at {reports[-1]}"
+
+
+@pytest.fixture
+def recorded_progress() -> RecordedProgress:
+    """To be passed to an operation, which then must have reported as it should."""
+    return RecordedProgress()
 
 
 @pytest.fixture(scope="session")

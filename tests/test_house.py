@@ -44,6 +44,7 @@ PUBLIC = {
     "BiLMConfig": "config",
     "ELMo": "model",
     "Embedder": "embed",
+    "Progress": "process",
     "ScalarMix": "model",
     "__version__": "version",
 }

@@ -12,7 +12,7 @@ import pytest
 
 import elmo
 
-CLASSES = {"BiLM", "BiLMConfig", "ELMo", "Embedder", "EmbeddedText", "ScalarMix", "StoredVectors"}
+CLASSES = {"BiLM", "BiLMConfig", "ELMo", "Embedder", "EmbeddedText", "Progress", "ScalarMix", "StoredVectors"}
 ERRORS = {
     *("ConfigError", "ElmoError", "Interrupted", "MissingExtraError", "OutOfMemory", "OutputError", "TextError"),
     *("TextWarning", "WeightFileError"),

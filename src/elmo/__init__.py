@@ -17,6 +17,8 @@ As a language model
     perplexity          how well a model predicts sentences
     log_probabilities   of each sentence
     substitutes         the words that a model would put in a place
+In all of them
+    Progress            what `progress=` takes beside True and False: receives how far a long operation has come
 Errors
     ElmoError           every error that is raised on purpose: ConfigError, TextError, WeightFileError, OutputError,
                         MissingExtraError, OutOfMemory, Interrupted; TextWarning warns of text that a model won't know
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from elmo.model.bilm import BiLM
     from elmo.model.elmo import ELMo
     from elmo.model.scalar_mix import ScalarMix
+    from elmo.process.progress.report import Progress
     from elmo.tasks.saved_model import load as load_task_model
 
 __all__ = [
@@ -65,6 +68,7 @@ __all__ = [
     "MissingExtraError",
     "OutOfMemory",
     "OutputError",
+    "Progress",
     "ScalarMix",
     "StoredVectors",
     "TextError",
@@ -89,6 +93,7 @@ _PLACES = {
     "ELMo": ("elmo.model.elmo", "ELMo"),
     "EmbeddedText": ("elmo.embed.results.embedded_text", "EmbeddedText"),
     "Embedder": ("elmo.embed.embedder", "Embedder"),
+    "Progress": ("elmo.process.progress.report", "Progress"),
     "ScalarMix": ("elmo.model.scalar_mix", "ScalarMix"),
     "StoredVectors": ("elmo.embed.storage.readers", "StoredVectors"),
     "embed_corpus": ("elmo.embed.corpus.embed_corpus", "embed_corpus"),

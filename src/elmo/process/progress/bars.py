@@ -1,0 +1,79 @@
+"""ProgressBars: progress on a terminal, as bars with the time left, drawn by tqdm."""
+
+import threading
+import time
+from typing import Any, TextIO
+
+from tqdm import tqdm
+
+from elmo.process.progress.report import Progress
+from elmo.process.progress.texts import amount, speed
+
+# Seconds: what is done sooner needs no bar, and a bar that was there for a moment only shall not stay.
+_UNSEEN = 0.5
+_SHORT = 2.0
+
+_WITH_TOTAL = "{l_bar}{bar}| {amount} [{elapsed}<{remaining}, {speed}{postfix}]"
+_WITHOUT_TOTAL = "{desc}: {amount} [{elapsed}, {speed}{postfix}]"
+
+
+class _Bar(tqdm):
+    """A stage under way; its figures as everywhere in this package."""
+
+    @property
+    def format_dict(self) -> Any:
+        facts = super().format_dict
+        elapsed = facts["elapsed"]
+        rate = facts["rate"] or ((self.n - self.initial) / elapsed if elapsed else None)
+        return facts | {"amount": amount(self.n, self.total, self.unit), "speed": speed(rate, self.unit) or "?"}
+
+
+class ProgressBars(Progress):
+    """Draws a bar for each stage that is under way; one in the course of another appears below it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._bars: dict[str, _Bar] = {}
+        self._lock = threading.RLock()  # a signal handler may report while a report is being drawn
+
+    def show(self, what: str, done: int, total: int | None, unit: str, note: str = "") -> None:
+        """Moves the stage's bar on."""
+        with self._lock:
+            bar = self._bars.get(what)
+            if bar is None:
+                bar = self._bars[what] = self._new_bar(what, done, total, unit)
+            bar.total, bar.bar_format = total, _WITHOUT_TOTAL if total is None else _WITH_TOTAL
+            bar.set_postfix_str(note, refresh=False)
+            bar.update(done - bar.n)
+            if total is not None and done >= total:
+                self._end(what)
+
+    def say(self, line: str) -> None:
+        """Writes the line above the bars."""
+        with self._lock:
+            _Bar.write(line, file=self._stream)
+
+    def close(self) -> None:
+        """Ends all bars: the operation is over, perhaps before its end. The cursor is at the beginning of a line."""
+        with self._lock:
+            for what in reversed(list(self._bars)):
+                self._end(what)
+
+    def _new_bar(self, what: str, done: int, total: int | None, unit: str) -> _Bar:
+        return _Bar(
+            desc=what,
+            total=total,
+            initial=done,
+            unit=unit,
+            file=self._stream,
+            dynamic_ncols=True,
+            smoothing=0.05,
+            miniters=1,
+            delay=_UNSEEN,
+        )
+
+    def _end(self, what: str) -> None:
+        bar = self._bars.pop(what)
+        # A bar stays visible as a record of how long the stage took, but not below another one.
+        bar.leave = not self._bars and time.time() - bar.start_t >= _SHORT
+        bar.close()
