@@ -1,7 +1,9 @@
 """What several rooms' tests start from."""
 
+import io
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,6 +157,41 @@ class RecordedProgress(Progress):
 def recorded_progress() -> RecordedProgress:
     """To be passed to an operation, which then must have reported as it should."""
     return RecordedProgress()
+
+
+class Terminal(io.StringIO):
+    """Applies carriage returns and line feeds as a terminal does; tqdm's other codes move between lines."""
+
+    def isatty(self):
+        return True
+
+    @property
+    def screen(self):
+        """The lines that can be read now, without blanks at their ends."""
+        rows, row, column = [[]], 0, 0
+        for part in re.findall(r"\x1b\[A|\r|\n|[^\x1b\r\n]", self.getvalue()):
+            if part == "\x1b[A":
+                row -= 1
+            elif part == "\r":
+                column = 0
+            elif part == "\n":
+                row, column = row + 1, 0
+                rows += [[]] if row == len(rows) else []
+            else:
+                rows[row] += " " * (column + 1 - len(rows[row]))
+                rows[row][column] = part
+                column += 1
+        return ["".join(one).rstrip() for one in rows]
+
+
+@pytest.fixture
+def terminal(monkeypatch) -> Terminal:
+    """On which everything is drawn at once, and stays however short it was."""
+    from elmo.process.progress import bars
+
+    monkeypatch.setattr(bars, "_UNSEEN", 0)
+    monkeypatch.setattr(bars, "_SHORT", 0)
+    return Terminal()
 
 
 @pytest.fixture(scope="session")

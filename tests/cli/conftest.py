@@ -1,5 +1,7 @@
 """A tiny language model with random weights, as a checkpoint and as a folder."""
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +28,18 @@ def language_model() -> Checkpoint:
     softmax = {name: array.astype(np.float32) for name, array in softmax.items()}
     token_map = TokenMap(CharacterMap.for_bytes(config.max_characters_per_token))
     return Checkpoint(config, tensors, token_map, WORDS, softmax, metadata={"license": "none: random numbers"})
+
+
+@pytest.fixture
+def on_terminal(terminal, monkeypatch) -> Callable[[Callable[[list[str]], int], list[str]], int]:
+    """`on_terminal(main, argv)`: runs a command with `terminal` as its standard error."""
+
+    def run(main: Callable[[list[str]], int], argv: list[str]) -> int:
+        with monkeypatch.context() as patched:  # not before the test begins: capsys puts its own stderr there
+            patched.setattr(sys, "stderr", terminal)
+            return main(argv)
+
+    return run
 
 
 @pytest.fixture

@@ -21,14 +21,14 @@ def text(tmp_path):
     return path
 
 
-def test_a_text_becomes_a_model(tmp_path, text, capsys):
+def test_a_text_becomes_a_model(tmp_path, text, capsys, terminal, on_terminal):
     output = tmp_path / "new" / "model"
-    assert main([str(text), "-o", str(output), *SMALL, "--json"]) == 0
+    assert on_terminal(main, [str(text), "-o", str(output), *SMALL, "--json"]) == 0
     told = capsys.readouterr()
     report = json.loads(told.out)
     assert {"words": 7, "dim": 8, "tokens": 180, "sentences": 60}.items() <= report.items()
     assert report["nats_per_token"][1] < report["nats_per_token"][0]
-    assert "training: 100%" in told.err
+    assert any(line.startswith("training: 100%") for line in terminal.screen)
     assert {path.name for path in output.iterdir()} == FILES
     encoder = Context2VecEncoder.load(output)
     assert (encoder.words[3:], encoder.layer_dim) == (("sat", "the", "cat", "dog"), 8)

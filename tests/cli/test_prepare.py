@@ -73,12 +73,16 @@ def test_a_vocabulary_in_another_order_is_a_warning_on_stderr_and_in_the_report(
     assert warning in told.out
 
 
-def test_the_table_goes_to_stdout_and_progress_to_stderr(tmp_path, text, capsys):
-    assert main([str(text), "--output", str(tmp_path / "data")]) == 0
+def test_the_table_goes_to_stdout_and_progress_to_stderr(tmp_path, text, capsys, terminal, on_terminal):
+    assert on_terminal(main, [str(text), "--output", str(tmp_path / "data")]) == 0
     told = capsys.readouterr()
     assert "7 words in the vocabulary, 6 word types" in told.out
     assert [line.split()[-1] for line in told.out.splitlines() if line.startswith("tokens  ")] == ["5"]
-    assert "reading: 100%" in told.err
+    assert [line.partition("|")[0] for line in terminal.screen if line] == [
+        "reading: 100%",
+        "counting words: 100%",
+        "writing shards: 100%",
+    ]
 
 
 def test_quiet_says_nothing(tmp_path, text, capsys):

@@ -20,13 +20,13 @@ def command(text, output, *more):
     return [str(text), "-o", str(output), "--kind", "glove", "--dim", "6", "--epochs", "2", *more]
 
 
-def test_a_text_becomes_a_file_of_vectors(tmp_path, text, capsys):
+def test_a_text_becomes_a_file_of_vectors(tmp_path, text, capsys, terminal, on_terminal):
     output = tmp_path / "new" / "vectors.txt"
-    assert main(command(text, output, "--lower-case", "--json")) == 0
+    assert on_terminal(main, command(text, output, "--lower-case", "--json")) == 0
     told = capsys.readouterr()
     report = json.loads(told.out)
     assert {"words": 4, "dim": 6, "tokens": 180, "sentences": 60}.items() <= report.items()
-    assert "training: 100%" in told.err
+    assert any(line.startswith("training: 100%") for line in terminal.screen)
     found = read_static_vectors(output)
     assert (found.words, found.dim) == (("sat", "the", "cat", "dog"), 6)
     assert [path.name for path in output.parent.iterdir()] == ["vectors.txt"]

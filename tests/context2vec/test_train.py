@@ -27,8 +27,9 @@ def corpus(tmp_path) -> Corpus:
     return Corpus([path])
 
 
-def test_it_learns_what_stands_where(corpus):
-    trained = train_context2vec(corpus, SETTINGS)
+def test_it_learns_what_stands_where(corpus, recorded_progress):
+    trained = train_context2vec(corpus, SETTINGS, progress=recorded_progress)
+    recorded_progress.require_stages(counting_words="bytes", training="tokens")
     assert trained.losses[-1] < 0.5 * trained.losses[0]
     assert (trained.num_sentences, trained.num_tokens) == (120, 60 * 5 + 60 * 4)
     encoder = Context2VecEncoder(Context2VecModel(trained.words, trained.network.sizes, trained.tensors()))

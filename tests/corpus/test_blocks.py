@@ -49,7 +49,7 @@ def test_packed_files_have_the_blocks_of_plain_ones_and_progress_is_theirs(tmp_p
     (tmp_path / "packed.gz").write_bytes(gzip.compress(content))
     told = []
     plain = [block.content for block in read_blocks(tmp_path / "plain", "line", size=500)]
-    packed = [block.content for block in read_blocks(tmp_path / "packed.gz", "line", size=500, on_progress=told.append)]
+    packed = [block.content for block in read_blocks(tmp_path / "packed.gz", "line", size=500, on_bytes=told.append)]
     assert plain == packed
     assert sum(told) == (tmp_path / "packed.gz").stat().st_size
 

@@ -3,7 +3,9 @@
 import hashlib
 import json
 import lzma
+import os
 import shutil
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -280,11 +282,22 @@ def test_a_failure_in_the_middle_leaves_the_old_data_and_nothing_else(tmp_path, 
     assert restored(TrainingData.open(tmp_path / "data"), "train") == sentences(TRAIN)
 
 
-def test_progress_ends_at_the_size_of_all_files(tmp_path, train, valid):
-    told = []
-    prepare([train], tmp_path / "data", valid=[valid], progress=lambda done, total: told.append((done, total)))
-    size = train.stat().st_size + valid.stat().st_size
-    assert told[-1] == (size, size)
+def test_progress_counts_the_bytes_of_all_files_and_then_their_parts(tmp_path, train, valid, recorded_progress):
+    prepare([train], tmp_path / "data", valid=[valid], progress=recorded_progress)
+    recorded_progress.require_stages(reading="bytes", counting_words="parts", writing_shards="parts")
+    assert recorded_progress.stages["reading"][-1][0] == train.stat().st_size + valid.stat().st_size
+
+
+def test_of_a_stream_the_bytes_are_counted_too(tmp_path, train, recorded_progress):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(train.read_bytes()))
+    writer.start()
+    prepare([pipe], tmp_path / "data", progress=recorded_progress)
+    writer.join()
+    recorded_progress.require_stages(reading="bytes", counting_words="parts", writing_shards="parts")
+    assert recorded_progress.stages["reading"][0] == (0, None)
+    assert recorded_progress.stages["reading"][-1][0] == train.stat().st_size
 
 
 def test_a_folder_that_is_no_prepared_data_is_refused(tmp_path):

@@ -177,7 +177,7 @@ def test_large_binary_files_are_found_out_and_read_over_block_ends(tmp_path):
     vectors = np.random.default_rng(1).normal(size=(6000, 50)).astype(np.float32)
     path = written(tmp_path, binary(words, vectors))
     progress = []
-    found = read_static_vectors(path, on_progress=progress.append)
+    found = read_static_vectors(path, on_bytes=progress.append)
     assert list(found.words) == words
     np.testing.assert_array_equal(found.vectors, vectors)
     assert sum(progress) == path.stat().st_size

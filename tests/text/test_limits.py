@@ -100,7 +100,7 @@ def test_a_pipe_is_read_once_like_standard_input(tmp_path):
     writer.start()
     told: list[int] = []
     assert is_stream(fifo)
-    assert len(list(read_sentences(fifo, on_progress=told.append))) == 5000
+    assert len(list(read_sentences(fifo, on_bytes=told.append))) == 5000
     writer.join()
     assert told == []
 

@@ -188,7 +188,7 @@ def _first(sentences, number):
 def test_progress_adds_up_to_the_size_of_the_file(tmp_path):
     path = written(tmp_path, gzip.compress(b"".join(b"%d\n" % number for number in range(10_000))), "text.gz")
     told = []
-    assert len(list(read_sentences(path, on_progress=told.append))) == 10_000
+    assert len(list(read_sentences(path, on_bytes=told.append))) == 10_000
     assert len(told) > 1
     assert sum(told) == path.stat().st_size
 

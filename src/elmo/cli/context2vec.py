@@ -10,7 +10,6 @@ import tyro
 
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
-from elmo.cli.progress_bars import ProgressBars
 from elmo.cli.training_text import TrainingText, report_bad_lines
 from elmo.context2vec.settings import Context2VecSettings
 
@@ -50,11 +49,8 @@ def main(argv: list[str]) -> int:
 
     corpus = arguments.text.corpus(arguments.texts, arguments.output)
     # The name is refused before the work, not after it.
-    with (
-        new_folder(arguments.output, size=0, force=arguments.force, replaceable=FILES) as unfinished,
-        ProgressBars(arguments.quiet) as bars,
-    ):
-        trained = train_context2vec(corpus, arguments.recipe, on_progress=bars.show)
+    with new_folder(arguments.output, size=0, force=arguments.force, replaceable=FILES) as unfinished:
+        trained = train_context2vec(corpus, arguments.recipe, progress=not arguments.quiet)
         settings = dataclasses.asdict(arguments.recipe)
         comments = [f"{name} {value}" for name, value in settings.items()]
         write(unfinished, trained.words, trained.network.sizes, trained.tensors(), comments)

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
-from tqdm import tqdm
 
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
-from elmo.corpus.prepare import OnProgress, prepare
+from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.errors import ElmoError, TextError, paths_count_from
 from elmo.process.stop_flag import stop_flag
@@ -56,8 +55,7 @@ def main(argv: list[str]) -> int:
     arguments = parsed(Arguments, argv, "prepare")
     settings = replace(arguments.settings, vocabulary=_vocabulary_file(arguments.settings.vocabulary))
     _warn_of_raw_text(arguments.texts, settings)
-    bar = tqdm(unit="B", unit_scale=True, desc="reading", disable=arguments.quiet, file=sys.stderr)
-    with bar, stop_flag() as flag:
+    with stop_flag() as flag:
         report = prepare(
             arguments.texts,
             arguments.output,
@@ -67,7 +65,7 @@ def main(argv: list[str]) -> int:
             workers=arguments.workers,
             resume=arguments.resume,
             force=arguments.force,
-            progress=_shown_by(bar),
+            progress=not arguments.quiet,
             stop_flag=flag,
         )
     num_bad = _report_problems(report)
@@ -106,14 +104,6 @@ def _vocabulary_file(given: str | None) -> str | None:
             "Name the file of its words, one per line."
         )
     return str(folder / VOCABULARY_FILE)
-
-
-def _shown_by(bar: tqdm) -> OnProgress:
-    def show(done: int, total: int) -> None:
-        bar.total = total or None
-        bar.update(done - bar.n)
-
-    return show
 
 
 def _report_problems(report: dict[str, Any]) -> int:

@@ -9,7 +9,6 @@ from typing import Annotated
 import tyro
 
 from elmo.cli.arguments import parsed
-from elmo.cli.progress_bars import ProgressBars
 from elmo.cli.training_text import TrainingText, report_bad_lines
 from elmo.static.training.settings import StaticSettings
 
@@ -45,8 +44,10 @@ def main(argv: list[str]) -> int:
 
     corpus = arguments.text.corpus(arguments.texts, arguments.output)
     # The name is refused before the work, not after it.
-    with new_file(arguments.output, size=0, force=arguments.force) as unfinished, ProgressBars(arguments.quiet) as bars:
-        trained = train_static_vectors(corpus, arguments.recipe, workers=arguments.workers, on_progress=bars.show)
+    with new_file(arguments.output, size=0, force=arguments.force) as unfinished:
+        trained = train_static_vectors(
+            corpus, arguments.recipe, workers=arguments.workers, progress=not arguments.quiet
+        )
         write_static_vectors(unfinished, trained.static.words, trained.static.vectors)
     code = report_bad_lines(corpus)
     report = {

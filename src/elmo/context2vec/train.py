@@ -15,8 +15,9 @@ from torch import nn
 from elmo.context2vec.network import UNKNOWN_ID, Context2Vec, negative_sampling_loss
 from elmo.context2vec.settings import Context2VecSettings
 from elmo.errors import ConfigError, TextError
+from elmo.process.progress.report import Count, Progress, following
 from elmo.shapes import Float, Int
-from elmo.static.training.corpus import Corpus, OnProgress, count_words
+from elmo.static.training.corpus import Corpus, count_words
 from elmo.weights.context2vec.layout import SPECIAL_WORDS, Sizes
 
 _POWER = 0.75
@@ -62,21 +63,23 @@ class NumberedText:
 
 
 def train_context2vec(
-    corpus: Corpus, settings: Context2VecSettings, *, on_progress: OnProgress = lambda *_: None
+    corpus: Corpus, settings: Context2VecSettings, *, progress: Progress | bool = False
 ) -> TrainedContext2Vec:
     """Counts the words and trains the network.
 
+    `progress`: receives the bytes that are read and the tokens that are trained on; True: bars on stderr.
     Raises TextError for a text without sentences of fitting length, ConfigError if the training diverges.
     """
     begun = time.perf_counter()
     corpus.lower_case = settings.lower_case
-    counts, _ = count_words(corpus, settings.min_count, 0, on_progress)
-    counts = {word: count for word, count in counts.items() if word not in SPECIAL_WORDS}
-    words = (*SPECIAL_WORDS, *counts)
-    text = numbered(corpus, words, settings.longest)
-    torch.manual_seed(settings.seed)
-    network = Context2Vec(Sizes(len(words), settings.unit, settings.deep))
-    losses = tuple(_trained(network, text, settings, on_progress))
+    with following(progress) as reported:
+        counts, _ = count_words(corpus, settings.min_count, 0, reported)
+        counts = {word: count for word, count in counts.items() if word not in SPECIAL_WORDS}
+        words = (*SPECIAL_WORDS, *counts)
+        text = numbered(corpus, words, settings.longest)
+        torch.manual_seed(settings.seed)
+        network = Context2Vec(Sizes(len(words), settings.unit, settings.deep))
+        losses = tuple(_trained(network, text, settings, reported))
     num_tokens = len(text.word_ids)
     return TrainedContext2Vec(network.eval(), words, losses, len(text.lengths), num_tokens, time.perf_counter() - begun)
 
@@ -103,14 +106,14 @@ def negative_probabilities(word_ids: Int[np.ndarray, " tokens"], num_words: int)
 
 
 def _trained(
-    network: Context2Vec, text: NumberedText, settings: Context2VecSettings, on_progress: OnProgress
+    network: Context2Vec, text: NumberedText, settings: Context2VecSettings, progress: Progress
 ) -> Iterator[float]:
     """Nats per token of each epoch."""
     random = np.random.default_rng(settings.seed)
     chances = np.cumsum(negative_probabilities(text.word_ids, network.sizes.num_words))
     parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
     optimizer = torch.optim.Adam(parameters, lr=settings.learning_rate, fused=True)
-    done, total = 0, settings.epochs * len(text.word_ids)
+    trained = Count(progress, "training", settings.epochs * len(text.word_ids), "tokens")
     for _ in range(settings.epochs):
         nats = 0.0
         for batch in text.batches(settings.batch_sentences, random):
@@ -122,8 +125,7 @@ def _trained(
             nn.utils.clip_grad_norm_(parameters, settings.clip_norm)
             optimizer.step()
             nats += _finite(loss.item())
-            done += batch.size
-            on_progress("training", done, total)
+            trained.add(batch.size)
         yield nats / len(text.word_ids)
 
 

@@ -53,13 +53,13 @@ def read_blocks(
     *,
     size: int = BLOCK_BYTES,
     has_header: bool = False,
-    on_progress: Callable[[int], None] | None = None,
+    on_bytes: Callable[[int], object] | None = None,
 ) -> Iterator[Block]:
     """The blocks of a file, packed or not, each a little over `size` bytes; none if it is empty.
 
     `border`: what a block ends with; where no blank line or record's end comes for long it is a line end after all.
     `has_header`: whether the first line names columns, which later blocks have to know too.
-    `on_progress`: called with the bytes of the file (as it lies on the disk) read since the last call.
+    `on_bytes`: called with the bytes of the file (as it lies on the disk) or stream read since the last call.
     Raises TextError if the file is damaged or over a limit of `elmo.text.limits`.
     """
     line, seen, header = 1, 0, b""
@@ -76,9 +76,10 @@ def read_blocks(
                 if has_header and line == 1:
                     header = piece.partition(b"\n")[0]
                 line += piece.count(b"\n")
-                if on_progress is not None and raw.seekable():
-                    on_progress(raw.tell() - seen)
-                    seen = raw.tell()
+                if on_bytes is not None:
+                    read = raw.tell() if raw.seekable() else unpacked
+                    on_bytes(read - seen)
+                    seen = read
     except DAMAGED as error:
         raise unreadable(path, line - 1, error) from None
 

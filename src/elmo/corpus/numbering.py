@@ -4,7 +4,7 @@ Two walks over the parts: the first counts, the second writes. Both hold one par
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import numpy as np
 from elmo.corpus.block_reader import BAD_LINES_LISTED
 from elmo.corpus.parts import Part, WordNumbers
 from elmo.corpus.shards import BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE, offsets_path, tokens_path
-from elmo.corpus.splitting import PartedText, Piece, TextFile
+from elmo.corpus.splitting import Piece, PlacedPart, TextFile
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
 
 
@@ -71,8 +71,8 @@ class NumberedCorpus:
         return np.concatenate([np.array(boundaries), rest[np.argsort(-counts[rest], kind="stable")]])
 
 
-def count_corpus(text: PartedText, names: Sequence[str], check: Callable[[], None]) -> NumberedCorpus:
-    """Numbers and counts all words of `text`, whose splits are called `names`. `check` may raise to stop."""
+def count_corpus(text: Iterable[PlacedPart], names: Sequence[str], check: Callable[[], None]) -> NumberedCorpus:
+    """Numbers and counts all words of a text's parts; its splits are called `names`. `check` may raise to stop."""
     numbers = WordNumbers({BEGIN_SENTENCE: BEGIN_SENTENCE_TYPE, END_SENTENCE: END_SENTENCE_TYPE})
     corpus = NumberedCorpus({name: NumberedSplit(name) for name in names}, numbers, [])
     for file, part, pieces in text:
@@ -88,7 +88,7 @@ def count_corpus(text: PartedText, names: Sequence[str], check: Callable[[], Non
 
 
 def write_shards(
-    text: PartedText,
+    text: Iterable[PlacedPart],
     corpus: NumberedCorpus,
     order: np.ndarray,
     folder: Path,

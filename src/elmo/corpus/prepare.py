@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,10 +36,11 @@ from elmo.corpus.shards import (
     VOCABULARY_FILE,
     is_file_of_data,
 )
-from elmo.corpus.splitting import TEST, TRAIN, VALID, PartedText, TextFile
+from elmo.corpus.splitting import TEST, TRAIN, VALID, PartedText, PlacedPart, TextFile
 from elmo.corpus.work_folder import WorkFolder
 from elmo.disk.atomic import new_folder
 from elmo.errors import ConfigError, ElmoError, Interrupted, OutputError, TextError
+from elmo.process.progress.report import Count, Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested
 from elmo.text.characters import CharacterMap
 from elmo.text.text_file import is_packed, text_name
@@ -50,8 +51,6 @@ from elmo.version import __version__
 _PACKED_RATIO = 4
 _ROWS_AT_ONCE = 65_536
 _FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
-
-OnProgress = Callable[[int, int], None]
 
 
 def prepare(
@@ -64,7 +63,7 @@ def prepare(
     workers: int = 1,
     resume: bool = False,
     force: bool = False,
-    progress: OnProgress | None = None,
+    progress: Progress | bool = False,
     stop_flag: StopFlag | None = None,
 ) -> dict[str, Any]:
     """Makes prepared data in `folder` from text files; returns the report, as in data.json.
@@ -72,7 +71,8 @@ def prepare(
     The vocabulary is that of the training text (`texts`). `valid` and `test`: held-out texts, prepared with the same
     vocabulary. Blank and skipped lines are left out and counted. `workers`: processes; the result doesn't depend on it.
     `resume`: continue what a killed run left in `FOLDER.partial/`. `force`: replace prepared data in `folder`, and
-    start again if a run was killed. `progress(done, total)` is called now and then with the bytes of all files.
+    start again if a run was killed. `progress`: receives the bytes that are read, and the parts of the text that are
+    counted and written; True: bars on stderr.
     Memory: one shard (8 bytes per token), a few megabytes for each worker, the longest line, and the distinct words.
     Raises ConfigError for impossible settings, TextError for texts that can't be read or have no token, OutputError if
     `folder` may not be replaced or the disk is full, Interrupted if `stop_flag` was raised (resumable). In all cases
@@ -81,8 +81,10 @@ def prepare(
     splits = {TRAIN: list(texts), VALID: list(valid), TEST: list(test)}
     settings = settings or CorpusSettings()
     settings.check(splits, workers)
-    run = _Run({name: files for name, files in splits.items() if files}, settings, workers, stop_flag, progress)
-    return run.make(Path(os.path.abspath(folder)), resume=resume, force=force)  # noqa: PTH100 - as in atomic.py
+    splits = {name: files for name, files in splits.items() if files}
+    with following(progress) as reported:
+        run = _Run(splits, settings, workers, stop_flag, reported)
+        return run.make(Path(os.path.abspath(folder)), resume=resume, force=force)  # noqa: PTH100 - as in atomic.py
 
 
 @dataclass
@@ -93,7 +95,7 @@ class _Run:
     settings: CorpusSettings
     workers: int
     stop_flag: StopFlag | None
-    progress: OnProgress | None
+    progress: Progress
 
     def make(self, folder: Path, *, resume: bool, force: bool) -> dict[str, Any]:
         """Makes the data; returns the report."""
@@ -115,7 +117,7 @@ class _Run:
         with _explained(work, folder):
             files, num_parts = self._make_parts(work)
             text = PartedText(files, num_parts, work.load, self.settings.valid_share or 0.0)
-            corpus = count_corpus(text, self._names(), self._check)
+            corpus = count_corpus(self._each_part(text, "counting words"), self._names(), self._check)
             if self.settings.documents == "file":
                 for name, split in corpus.splits.items():
                     split.documents = sum(file.split == name for file in files)
@@ -143,7 +145,7 @@ class _Run:
 
     def _make_parts(self, work: WorkFolder) -> tuple[list[TextFile], int]:
         """Has all parts in `work`; the files, and the number of parts."""
-        progress = _Progress(self.splits, self.progress)
+        read = Count(self.progress, "reading", _bytes_on_disk(self.splits), "bytes")
         files: list[TextFile] = []
         index = 0
         with part_makers(self.workers, self._check, work.held_files) as maker:
@@ -152,7 +154,7 @@ class _Run:
                     recipe = self.settings.recipe(path, for_training=split == TRAIN)
                     files.append(self._text_file(len(files), path, split, index))
                     blocks = read_blocks(
-                        path, recipe.border, size=BLOCK_BYTES, has_header=recipe.has_header, on_progress=progress
+                        path, recipe.border, size=BLOCK_BYTES, has_header=recipe.has_header, on_bytes=read.add
                     )
                     for block in blocks:
                         self._check()
@@ -160,7 +162,11 @@ class _Run:
                             maker.submit(block, recipe, work.part_path(index))
                         index += 1
             maker.finish()
+        read.finish()
         return files, index
+
+    def _each_part(self, text: PartedText, what: str) -> Iterator[PlacedPart]:
+        return Count(self.progress, what, text.num_parts, "parts").each(text)
 
     def _text_file(self, number: int, path: Path | str, split: str, first_part: int) -> TextFile:
         share = self.settings.valid_share if split == TRAIN else None
@@ -191,7 +197,8 @@ class _Run:
     ) -> dict[str, Any]:
         """Writes all files but the report, and gives the figures for it."""
         order = corpus.frequency_order(TRAIN)
-        write_shards(text, corpus, order, folder, self.settings.tokens_per_shard, self._check)
+        parts = self._each_part(text, "writing shards")
+        write_shards(parts, corpus, order, folder, self.settings.tokens_per_shard, self._check)
         words = list(corpus.numbers)
         words = [words[number] for number in order.tolist()]
         counts = {name: split.counts(len(words))[order] for name, split in corpus.splits.items()}
@@ -224,23 +231,15 @@ def _regular_files(splits: Splits) -> list[Path]:
     return [Path(file) for files in splits.values() for file in files if Path(file).is_file()]
 
 
+def _bytes_on_disk(splits: Splits) -> int | None:
+    """Of all files; None if some are streams."""
+    files = _regular_files(splits)
+    return sum(file.stat().st_size for file in files) if len(files) == sum(map(len, splits.values())) else None
+
+
 def _expected_bytes(splits: Splits) -> int:
     """About as many as the unpacked text has."""
     return sum(file.stat().st_size * (_PACKED_RATIO if is_packed(file) else 1) for file in _regular_files(splits))
-
-
-class _Progress:
-    """Bytes read of all files."""
-
-    def __init__(self, splits: Splits, report: OnProgress | None) -> None:
-        self.total = sum(file.stat().st_size for file in _regular_files(splits))
-        self.done = 0
-        self.report = report
-
-    def __call__(self, more: int) -> None:
-        self.done += more
-        if self.report is not None:
-            self.report(self.done, self.total)
 
 
 @contextlib.contextmanager

@@ -39,6 +39,10 @@ class Piece:
     """How many begin here; 0 where documents aren't recorded"""
 
 
+PlacedPart = tuple[TextFile, Part, list[Piece]]
+"""A part, the file it is from, and what each split gets of it."""
+
+
 class PartedText:
     """The parts of all files in order, each with what goes where. It can be gone through again and again."""
 
@@ -47,13 +51,14 @@ class PartedText:
     ) -> None:
         """`valid_share`: the share of the documents that is held out, in files of which some are."""
         self.files = files
+        self.num_parts = num_parts
         self._load = load
         self._valid_share = valid_share
         ends = [*(file.first_part for file in files[1:]), num_parts]
         self._ranges = [range(file.first_part, end) for file, end in zip(files, ends, strict=True)]
         self._edges = self._joined()
 
-    def __iter__(self) -> Iterator[tuple[TextFile, Part, list[Piece]]]:
+    def __iter__(self) -> Iterator[PlacedPart]:
         for file, indices in zip(self.files, self._ranges, strict=True):
             for index in indices:
                 part = self._load(index)

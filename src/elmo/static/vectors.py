@@ -21,7 +21,7 @@ from elmo.text.text_file import DAMAGED, STDIN, check_is_text_file, opened
 VectorFormat = Literal["auto", "text", "binary"]
 OnBadRow = Literal["strict", "skip"]
 
-_PROGRESS_EVERY = 4096
+_ROWS_BETWEEN_REPORTS = 4096
 # What a fastText model (not its vectors) begins with. Source: fastText `fasttext.cc`, FASTTEXT_FILEFORMAT_MAGIC_INT32.
 _FASTTEXT_MODEL = (793712314).to_bytes(4, "little")
 # The longest first line that is looked at: 2,000 numbers of 20 characters and a word.
@@ -84,7 +84,7 @@ def read_static_vectors(
     format: VectorFormat = "auto",
     errors: OnBadRow = "strict",
     on_bad_row: Callable[[str], None] | None = None,
-    on_progress: Callable[[int], None] | None = None,
+    on_bytes: Callable[[int], object] | None = None,
 ) -> StaticVectors:
     """The vectors of a file in any of the layouts above, packed (.gz, .xz, .bz2, .zst) or not.
 
@@ -93,7 +93,7 @@ def read_static_vectors(
     parsed and takes no memory, so the file may be larger than memory. `format`: "auto" goes by the content.
     `errors`: what a row that can't be used does. "strict" raises; "skip" leaves it out and calls
     `on_bad_row(message)`; of a word given twice, the first row is kept.
-    `on_progress`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
+    `on_bytes`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
     Raises TextError, with file and line (binary: byte), if the file is missing, damaged or no such file, a row has
     other than dim numbers or one that isn't finite, a word is not UTF-8 or stands twice, or the first line's count is
     wrong; ConfigError for an unknown `format` or `errors`.
@@ -110,7 +110,7 @@ def read_static_vectors(
     try:
         with opened(path) as (raw, content):
             dim, rows = _rows(path, content, wanted, max_words, format, bad_row)
-            return _collected(dim, _watched(rows, raw, on_progress), bad_row)
+            return _collected(dim, _watched(rows, raw, on_bytes), bad_row)
     except DAMAGED as error:
         raise TextError(
             f"{path}: can't be read to its end: {error}. It is cut off, damaged or not yours to read. Check its "
@@ -177,15 +177,15 @@ def _is_text(line: bytes) -> bool:
     return count >= (0.9 if len(numbers) == 64 else 1) * len(numbers)
 
 
-def _watched(rows: Iterator[Row], raw: BinaryIO, on_progress: Callable[[int], None] | None) -> Iterator[Row]:
+def _watched(rows: Iterator[Row], raw: BinaryIO, on_bytes: Callable[[int], object] | None) -> Iterator[Row]:
     seen = 0
     for number, row in enumerate(rows):
         yield row
-        if on_progress and number % _PROGRESS_EVERY == 0:
-            on_progress(raw.tell() - seen)
+        if on_bytes and number % _ROWS_BETWEEN_REPORTS == 0:
+            on_bytes(raw.tell() - seen)
             seen = raw.tell()
-    if on_progress:
-        on_progress(raw.tell() - seen)
+    if on_bytes:
+        on_bytes(raw.tell() - seen)
 
 
 def _collected(dim: int, rows: Iterator[Row], bad_row: Callable[[str], None] | None) -> StaticVectors:

@@ -23,7 +23,7 @@ from elmo.text.text_file import (
 Tokenize = Callable[[str], list[str]]
 OnBadText = Literal["strict", "skip"]
 
-_PROGRESS_EVERY = 4096
+_LINES_BETWEEN_REPORTS = 4096
 
 
 def read_sentences(
@@ -34,7 +34,7 @@ def read_sentences(
     tokenize: Tokenize = str.split,
     on_bad_line: BadLine | None = None,
     require_content: bool = False,
-    on_progress: Callable[[int], None] | None = None,
+    on_bytes: Callable[[int], object] | None = None,
     format: FormatChoice = "auto",
     field: str = "text",
     advice: str = "",
@@ -52,7 +52,7 @@ def read_sentences(
     `require_content`: whether a file without a single line is an error.
     `advice`: the next step that the message about a line that can't be decoded names (empty: another encoding, or to
     skip such lines).
-    `on_progress`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
+    `on_bytes`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
     Raises TextError if the file is missing, a folder, a device, damaged, not in `encoding` or `format`, or over a limit
     of `elmo.text.limits`; ConfigError for an encoding that doesn't exist or doesn't end lines with the byte 0x0A.
     """
@@ -62,7 +62,7 @@ def read_sentences(
         errors=errors,
         on_bad_line=on_bad_line,
         require_content=require_content,
-        on_progress=on_progress,
+        on_bytes=on_bytes,
         format=format,
         field=field,
         advice=advice,
@@ -77,7 +77,7 @@ def read_rows(
     errors: OnBadText = "strict",
     on_bad_line: BadLine | None = None,
     require_content: bool = False,
-    on_progress: Callable[[int], None] | None = None,
+    on_bytes: Callable[[int], object] | None = None,
     format: FormatChoice = "auto",
     field: str = "text",
     advice: str = "",
@@ -93,7 +93,7 @@ def read_rows(
     known_format = format_of(path, format)
     bad_line = None if errors == "strict" else (on_bad_line or _ignore)
     name = text_name(path)
-    content = _lines(path, on_progress, require_content)
+    content = _lines(path, on_bytes, require_content)
     lines = decoded(content, name, codec, bad_line, instead=bad_line_of(known_format), advice=advice)
     return _numbered_rows(lines, known_format, name, field, bad_line)
 
@@ -111,20 +111,20 @@ def _ignore(number: int, message: str) -> None:
     pass
 
 
-def _lines(path: Path | str, on_progress: Callable[[int], None] | None, require_content: bool) -> Iterator[bytes]:
+def _lines(path: Path | str, on_bytes: Callable[[int], object] | None, require_content: bool) -> Iterator[bytes]:
     number = 0
     try:
         with opened(path) as (raw, content):
             seen = 0
-            on_progress = on_progress if raw.seekable() else None
+            on_bytes = on_bytes if raw.seekable() else None
             lines = limited_lines(content, text_name(path), raw if is_packed(path) else None)
             for number, line in enumerate(lines, start=1):  # noqa: B007 (the last number is used below)
                 yield line
-                if on_progress and number % _PROGRESS_EVERY == 0:
-                    on_progress(raw.tell() - seen)
+                if on_bytes and number % _LINES_BETWEEN_REPORTS == 0:
+                    on_bytes(raw.tell() - seen)
                     seen = raw.tell()
-            if on_progress:
-                on_progress(raw.tell() - seen)
+            if on_bytes:
+                on_bytes(raw.tell() - seen)
     except DAMAGED as error:
         raise unreadable(path, number, error) from None
     if require_content and number == 0:

@@ -11,39 +11,6 @@ from elmo.process.progress.drawing import drawn_on
 from elmo.process.progress.lines import ProgressLines
 
 
-class Terminal(io.StringIO):
-    """Applies carriage returns and line feeds as a terminal does; tqdm's other codes move between lines."""
-
-    def isatty(self):
-        return True
-
-    @property
-    def screen(self):
-        """The lines that can be read now, without blanks at their ends."""
-        rows, row, column = [[]], 0, 0
-        for part in re.findall(r"\x1b\[A|\r|\n|[^\x1b\r\n]", self.getvalue()):
-            if part == "\x1b[A":
-                row -= 1
-            elif part == "\r":
-                column = 0
-            elif part == "\n":
-                row, column = row + 1, 0
-                rows += [[]] if row == len(rows) else []
-            else:
-                rows[row] += " " * (column + 1 - len(rows[row]))
-                rows[row][column] = part
-                column += 1
-        return ["".join(one).rstrip() for one in rows]
-
-
-@pytest.fixture
-def terminal(monkeypatch) -> Terminal:
-    """Everything is drawn at once, and stays however short it was."""
-    monkeypatch.setattr(bars, "_UNSEEN", 0)
-    monkeypatch.setattr(bars, "_SHORT", 0)
-    return Terminal()
-
-
 def moved_on(progress, what, done, total, unit, note=""):
     """A report that is surely drawn: tqdm leaves out those that come too fast."""
     time.sleep(0.11)
@@ -102,8 +69,8 @@ def test_an_error_leaves_a_whole_line_and_the_cursor_below_it(terminal):
     assert terminal.screen[0].count("training") == 1
 
 
-def test_what_is_done_in_a_moment_is_not_drawn():
-    terminal = Terminal()
+def test_what_is_done_in_a_moment_is_not_drawn(terminal, monkeypatch):
+    monkeypatch.setattr(bars, "_UNSEEN", 0.5)
     with drawn_on(terminal) as progress:
         for done in range(101):
             progress.show("reading", done, 100, "bytes")
@@ -119,10 +86,9 @@ def test_on_anything_but_a_terminal_there_are_lines():
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), ValueError("I/O operation on closed file")])
-@pytest.mark.parametrize("kind", [io.StringIO, Terminal])
-def test_a_stream_that_breaks_does_not_end_the_operation(kind, error, monkeypatch):
-    stream = kind()
-    monkeypatch.setattr(bars, "_UNSEEN", 0)
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_stream_that_breaks_does_not_end_the_operation(is_terminal, error, terminal, monkeypatch):
+    stream = terminal if is_terminal else io.StringIO()
     with drawn_on(stream) as progress:
         progress.show("training", 0, 10, "steps")
         monkeypatch.setattr(stream, "write", lambda text: (_ for _ in ()).throw(error))

@@ -52,16 +52,16 @@ class TextSource:
     def rows(
         self,
         on_bad_line: Callable[[int, str], None] | None = None,
-        on_progress: Callable[[int], None] | None = None,
+        on_bytes: Callable[[int], object] | None = None,
     ) -> Iterator[PlacedSentence]:
-        """The rows of this run. `on_bad_line(line, message)`, `on_progress(bytes)`: as in `read_sentences`."""
+        """The rows of this run. `on_bad_line(line, message)`, `on_bytes(bytes)`: as in `read_sentences`."""
         found = placed_sentences(
             self.paths,
             self.reading,
             tokenize=self.tokenize,
             on_bad_line=on_bad_line,
             require_content=True,
-            on_progress=on_progress,
+            on_bytes=on_bytes,
         )
         return islice(found, self.first, self.stop)
 

@@ -7,6 +7,7 @@ from typing import Any, TextIO
 from tqdm import tqdm
 
 from elmo.process.progress.report import Progress
+from elmo.process.progress.stream import LossyStream
 from elmo.process.progress.texts import amount, speed
 
 # Seconds: what is done sooner needs no bar, and a bar that was there for a moment only shall not stay.
@@ -25,14 +26,18 @@ class _Bar(tqdm):
         facts = super().format_dict
         elapsed = facts["elapsed"]
         rate = facts["rate"] or ((self.n - self.initial) / elapsed if elapsed else None)
-        return facts | {"amount": amount(self.n, self.total, self.unit), "speed": speed(rate, self.unit) or "?"}
+        return dict(facts) | {"amount": amount(self.n, self.total, self.unit), "speed": speed(rate, self.unit) or "?"}
+
+
+def _form(total: int | None) -> str:
+    return _WITHOUT_TOTAL if total is None else _WITH_TOTAL
 
 
 class ProgressBars(Progress):
     """Draws a bar for each stage that is under way; one in the course of another appears below it."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+        self._stream = LossyStream(stream)
         self._bars: dict[str, _Bar] = {}
         self._lock = threading.RLock()  # a signal handler may report while a report is being drawn
 
@@ -42,7 +47,7 @@ class ProgressBars(Progress):
             bar = self._bars.get(what)
             if bar is None:
                 bar = self._bars[what] = self._new_bar(what, done, total, unit)
-            bar.total, bar.bar_format = total, _WITHOUT_TOTAL if total is None else _WITH_TOTAL
+            bar.total, bar.bar_format = total, _form(total)
             bar.set_postfix_str(note, refresh=False)
             bar.update(done - bar.n)
             if total is not None and done >= total:
@@ -65,6 +70,7 @@ class ProgressBars(Progress):
             total=total,
             initial=done,
             unit=unit,
+            bar_format=_form(total),
             file=self._stream,
             dynamic_ncols=True,
             smoothing=0.05,

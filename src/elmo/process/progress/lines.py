@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from elmo.process.progress.report import Progress
+from elmo.process.progress.stream import LossyStream
 from elmo.process.progress.texts import amount, duration, speed
 
 # A line follows ten seconds after the one before at the earliest, and less and less often: after a tenth of the time
@@ -51,7 +52,7 @@ class ProgressLines(Progress):
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         """`clock`: seconds from any beginning."""
-        self._stream, self._clock = stream, clock
+        self._stream, self._clock = LossyStream(stream), clock
         self._stages: dict[str, _Stage] = {}
         self._began = self._written = clock()
         self._lock = threading.RLock()  # a signal handler may report while a report is being written
@@ -92,4 +93,3 @@ class ProgressLines(Progress):
 
     def _write(self, line: str) -> None:
         self._stream.write(f"{line}\n")
-        self._stream.flush()

@@ -28,7 +28,8 @@ class Progress(Protocol):
 
         `what`: the stage. `total`: None if it is not known. `unit`: what is counted, in the plural: "bytes", "tokens",
         "sentences". `note`: more about the moment, such as the loss. The first report of a stage says where it begins:
-        at 0, or where an earlier run was interrupted. From there `done` never falls.
+        at 0, or where an earlier run was interrupted. From there `done` never falls. A stage that ends early, or whose
+        total was not known, ends with a report whose total is what was done.
         """
 
     def say(self, line: str) -> None:
@@ -59,11 +60,18 @@ class Count:
             self.done += more
             self._progress.show(self._what, self.done, self._total, self._unit)
 
+    def finish(self) -> None:
+        """The stage is over, whether or not the total was reached."""
+        with self._lock:
+            if self.done != self._total:
+                self._progress.show(self._what, self.done, self.done, self._unit)
+
     def each(self, items: Iterable[T]) -> Iterator[T]:
-        """The items; each counts as one unit when the next one is asked for."""
+        """The items; each counts as one unit when the next one is asked for. The stage ends with the last one."""
         for item in items:
             yield item
             self.add()
+        self.finish()
 
 
 @contextmanager

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elmo.errors import ConfigError, TextError
+from elmo.process.progress.report import Count, Progress
 from elmo.text.sentences import OnBadText, Tokenize, read_sentences
 from elmo.text.text_file import STDIN, FormatChoice, check_is_text_file
-
-OnProgress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
 
 
 @dataclass
@@ -45,7 +43,7 @@ class Corpus:
         """Of the files as they lie on the disk."""
         return sum(Path(text).stat().st_size for text in self.texts)
 
-    def sentences(self, on_bytes: Callable[[int], None] | None = None) -> Iterator[list[str]]:
+    def sentences(self, on_bytes: Callable[[int], object] | None = None) -> Iterator[list[str]]:
         """All sentences. `on_bytes`: called with the bytes read since the last call."""
         self.bad_lines = []
         for text in self.texts:
@@ -55,7 +53,7 @@ class Corpus:
                 errors=self.errors,
                 tokenize=self.tokenize,
                 on_bad_line=lambda _, message: self.bad_lines.append(message),
-                on_progress=on_bytes,
+                on_bytes=on_bytes,
                 format=self.format,
                 field=self.field,
             )
@@ -64,20 +62,15 @@ class Corpus:
                     yield [word.lower() for word in sentence] if self.lower_case else sentence
 
 
-def count_words(corpus: Corpus, min_count: int, max_words: int, on_progress: OnProgress) -> tuple[dict[str, int], int]:
+def count_words(corpus: Corpus, min_count: int, max_words: int, progress: Progress) -> tuple[dict[str, int], int]:
     """The words that get vectors, most frequent first, with their counts; and the number of sentences.
 
     Equally frequent words are in their own order. Raises TextError if no word is frequent enough.
     """
     counts: Counter[str] = Counter()
-    total, read, num_sentences = corpus.num_bytes, 0, 0
-
-    def on_bytes(count: int) -> None:
-        nonlocal read
-        read += count
-        on_progress("counting words", read, total)
-
-    for sentence in corpus.sentences(on_bytes):
+    num_sentences = 0
+    read = Count(progress, "counting words", corpus.num_bytes, "bytes")
+    for sentence in corpus.sentences(read.add):
         counts.update(sentence)
         num_sentences += 1
     # An empty token, and one with a space in it, can't stand in the file of vectors.

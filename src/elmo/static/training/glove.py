@@ -14,39 +14,34 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from elmo.errors import ConfigError
+from elmo.process.progress.report import Count, Progress
 from elmo.static.training.cooccurrences import CooccurrenceCounter, Cooccurrences
-from elmo.static.training.corpus import Corpus, OnProgress
+from elmo.static.training.corpus import Corpus
 from elmo.static.training.settings import StaticSettings
 
 _PAIRS_PER_STEP = 1 << 13
 
 
 def count_cooccurrences(
-    corpus: Corpus, counts: dict[str, int], settings: StaticSettings, on_progress: OnProgress
+    corpus: Corpus, counts: dict[str, int], settings: StaticSettings, progress: Progress
 ) -> Cooccurrences:
     """The pairs of `counts`' words in the corpus, numbered in that order."""
     ids = {word: number for number, word in enumerate(counts)}
     counter = CooccurrenceCounter(len(ids), settings.num_window)
-    total, read = corpus.num_bytes, 0
-
-    def on_bytes(count: int) -> None:
-        nonlocal read
-        read += count
-        on_progress("counting pairs", read, total)
-
-    for sentence in corpus.sentences(on_bytes):
+    read = Count(progress, "counting pairs", corpus.num_bytes, "bytes")
+    for sentence in corpus.sentences(read.add):
         counter.add(np.array([ids[word] for word in sentence if word in ids], dtype=np.int64))
     return counter.result()
 
 
-def glove(pairs: Cooccurrences, num_words: int, settings: StaticSettings, on_progress: OnProgress) -> np.ndarray:
+def glove(pairs: Cooccurrences, num_words: int, settings: StaticSettings, progress: Progress) -> np.ndarray:
     """(words, dim) float32. Repeatable on the same machine with the same number of threads.
 
     Raises ConfigError if the training diverges.
     """
     random = np.random.default_rng(settings.seed)
     tables = GloveTables(num_words, settings, random)
-    total = settings.num_epochs * len(pairs.counts)
+    trained = Count(progress, "training", settings.num_epochs * len(pairs.counts), "pairs")
     for epoch in range(settings.num_epochs):
         order = random.permutation(len(pairs.counts))
         for start in range(0, len(order), _PAIRS_PER_STEP):
@@ -60,7 +55,7 @@ def glove(pairs: Cooccurrences, num_words: int, settings: StaticSettings, on_pro
                     f"the loss is {loss} in epoch {epoch + 1}: with a learning rate of {settings.start_rate} the "
                     "training diverges. Choose a smaller --learning-rate."
                 )
-            on_progress("training", epoch * len(order) + start + len(chosen), total)
+            trained.add(len(chosen))
     return tables.vectors()
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from elmo.errors import MissingExtraError
-from elmo.static.training.corpus import Corpus, OnProgress
+from elmo.process.progress.report import Count, Progress
+from elmo.static.training.corpus import Corpus
 from elmo.static.training.settings import StaticSettings
 
 # gensim leaves out what is beyond this many words of a sentence, and says nothing.
@@ -31,7 +32,7 @@ def negative_sampling(
     num_sentences: int,
     settings: StaticSettings,
     workers: int,
-    on_progress: OnProgress,
+    progress: Progress,
 ) -> np.ndarray:
     """(words, dim) float32, in the order of `counts`.
 
@@ -57,9 +58,9 @@ def negative_sampling(
     else:
         model = models.Word2Vec(**options)
     model.build_vocab_from_freq(counts)
-    sentences = _Passes(corpus, settings.num_epochs, on_progress)
+    read = Count(progress, "training", corpus.num_bytes * settings.num_epochs, "bytes")
     # gensim counts words for the learning rate's fall; words without a vector are among those it reads.
-    model.train(corpus_iterable=sentences, total_examples=num_sentences, epochs=settings.num_epochs)
+    model.train(corpus_iterable=_Passes(corpus, read), total_examples=num_sentences, epochs=settings.num_epochs)
     rows = [model.wv.key_to_index[word] for word in counts]
     return np.asarray(model.wv.vectors[rows], dtype=np.float32)
 
@@ -67,19 +68,13 @@ def negative_sampling(
 class _Passes:
     """The corpus, as often as it is asked for."""
 
-    def __init__(self, corpus: Corpus, num_epochs: int, on_progress: OnProgress) -> None:
-        self._corpus = corpus
-        self._read = 0
-        self._total = corpus.num_bytes * num_epochs
-        self._on_progress = on_progress
+    def __init__(self, corpus: Corpus, read: Count) -> None:
+        """`read`: counts the bytes of all passes."""
+        self._corpus, self._read = corpus, read
 
     def __iter__(self) -> Iterator[list[str]]:
-        for sentence in self._corpus.sentences(self._on_bytes):
+        for sentence in self._corpus.sentences(self._read.add):
             if len(sentence) <= _LONGEST:
                 yield sentence
             else:
                 yield from (sentence[start : start + _LONGEST] for start in range(0, len(sentence), _LONGEST))
-
-    def _on_bytes(self, count: int) -> None:
-        self._read += count
-        self._on_progress("training", self._read, self._total)

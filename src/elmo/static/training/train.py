@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from elmo.errors import ConfigError
-from elmo.static.training.corpus import Corpus, OnProgress, count_words
+from elmo.process.progress.report import Progress, following
+from elmo.static.training.corpus import Corpus, count_words
 from elmo.static.training.negative_sampling import negative_sampling, require_gensim
 from elmo.static.training.settings import StaticSettings
 from elmo.static.vectors import StaticVectors
@@ -26,11 +27,12 @@ class TrainedVectors:
 
 
 def train_static_vectors(
-    corpus: Corpus, settings: StaticSettings, *, workers: int = 1, on_progress: OnProgress | None = None
+    corpus: Corpus, settings: StaticSettings, *, workers: int = 1, progress: Progress | bool = False
 ) -> TrainedVectors:
     """Counts the words, and trains a vector for each that is frequent enough.
 
     `workers`: threads of word2vec and fasttext; with more than one the vectors differ from run to run.
+    `progress`: receives the bytes that are read and, for GloVe, the pairs that are trained on; True: bars on stderr.
     Raises MissingExtraError without gensim (word2vec, fasttext); TextError if no word is frequent enough.
     """
     if not 1 <= workers <= _MOST_THREADS:
@@ -38,13 +40,13 @@ def train_static_vectors(
     if settings.kind != "glove":
         require_gensim(settings.kind)  # before a long count
     begun = time.perf_counter()
-    tell = on_progress or _ignore
     corpus.lower_case = settings.lower_case
-    counts, num_sentences = count_words(corpus, settings.min_count, settings.max_words, tell)
-    if settings.kind == "glove":
-        vectors = _glove(corpus, counts, settings, tell)
-    else:
-        vectors = negative_sampling(corpus, counts, num_sentences, settings, workers, tell)
+    with following(progress) as reported:
+        counts, num_sentences = count_words(corpus, settings.min_count, settings.max_words, reported)
+        if settings.kind == "glove":
+            vectors = _glove(corpus, counts, settings, reported)
+        else:
+            vectors = negative_sampling(corpus, counts, num_sentences, settings, workers, reported)
     if not np.isfinite(vectors).all():
         raise ConfigError(
             f"some vectors are not finite: with a learning rate of {settings.start_rate} the training diverges. "
@@ -54,12 +56,8 @@ def train_static_vectors(
     return TrainedVectors(static, num_sentences, sum(counts.values()), time.perf_counter() - begun)
 
 
-def _glove(corpus: Corpus, counts: dict[str, int], settings: StaticSettings, tell: OnProgress) -> np.ndarray:
+def _glove(corpus: Corpus, counts: dict[str, int], settings: StaticSettings, progress: Progress) -> np.ndarray:
     # Here, since the others need no torch.
     from elmo.static.training.glove import count_cooccurrences, glove
 
-    return glove(count_cooccurrences(corpus, counts, settings, tell), len(counts), settings, tell)
-
-
-def _ignore(what: str, done: int, total: int) -> None:
-    pass
+    return glove(count_cooccurrences(corpus, counts, settings, progress), len(counts), settings, progress)

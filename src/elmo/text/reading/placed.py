@@ -61,7 +61,7 @@ def placed_sentences(
     tokenize: Tokenize | None = None,
     on_bad_line: OnSkipped | None = None,
     require_content: bool = False,
-    on_progress: Callable[[int], None] | None = None,
+    on_bytes: Callable[[int], object] | None = None,
 ) -> Iterator[PlacedSentence]:
     """The sentences of some files, in constant memory.
 
@@ -70,9 +70,7 @@ def placed_sentences(
     `tokenize`: instead of the function of `reading.tokenizer`. The others, and the errors, are those of
     `read_sentences`; a tokenizer that fails is a TextError that names file and line.
     """
-    rows = placed_rows(
-        paths, reading, on_bad_line=on_bad_line, require_content=require_content, on_progress=on_progress
-    )
+    rows = placed_rows(paths, reading, on_bad_line=on_bad_line, require_content=require_content, on_bytes=on_bytes)
     return sentences_of(rows, reading, tokenize)
 
 
@@ -82,7 +80,7 @@ def placed_rows(
     *,
     on_bad_line: OnSkipped | None = None,
     require_content: bool = False,
-    on_progress: Callable[[int], None] | None = None,
+    on_bytes: Callable[[int], object] | None = None,
 ) -> Iterator[PlacedRow]:
     """The rows of some files: what `sentences_of` makes into sentences. Parameters as in `placed_sentences`."""
     is_bad = False
@@ -100,7 +98,7 @@ def placed_rows(
             errors=reading.errors,
             on_bad_line=note,
             require_content=require_content,
-            on_progress=on_progress,
+            on_bytes=on_bytes,
             format=reading.format,
             field=reading.field,
         )
