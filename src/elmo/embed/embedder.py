@@ -156,7 +156,7 @@ class Embedder:
         place = device_name(device)
         chosen_type(dtype, place)  # before a large model is read
         is_read = isinstance(model, Checkpoint)
-        checkpoint = model if is_read else formats.read(hub.resolve(model), with_softmax=False)
+        checkpoint = model if is_read else formats.read(hub.resolve(model), with_softmax=False, narrow=True)
         warm_state = checkpoint.warm_state if warm_state is None else warm_state
         if state == "warm" and warm_state is None:
             raise ConfigError(_NO_WARM_STATE)

@@ -3,6 +3,7 @@
     engine          `Engine`: a checkpoint's tensors, laid out once -> token vectors and all layers
     token_encoder   characters and words -> token vectors
     side_by_side    the LSTM layers of both directions, on as many cores as there are
+    held_once       matrices in one form: as given, or as laid out
     turns           sentences of a batch -> rows that read several of them in turn
     ways            which way of sharing a few rows between threads is the fastest
     softmax         outputs of a direction -> log-probabilities of words

@@ -4,7 +4,7 @@ characters, words (types, ...)                        `token_vectors`   -> (type
 token vectors (batch, tokens, projection), lengths    `contextualize`   -> (layers + 1, batch, tokens, dim), new state
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,8 @@ from numpy.typing import DTypeLike
 
 from elmo.config import BiLMConfig
 from elmo.engine import tier
-from elmo.engine.network_weights import LSTMSettings, Tensors, layer_weights
+from elmo.engine.held_once import HeldTensors
+from elmo.engine.network_weights import LSTMSettings, layer_weights
 from elmo.engine.side_by_side import Stack, read_side_by_side
 from elmo.engine.token_encoder import TokenEncoder
 from elmo.ops.native.kinds import ComputeType
@@ -61,14 +62,16 @@ class Engine:
     """One biLM, with factors of one type. Any number of threads may call it at once.
 
     `tensors`: by the names in `BiLM.state_dict()`, all float32; or all float64, for which only numpy computes. They
-    must not be changed afterwards. What a call needs is laid out at its first use.
+    must not be changed afterwards. What a call needs is laid out at its first use; the engine then lets go of the
+    matrices that it was given, unless it has rounded them.
     """
 
-    def __init__(self, config: BiLMConfig, tensors: Tensors, dtype: ComputeType = "float32") -> None:
+    def __init__(self, config: BiLMConfig, tensors: Mapping[str, np.ndarray], dtype: ComputeType = "float32") -> None:
         self.config = config
         self.dtype: ComputeType = dtype
-        self.tensors = tensors
-        self.tier = tier.tier_for(dtype, tensors.values())
+        self.tensors = HeldTensors(tensors)
+        """The tensors it was given. An access makes a matrix again that was laid out: 0.1 s for a large one."""
+        self.tier = tier.tier_for(dtype, self.tensors.held.values())
         """What computes: "native" (the C library) or "numpy"."""
         self._encoder: TokenEncoder | None = None
         self._stacks: list[Stack] | None = None
@@ -76,7 +79,7 @@ class Engine:
 
     @classmethod
     def from_checkpoint(cls, checkpoint: Checkpoint, dtype: ComputeType = "float32") -> "Engine":
-        """The engine of a checkpoint, on the same memory."""
+        """The engine of a checkpoint, on the same memory until it is laid out."""
         return cls(checkpoint.config, checkpoint.tensors, dtype)
 
     def token_vectors(
@@ -87,7 +90,7 @@ class Engine:
         """The context-insensitive vector of each token, from the ids that the model reads (`TokenMap.ids`)."""
         with self._lock:
             if self._encoder is None:
-                self._encoder = TokenEncoder(self.config, self.tensors, self.dtype)
+                self._encoder = TokenEncoder(self.config, self.tensors.held, self.dtype)
         return self._encoder(characters, words)
 
     def contextualize(
@@ -112,7 +115,8 @@ class Engine:
         config = self.config
         settings = LSTMSettings(config.forget_bias, config.cell_clip, config.projection_clip)
         indices = range(config.num_layers)
-        layers = [tier.layer(layer_weights(self.tensors, direction, index), settings, self.dtype) for index in indices]
+        held = self.tensors.held
+        layers = [tier.layer(layer_weights(held, direction, index), settings, self.dtype) for index in indices]
         skips = [config.skip_connections and index > 0 for index in indices]
         return Stack(layers, skips, direction == "backward")
 

@@ -1,23 +1,26 @@
 """The network's weights as named arrays, by the names in `BiLM.state_dict()`, and parts of them."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from elmo.engine.held_once import Weight
 from elmo.shapes import Float
 
-Tensors = Mapping[str, np.ndarray]
+Tensors = Mapping[str, Weight]
 
 
 class LayerWeights(NamedTuple):
     """One LSTM layer of one direction. Gate rows in the order input i, forget f, output o, candidate j."""
 
-    input_weight: Float[np.ndarray, "gates dim"]
-    recurrent_weight: Float[np.ndarray, "gates projection"]
+    input_weight: Weight
+    """(gates, dim)"""
+    recurrent_weight: Weight
+    """(gates, projection)"""
     bias: Float[np.ndarray, " gates"]
-    projection_weight: Float[np.ndarray, "projection cell"] | None
-    """None: the cell's output is the layer's output."""
+    projection_weight: Weight | None
+    """(projection, cell); None: the cell's output is the layer's output."""
 
     @property
     def cell_size(self) -> int:
@@ -43,9 +46,9 @@ def layer_weights(tensors: Tensors, direction: str, index: int) -> LayerWeights:
     """The weights of one layer."""
     prefix = f"{direction}_lstm.layers.{index}."
     input_weight, recurrent_weight, bias = (tensors[prefix + name] for name in LayerWeights._fields[:3])
-    return LayerWeights(input_weight, recurrent_weight, bias, tensors.get(f"{prefix}projection_weight"))
+    return LayerWeights(input_weight, recurrent_weight, np.asarray(bias), tensors.get(f"{prefix}projection_weight"))
 
 
-def part(tensors: Tensors, prefix: str) -> dict[str, np.ndarray]:
+def part(tensors: Tensors, prefix: str) -> dict[str, Any]:
     """The arrays whose names begin so, under the rest of their names."""
     return {name[len(prefix) :]: array for name, array in tensors.items() if name.startswith(prefix)}

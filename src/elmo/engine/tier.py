@@ -5,6 +5,7 @@ from typing import Literal
 
 import numpy as np
 
+from elmo.engine.held_once import Weight
 from elmo.engine.native.layer import NativeLayer
 from elmo.engine.native.product import NativeProduct
 from elmo.engine.network_weights import LayerWeights, LSTMSettings
@@ -17,13 +18,13 @@ Tier = Literal["native", "numpy"]
 Product = NativeProduct | PlainProduct
 
 
-def tier_for(dtype: ComputeType, tensors: Iterable[np.ndarray] = ()) -> Tier:
+def tier_for(dtype: ComputeType, tensors: Iterable[Weight] = ()) -> Tier:
     """What computes with factors of `dtype` here; the library takes float32 tensors only."""
     fits = dtype in native_types() and all(tensor.dtype == np.float32 for tensor in tensors)
     return "native" if fits else "numpy"
 
 
-def product(weight: np.ndarray, dtype: ComputeType) -> Product:
+def product(weight: Weight, dtype: ComputeType) -> Product:
     """The weight, ready for products."""
     made = NativeProduct if tier_for(dtype, [weight]) == "native" else PlainProduct
     return made(weight, dtype)

@@ -1,5 +1,6 @@
 """Checkpoint: a model as data, whatever format it came from. One of the types that travel through the whole house."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,7 +30,7 @@ class Checkpoint:
     """One model, read from any format."""
 
     config: BiLMConfig
-    tensors: dict[str, np.ndarray]
+    tensors: Mapping[str, np.ndarray]
     """Every tensor of the network by its name in `BiLM.state_dict()`, float32."""
     token_map: TokenMap
     vocabulary: list[str] | None = None

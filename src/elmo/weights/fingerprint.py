@@ -20,9 +20,15 @@ _BLOCK = 16 << 20
 def digest(tensor: np.ndarray) -> str:
     """SHA-256 (hexadecimal) over a tensor's type, shape and little-endian bytes."""
     array = np.asarray(tensor)
-    array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-    result = hashlib.sha256(f"{array.dtype.str}{array.shape}".encode())
-    result.update(array.reshape(-1).view(np.uint8).data)
+    return digest_of_blocks(array.dtype, array.shape, [array])
+
+
+def digest_of_blocks(dtype: np.dtype, shape: tuple[int, ...], blocks: Iterable[np.ndarray]) -> str:
+    """`digest` of a tensor whose values come in blocks, in the order of its rows."""
+    little_endian = dtype.newbyteorder("<")
+    result = hashlib.sha256(f"{little_endian.str}{shape}".encode())
+    for block in blocks:
+        result.update(np.ascontiguousarray(block, dtype=little_endian).reshape(-1).view(np.uint8).data)
     return result.hexdigest()
 
 
@@ -42,9 +48,9 @@ def file_hash(paths: Iterable[Path]) -> str:
     result = hashlib.sha256()
     for path in paths:
         with open_regular(path) as file:
-            size = min(_BLOCK, max(1, os.fstat(file.fileno()).st_size))
-            while block := file.read(size):
-                result.update(block)
+            block = memoryview(bytearray(min(_BLOCK, max(1, os.fstat(file.fileno()).st_size))))
+            while size := file.readinto(block):  # type: ignore[attr-defined]
+                result.update(block[:size])
     return result.hexdigest()
 
 

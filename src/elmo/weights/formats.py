@@ -71,18 +71,20 @@ def read(
     token_embeddings: str | Path | None = None,
     softmax: str | Path | None = None,
     with_softmax: bool = True,
+    narrow: bool = False,
 ) -> Checkpoint:
     """A model of any format: a folder, one of its files, or a pair (options.json, weights.hdf5).
 
     The named arguments go with AllenNLP's format (see `allennlp.read`), `vocabulary` also with bilm-tf's checkpoints.
     In an AllenNLP folder, vocab.txt and softmax.hdf5 are found by themselves. `with_softmax`: False leaves softmax and
-    vocabulary out where that saves time (our own format): vectors don't need them. Raises WeightFileError if there is
-    no model, or more than one.
+    vocabulary out where that saves time (our own format): vectors don't need them. `narrow`: tensors of our own format
+    stay in as few bits as they are stored in, and `checkpoint.tensors` widens one at each access. Raises
+    WeightFileError if there is no model, or more than one.
     """
     extras = {"vocabulary": vocabulary, "token_embeddings": token_embeddings, "softmax": softmax}
     given = {name: Path(path) for name, path in extras.items() if path is not None}
     with _readable(model):
-        return _read(model, given, with_softmax)
+        return _read(model, given, with_softmax, narrow)
 
 
 def options_file(path: Path) -> Path:
@@ -90,7 +92,7 @@ def options_file(path: Path) -> Path:
     return _allennlp_files(path).options
 
 
-def _read(model: Model, given: dict[str, Path], with_softmax: bool) -> Checkpoint:
+def _read(model: Model, given: dict[str, Path], with_softmax: bool, narrow: bool) -> Checkpoint:
     if isinstance(model, tuple | list):
         return _reader("allennlp").read(*_pair(model), **given)
     path = Path(model)
@@ -104,7 +106,7 @@ def _read(model: Model, given: dict[str, Path], with_softmax: bool) -> Checkpoin
             f"{refused[0]} was given, but {path} is a model of the {found} format, which brings its own. Leave it out."
         )
     if found == "native":
-        return read_native(_native_folder(path) or path, with_softmax=with_softmax)
+        return read_native(_native_folder(path) or path, with_softmax=with_softmax, narrow=narrow)
     return _reader(found).read(path, **given)
 
 

@@ -10,6 +10,7 @@ from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
 from elmo.weights.agreement import require_agreement
 from elmo.weights.checkpoint import Checkpoint
+from elmo.weights.native.narrow import Held, Narrow, NarrowTensors
 from elmo.weights.shapes import network_shapes, num_clusters, softmax_shapes, softmax_words
 
 _CONFIG = "config.json"
@@ -18,16 +19,17 @@ _CONFIG = "config.json"
 def require_sound(checkpoint: Checkpoint, source: str = "the checkpoint") -> None:
     """Raises WeightFileError unless names, shapes, types and values of all parts fit the config and each other."""
     config = checkpoint.config
-    parts = [("tensors", checkpoint.tensors), ("softmax", checkpoint.softmax), ("warm state", checkpoint.warm_state)]
+    network: Mapping[str, Held] = checkpoint.tensors
+    if isinstance(network, NarrowTensors):
+        network = network.held
+    parts = [("tensors", network), ("softmax", checkpoint.softmax), ("warm state", checkpoint.warm_state)]
     for what, tensors in parts:
         for name, tensor in (tensors or {}).items():
-            if not isinstance(tensor, np.ndarray) or tensor.dtype != np.float32:
-                raise WeightFileError(
-                    f"{source}: {name!r} of its {what} is {getattr(tensor, 'dtype', type(tensor).__name__)}, but must "
-                    "be a float32 array. Convert it with .astype('float32')."
-                )
-        require_finite(tensors or {}, source, "tensor")
-    found = {name: tensor.shape for name, tensor in checkpoint.tensors.items()}
+            # What is narrower was checked when it was read.
+            if not isinstance(tensor, Narrow):
+                _require_float32(tensor, name, what, source)
+                require_finite({name: tensor}, source, "tensor")
+    found = {name: tensor.shape for name, tensor in network.items()}
     require_agreement(found, network_shapes(config), file=source, asked_by=_CONFIG, kind="tensor")
     for name in ("character_embedding", "word_embedding"):
         tensor = checkpoint.tensors.get(f"token_encoder.{name}")
@@ -38,6 +40,14 @@ def require_sound(checkpoint: Checkpoint, source: str = "the checkpoint") -> Non
             )
     _require_sound_softmax(checkpoint, source)
     _require_fitting_map(checkpoint.token_map, config, source)
+
+
+def _require_float32(tensor: object, name: str, what: str, source: str) -> None:
+    if not isinstance(tensor, np.ndarray) or tensor.dtype != np.float32:
+        raise WeightFileError(
+            f"{source}: {name!r} of its {what} is {getattr(tensor, 'dtype', type(tensor).__name__)}, but must "
+            "be a float32 array. Convert it with .astype('float32')."
+        )
 
 
 def require_finite(tensors: Mapping[str, np.ndarray], file: str, kind: str) -> None:

@@ -171,6 +171,27 @@ def test_tensors_that_dont_fit_the_config_are_named(written, change, message):
         read(written)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda steps: None, "has no steps"),
+        (lambda steps: steps[:, 0], "has no steps"),
+        (lambda steps: steps[1:], "has no steps"),
+        (lambda steps: steps.astype(np.float16), "has no steps"),
+        (lambda steps: np.full_like(steps, np.inf), "has the value"),
+    ],
+)
+def test_integers_need_a_step_for_each_row(tmp_path, random_checkpoint, change, message):
+    write(random_checkpoint(), tmp_path / "model", dtype="int8")
+    file, name = tmp_path / "model" / "model.safetensors", "forward_lstm.layers.0.input_weight.steps"
+    tensors = load_file(file)
+    changed = {name: change(tensors.pop(name))}
+    save_file(tensors | {key: one for key, one in changed.items() if one is not None}, file, metadata={"sha256": "0"})
+    for narrow in (True, False):
+        with pytest.raises(WeightFileError, match=message):
+            read(tmp_path / "model", narrow=narrow)
+
+
 def test_tensors_without_or_with_another_fingerprint_are_refused(written):
     tensors = load_file(written / "model.safetensors")
     for metadata, message in ((None, "states no SHA-256"), ({"sha256": "0" * 64}, "don't have the SHA-256")):

@@ -1,6 +1,7 @@
 """EngineNetwork: a checkpoint's weights on the CPU, without torch. They never change."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,19 +22,25 @@ class EngineNetwork:
 
     def __init__(self, checkpoint: Checkpoint, dtype: ComputeType) -> None:
         self.dtype: ComputeType = dtype
-        self.checkpoint = checkpoint
         self._engine = Engine.from_checkpoint(checkpoint, dtype)
+        # The engine keeps the tensors; the softmax is for language models.
+        self._facts = replace(checkpoint, tensors={}, softmax=None)
         self._hash: str | None = None
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """The model without its softmax. Each access to a tensor may make it anew (`Engine.tensors`)."""
+        return replace(self._facts, tensors=self._engine.tensors)
 
     @property
     def config(self) -> BiLMConfig:
         """The architecture."""
-        return self.checkpoint.config
+        return self._facts.config
 
     @property
     def token_map(self) -> TokenMap:
         """Tokens -> the ids that the model reads."""
-        return self.checkpoint.token_map
+        return self._facts.token_map
 
     @property
     def products(self) -> str:

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from elmo.config import BiLMConfig
+from elmo.engine.held_once import Weight
 from elmo.engine.memory import address, aligned
 from elmo.engine.native.panels import PANEL, Panels, lay_out
 from elmo.engine.network_weights import Tensors
@@ -95,15 +96,15 @@ class NativeCharacters:
         self._kept.append(np.ascontiguousarray(values))
         return address(self._kept[-1])
 
-    def _panels(self, weight: np.ndarray, dtype: ComputeType) -> Panels:
+    def _panels(self, weight: Weight, dtype: ComputeType) -> Panels:
         panels = lay_out(weight, dtype)
         self._kept.append(panels._replace(chunk=_CHUNK) if dtype == "float32" else panels)
         return self._kept[-1]
 
-    def _packed(self, weight: np.ndarray, dtype: ComputeType) -> Packed:
+    def _packed(self, weight: Weight, dtype: ComputeType) -> Packed:
         return self._panels(weight, dtype).packed()
 
-    def _packed_array(self, weights: list[np.ndarray], dtype: ComputeType) -> int:
+    def _packed_array(self, weights: list[Any], dtype: ComputeType) -> int:
         self._kept.append((Packed * len(weights))(*(self._packed(weight, dtype) for weight in weights)))
         return ctypes.addressof(self._kept[-1])
 

@@ -17,7 +17,7 @@ from elmo.engine.reading import Reading, Shared
 from elmo.ops import native
 from elmo.ops.native.kinds import KINDS, ComputeType
 from elmo.ops.native.structures import Layer, Packed, Run, Sentences
-from elmo.shapes import Float
+from elmo.shapes import Int
 
 _LANES = 16
 
@@ -32,12 +32,13 @@ class NativeLayer:
         self._library = cast(Any, native.library())
         self._kind = KINDS[dtype]
         projection = weights.projection_weight
+        order = _gate_order(weights.cell_size)
         self._panels = (
-            lay_out(_gate_panels(weights.input_weight), dtype),
-            lay_out(_gate_panels(weights.recurrent_weight), dtype),
+            lay_out(weights.input_weight, dtype, order),
+            lay_out(weights.recurrent_weight, dtype, order),
             None if projection is None else lay_out(projection, dtype),
         )
-        self._bias = _gate_panels(weights.bias_with_forget(settings.forget_bias)[:, None])[:, 0].copy()
+        self._bias = np.where(order < 0, np.float32(0), weights.bias_with_forget(settings.forget_bias)[order])
         clips = (math.inf if clip is None else clip for clip in settings[1:])
         self._layer = Layer(
             *(Packed() if panels is None else panels.packed() for panels in self._panels),
@@ -85,9 +86,8 @@ def _sentences(reading: Reading) -> Sentences | None:
     return Sentences(*(address(array) for array in (*reading.turns, reading.hidden, reading.cell)))
 
 
-def _gate_panels(rows: Float[np.ndarray, "gates inner"]) -> Float[np.ndarray, "padded inner"]:
-    """Gate rows in the order of the panels: the four gates of sixteen cells, then of the next sixteen."""
-    size, inner = rows.shape[0] // 4, rows.shape[1]
-    gates = np.zeros((4, size + -size % _LANES, inner), np.float32)
-    gates[:, :size] = rows.reshape(4, size, inner)
-    return gates.reshape(4, -1, _LANES, inner).swapaxes(0, 1).reshape(-1, inner)
+def _gate_order(size: int) -> Int[np.ndarray, " padded"]:
+    """Gate rows in the order of the panels: the four gates of sixteen cells, then of the next sixteen; -1: no cell."""
+    cells = np.arange(size + -size % _LANES)
+    rows = np.where(cells < size, size * np.arange(4)[:, None] + cells, -1)
+    return rows.reshape(4, -1, _LANES).swapaxes(0, 1).reshape(-1)

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from elmo.engine.held_once import Weight
 from elmo.engine.memory import address, address_or_none, aligned
 from elmo.engine.native.panels import PANEL, lay_out
 from elmo.ops import native
@@ -18,9 +19,9 @@ _ENOUGH_FOR_A_THREAD = 4_000_000
 
 
 class NativeProduct:
-    """One weight, ready for products."""
+    """One weight (outer, inner), ready for products."""
 
-    def __init__(self, weight: Float[np.ndarray, "outer inner"], dtype: ComputeType) -> None:
+    def __init__(self, weight: Weight, dtype: ComputeType) -> None:
         self.outer, self.inner = weight.shape
         self._library = cast(Any, native.library())
         self._kind = KINDS[dtype]

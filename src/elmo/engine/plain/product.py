@@ -7,6 +7,7 @@ many as this BLAS gives the same bits in every place.
 
 import numpy as np
 
+from elmo.engine.held_once import HeldOnce, Weight
 from elmo.ops.native.kinds import ComputeType
 from elmo.shapes import Float
 from elmo.weights.native.fewer_bits import bfloat16_bits, quantized
@@ -16,12 +17,13 @@ _STEPS = 127
 
 
 class PlainProduct:
-    """One weight, its factors rounded as `dtype` says. Products are computed in the weight's own type."""
+    """One weight (outer, inner), its factors rounded to `dtype`. Products are computed in the weight's own type."""
 
-    def __init__(self, weight: Float[np.ndarray, "outer inner"], dtype: ComputeType) -> None:
+    def __init__(self, weight: Weight, dtype: ComputeType) -> None:
         self.outer, self.inner = weight.shape
         self._dtype: ComputeType = dtype
         self._steps = None
+        held, weight = weight, np.asarray(weight)
         if dtype == "int8":
             whole, steps = quantized(weight)
             weight, self._steps = whole.astype(weight.dtype), steps[:, 0].astype(weight.dtype)
@@ -29,6 +31,8 @@ class PlainProduct:
             weight = to_bfloat16(weight)
         self._weight = np.ascontiguousarray(weight.T)
         self._rows = _rows_alike(self._weight)
+        if isinstance(held, HeldOnce) and dtype == "float32":
+            held.hold(lambda: self._weight.T)
 
     @property
     def num_bytes(self) -> int:

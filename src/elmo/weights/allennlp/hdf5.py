@@ -67,9 +67,9 @@ class Hdf5File:
         self._file.close()
 
     def array(self, name: str) -> np.ndarray:
-        """A dataset as float32, own memory. Not a finite number anywhere: WeightFileError."""
+        """A dataset as float32, own memory. A NaN or an infinity anywhere: WeightFileError."""
         with _translated(self.path, name), np.errstate(over="ignore"):
-            values = np.array(self._datasets[name][()], dtype=np.float32)
+            values = np.asarray(self._datasets[name][()], dtype=np.float32)
         require_finite({name: values}, str(self.path), "dataset")
         if self._fingerprint is not None:
             self._digests[name] = digest(values)

@@ -23,3 +23,10 @@ def quantized(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     steps = ((steps.view(np.uint32) + _ZERO_BITS) & ~_ZERO_BITS).view(np.float32)
     whole = np.divide(matrix, steps, out=np.zeros_like(matrix), where=steps > 0)
     return np.rint(whole).astype(np.int8), steps
+
+
+def are_quantized(whole: np.ndarray, steps: np.ndarray) -> bool:
+    """Whether `quantized` would make just these integers and steps of the values they stand for."""
+    largest = np.maximum(whole.max(axis=1, initial=0), -whole.min(axis=1, initial=0).astype(np.int16))
+    expected = np.where(steps[:, 0] > 0, _STEPS, 0)
+    return bool((largest == expected).all() and (steps >= 0).all() and not (steps.view(np.uint32) & _ZERO_BITS).any())

@@ -13,27 +13,29 @@ from elmo.weights.native.names import (
     VOCABULARY_FILE,
     WARM_STATE_FILE,
 )
-from elmo.weights.native.tensor_file import read_tensors
+from elmo.weights.native.narrow import NarrowTensors
+from elmo.weights.native.tensor_file import read_held, read_tensors, widened
 from elmo.weights.native.tokens import read_token_map
 from elmo.weights.shapes import network_shapes, softmax_shapes
 from elmo.weights.soundness import require_sound
 from elmo.weights.word_list import read_word_list
 
 
-def read(folder: Path, *, with_softmax: bool = True) -> Checkpoint:
+def read(folder: Path, *, with_softmax: bool = True, narrow: bool = False) -> Checkpoint:
     """Reads a model folder. Raises WeightFileError, or TextError for its vocab.txt; both name the file.
 
     `with_softmax`: False leaves out what only the language model needs, softmax and vocabulary, to save time.
+    `narrow`: keeps tensors in as few bits as they are stored in, to save memory; each access widens one again.
     """
     folder = Path(folder)
     facts = read_facts(folder / CONFIG_FILE)
     config = architecture_of(facts["architecture"], folder / CONFIG_FILE)
-    tensors = read_tensors(folder / MODEL_FILE, lambda _: network_shapes(config), asked_by=CONFIG_FILE)
+    held = read_held(folder / MODEL_FILE, lambda _: network_shapes(config), asked_by=CONFIG_FILE)
     vocabulary = folder / VOCABULARY_FILE
     softmax, warm_state = folder / SOFTMAX_FILE, folder / WARM_STATE_FILE
     checkpoint = Checkpoint(
         config,
-        tensors,
+        NarrowTensors(held) if narrow else widened(held),
         read_token_map(folder / TOKENS_FILE, config),
         read_word_list(vocabulary) if with_softmax and is_there(vocabulary) else None,
         read_tensors(softmax, lambda found: softmax_shapes(found, config), asked_by=CONFIG_FILE)

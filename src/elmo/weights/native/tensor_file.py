@@ -1,8 +1,9 @@
 """Safetensors files, with more checks than the library's own: names, shapes, types, finite values, fingerprint."""
 
+import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,30 +11,25 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from elmo.disk.bounded import is_there
+from elmo.disk.bounded import is_there, open_regular
 from elmo.errors import ConfigError, WeightFileError
 from elmo.weights.agreement import require_agreement
-from elmo.weights.fingerprint import combine, damaged_values, digest, fingerprint
+from elmo.weights.fingerprint import combine, damaged_values, digest, digest_of_blocks
 from elmo.weights.native.fewer_bits import bfloat16_bits, quantized
+from elmo.weights.native.narrow import Held, Narrow
 from elmo.weights.shapes import Shape
 from elmo.weights.soundness import require_finite
 
 StoredType = Literal["float32", "float16", "bfloat16", "int8"]
 
 # U16: bfloat16, for which numpy and its files have no type of their own.
-_KNOWN_TYPES = ("F32", "F16", "U16", "I8")
+_TYPES = {"F32": "<f4", "F16": "<f2", "U16": "<u2", "I8": "i1"}
+# Checked and hashed together: a megabyte stays in the processor's cache.
+_BLOCK_VALUES = 1 << 18
 # Beside a tensor of whole numbers: the step that each of its rows is counted in.
 _STEPS_SUFFIX = ".steps"
 # The key of the file's own metadata that holds the fingerprint of the tensors as they are read (float32).
 _FINGERPRINT_KEY = "sha256"
-
-
-@dataclass(frozen=True)
-class Stored:
-    """An array as it lies in a file; bfloat16 as 16-bit whole numbers."""
-
-    values: np.ndarray
-    dtype: StoredType
 
 
 def write_tensors(
@@ -46,17 +42,18 @@ def write_tensors(
 
     `types`: tensors stored otherwise than as `dtype`. int8 is for matrices: whole numbers, in steps of each row's own.
     """
-    stored: dict[str, Stored] = {}
+    stored: dict[str, np.ndarray] = {}
     digests = {}
     for name, tensor in sorted(tensors.items()):
-        parts = _narrowed(name, tensor, (types or {}).get(name, dtype))
-        stored |= parts
-        digests[name] = digest(widened(parts, name))
+        held = _narrowed(name, tensor, (types or {}).get(name, dtype))
+        digests[name] = digest(np.asarray(held))
+        stored[name] = held.stored if isinstance(held, Narrow) else held
+        if isinstance(held, Narrow) and held.steps is not None:
+            stored[name + _STEPS_SUFFIX] = held.steps
     path.touch()
     mode = path.stat().st_mode  # the library makes files that only their owner can read, whatever the umask says
     try:
-        arrays = {name: one.values for name, one in stored.items()}
-        save_file(arrays, path, metadata={_FINGERPRINT_KEY: combine(digests)})
+        save_file(stored, path, metadata={_FINGERPRINT_KEY: combine(digests)})
         path.chmod(mode)
     except SafetensorError as error:
         raise OSError(str(error)) from error
@@ -65,7 +62,19 @@ def write_tensors(
 def read_tensors(
     path: Path, expected: Callable[[Mapping[str, Shape]], Iterable[tuple[str, Shape]]], *, asked_by: str
 ) -> dict[str, np.ndarray]:
-    """Every tensor as float32, own memory.
+    """Every tensor as float32. See `read_held`."""
+    return widened(read_held(path, expected, asked_by=asked_by))
+
+
+def widened(held: dict[str, Held]) -> dict[str, np.ndarray]:
+    """The tensors as float32, taken out of `held` one by one, so that no two forms of all of them are in memory."""
+    return {name: np.asarray(held.pop(name)) for name in list(held)}
+
+
+def read_held(
+    path: Path, expected: Callable[[Mapping[str, Shape]], Iterable[tuple[str, Shape]]], *, asked_by: str
+) -> dict[str, Held]:
+    """Every tensor in as many bits as it is stored in, in memory of its own. All values are finite.
 
     `expected` gives the names and shapes there must be, from those there are. Raises WeightFileError if the file is
     missing, damaged or from another model.
@@ -77,23 +86,27 @@ def read_tensors(
         found = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118 - no mapping
         types = {name: file.get_slice(name).get_dtype() for name in found}
         steps = {name + _STEPS_SUFFIX for name, stored_type in types.items() if stored_type == "I8"}
-        shapes = {name: tuple(shape) for name, shape in found.items() if name not in steps}
-        require_agreement(shapes, expected(shapes), file=str(path), asked_by=asked_by, kind="tensor")
+        shapes = {name: tuple(shape) for name, shape in found.items()}
+        tensor_shapes = {name: shape for name, shape in shapes.items() if name not in steps}
+        require_agreement(tensor_shapes, expected(tensor_shapes), file=str(path), asked_by=asked_by, kind="tensor")
         for name, stored_type in types.items():
-            if stored_type not in _KNOWN_TYPES:
+            if stored_type not in _TYPES:
                 raise WeightFileError(
                     f"{path}: tensor {name!r} has type {stored_type}, but a model holds float32, float16, bfloat16 or "
                     "int8: the file is damaged or from another program. Get it again."
                 )
-        tensors = _read_all(path, file, shapes, types)
         stored_fingerprint = (file.metadata() or {}).get(_FINGERPRINT_KEY)
-    require_finite(tensors, str(path), "tensor")
+        tensors = _read_all(path, tensor_shapes, shapes, types)
+    digests = {
+        name: digest_of_blocks(np.dtype(np.float32), held.shape, _finite_blocks(path, name, held))
+        for name, held in tensors.items()
+    }
     if stored_fingerprint is None:
         raise WeightFileError(
             f"{path}: states no SHA-256 of its tensors: it is damaged, or another program wrote it. Get it again, or "
             "write it with elmo.weights.native.write."
         )
-    if stored_fingerprint != fingerprint(tensors):
+    if stored_fingerprint != combine(digests):
         raise damaged_values(path)
     return tensors
 
@@ -111,29 +124,51 @@ def _translated(path: Path) -> Iterator[None]:
         ) from None
 
 
-def _read_all(path: Path, file: Any, shapes: Mapping[str, Shape], types: Mapping[str, str]) -> dict[str, np.ndarray]:
-    """Every tensor as float32, own memory."""
-    tensors = {}
-    for name, shape in shapes.items():
-        parts = {name: Stored(file.get_tensor(name), "bfloat16" if types[name] == "U16" else "float32")}
-        if types[name] == "I8":
-            if types.get(name + _STEPS_SUFFIX) != "F32" or len(shape) != 2:
-                raise WeightFileError(
-                    f"{path}: tensor {name!r} of whole numbers has no steps {name + _STEPS_SUFFIX!r} beside it: the "
-                    "file is damaged or from another program. Get it again."
-                )
-            parts[name + _STEPS_SUFFIX] = Stored(file.get_tensor(name + _STEPS_SUFFIX), "float32")
-        tensors[name] = widened(parts, name)
-    return tensors
+def _read_all(
+    path: Path, names: Iterable[str], shapes: Mapping[str, Shape], types: Mapping[str, str]
+) -> dict[str, Held]:
+    """Each tensor from its place in the file. Without the library's mapping, whose pages count as memory of ours."""
+    with open_regular(path) as data:
+        begin = 8 + int.from_bytes(data.read(8), "little")
+        places = json.loads(data.read(begin - 8))
+
+        def array(name: str) -> np.ndarray:
+            data.seek(begin + places[name]["data_offsets"][0])
+            return np.fromfile(data, _TYPES[types[name]], math.prod(shapes[name])).reshape(shapes[name])
+
+        tensors: dict[str, Held] = {}
+        for name in names:
+            values = array(name)
+            if types[name] == "I8":
+                steps = name + _STEPS_SUFFIX
+                if types.get(steps) != "F32" or values.ndim != 2 or shapes[steps] != (len(values), 1):
+                    raise WeightFileError(
+                        f"{path}: tensor {name!r} of whole numbers has no steps {steps!r} beside it: the file is "
+                        "damaged or from another program. Get it again."
+                    )
+                tensors[name] = Narrow(values, array(steps))
+            else:
+                tensors[name] = values if types[name] == "F32" else Narrow(values)
+        return tensors
 
 
-def _narrowed(name: str, tensor: np.ndarray, dtype: StoredType) -> dict[str, Stored]:
-    """What is stored of a tensor: itself, and for int8 its steps."""
+def _finite_blocks(path: Path, name: str, held: Held) -> Iterator[np.ndarray]:
+    """A tensor's values as float32, some rows at a time. Raises WeightFileError at a NaN or an infinity."""
+    rows = max(1, _BLOCK_VALUES // max(1, math.prod(held.shape[1:])))
+    for start in range(0, held.shape[0] if held.shape else 1, rows):
+        some = slice(start, start + rows)
+        block = held.rows(some) if isinstance(held, Narrow) else held[some] if held.shape else held
+        if not np.isfinite(block).all():
+            require_finite({name: np.asarray(held)}, str(path), "tensor")
+        yield block
+
+
+def _narrowed(name: str, tensor: np.ndarray, dtype: StoredType) -> Held:
+    """What is stored of a tensor."""
     if dtype == "bfloat16":
-        return {name: Stored(bfloat16_bits(tensor), "bfloat16")}
+        return Narrow(bfloat16_bits(tensor))
     if dtype == "int8":
-        whole, steps = quantized(tensor)
-        return {name: Stored(whole, "int8"), name + _STEPS_SUFFIX: Stored(steps, "float32")}
+        return Narrow(*quantized(tensor))
     with np.errstate(over="ignore"):
         result: np.ndarray[Any, Any] = np.ascontiguousarray(tensor, dtype=dtype)
     if not np.isfinite(result).all():
@@ -141,14 +176,4 @@ def _narrowed(name: str, tensor: np.ndarray, dtype: StoredType) -> dict[str, Sto
             f"tensor {name!r} holds {np.abs(tensor).max():.6g}, which {dtype} can't hold (at most "
             f"{np.finfo(dtype).max:.6g}). Store it as float32."
         )
-    return {name: Stored(result, dtype)}
-
-
-def widened(parts: Mapping[str, Stored], name: str) -> np.ndarray:
-    """The tensor as float32, as it is read from what is stored."""
-    stored = parts[name]
-    if stored.dtype == "bfloat16":
-        return (stored.values.astype(np.uint32) << 16).view(np.float32)
-    found = np.array(stored.values, dtype=np.float32)
-    steps = parts.get(name + _STEPS_SUFFIX)
-    return found if steps is None else found * steps.values
+    return result if dtype == "float32" else Narrow(result)
