@@ -3,8 +3,9 @@
     python runs/six_tasks/page.py
 
 A block of the page that begins with `<!-- TABLE -->` (table1, table2, table3, figure1) and ends with `<!-- end -->` is
-made of the records docs/six-tasks/TASK.TABLE.json, as `tables.py --record` wrote them; everything else is left as it
-is. A record with fewer seeds than planned is marked as partial.
+made of the records docs/six-tasks/SECTION.TABLE.json, as `tables.py --record` wrote them; everything else is left as it
+is. The sections are the paper's six tasks, or those named after the table: `<!-- table1 wnut17 gum -->`. A record with
+fewer seeds than planned is marked as partial.
 """
 
 import json
@@ -26,18 +27,24 @@ RECORDS = DOCS / "six-tasks"
 # As the paper's table 1 has them.
 ORDER = ("squad", "snli", "srl", "coref", "ner", "sst")
 
-_BLOCK = re.compile(r"(<!-- (table\d|figure1) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+_BLOCK = re.compile(r"(<!-- (table\d|figure1)((?: [\w-]+)*) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
 
 
-def records_of(table: str, folder: Path = RECORDS) -> list[Record]:
-    """The records of a table, in the order of the paper's table 1."""
-    paths = [folder / f"{task}.{table}.json" for task in ORDER]
+def records_of(table: str, folder: Path = RECORDS, sections: Sequence[str] = ORDER) -> list[Record]:
+    """The records of a table, in the order of the sections."""
+    paths = [folder / f"{section}.{table}.json" for section in sections]
     return [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.is_file()]
 
 
 def filled(page: str, folder: Path = RECORDS) -> str:
     """The page with every block made anew."""
-    return _BLOCK.sub(lambda found: f"{found[1]}{_block(found[2], records_of(found[2], folder))}\n{found[3]}", page)
+
+    def made(found: re.Match[str]) -> str:
+        begin, table, sections, end = found.groups()
+        records = records_of(table, folder, sections.split() or ORDER)
+        return f"{begin}{_block(table, records)}\n{end}"
+
+    return _BLOCK.sub(made, page)
 
 
 def _block(table: str, records: Sequence[Record]) -> str:

@@ -5,7 +5,8 @@
     python runs/six_tasks/tables.py table1 FOLDER --data DATA --static VECTORS --model small-en --record docs/six-tasks
 
 The first command trains; the tables are table1, table2, table3 and figure1. What is trained on what, and how many CPU
-minutes it needs, stands in plan.toml. VECTORS are static vectors of the biLM's own text:
+minutes it needs, stands in plan.toml; --plan names another one: more_data.toml, korean.toml. VECTORS are static
+vectors of the biLM's own text:
 
     elmo static TEXT -o VECTORS --seed 1
 
@@ -47,7 +48,8 @@ class Part:
     """One task of a table, with all its seeds."""
 
     table: str
-    task: str
+    section: str
+    """Of the plan; the folder and the record have its name."""
     name: str
     """Of the data, for people."""
     job: AnyJob
@@ -142,28 +144,29 @@ def planned_parts(given: argparse.Namespace) -> Iterator[Part]:
     """The parts of a table, in the order of the plan. Raises ConfigError for what the plan or the data lack."""
     plan = read_toml(given.plan)
     table = plan[given.table]
-    for task in given.tasks or table["tasks"]:
-        if task not in table["tasks"]:
+    for section in given.tasks or table["tasks"]:
+        if section not in table["tasks"]:
             raise ConfigError(
-                f"{given.plan}: {given.table} has no task {task!r}, only {', '.join(table['tasks'])}. Name one of them."
+                f"{given.plan}: {given.table} has no task {section!r}, only {', '.join(table['tasks'])}. Name one of "
+                "them."
             )
-        own = plan[task]
-        job = _job(task, own, given)
+        own = plan[section]
+        job = _job(section, own, given)
         seeds = given.seeds or table["seeds"]
-        yield Part(given.table, task, own["name"], job, own["minutes"], seeds, table.get("shares", ()))
+        yield Part(given.table, section, own["name"], job, own["minutes"], seeds, table.get("shares", ()))
 
 
-def _job(task: str, own: dict[str, Any], given: argparse.Namespace) -> AnyJob:
-    found, config = find(task), given.plan.parent / own["config"]
+def _job(section: str, own: dict[str, Any], given: argparse.Namespace) -> AnyJob:
+    found, config = find(own.get("task", section)), given.plan.parent / own["config"]
     settings = with_table(found.settings(), read_toml(config), str(config))
     more = {**own.get("settings", {}), "static": [str(given.static)], "model": given.model}
-    settings = with_table(settings, more, f"{given.plan}, {task}")
+    settings = with_table(settings, more, f"{given.plan}, {section}")
     paths = [given.data / own["data"] / own[name] for name in FILES]
     for path in (*paths, given.static):
         if not path.is_file():
-            raise ConfigError(f"{path}: there is no such file, but the plan's task {task!r} needs it. Check the paths.")
+            raise ConfigError(f"{path}: there is no such file, but the plan's {section!r} needs it. Check the paths.")
     options = RunOptions(cache=given.folder / "cache", keep_models=False)
-    return Job(found, settings, Files(*paths), given.folder / task, options)
+    return Job(found, settings, Files(*paths), given.folder / section, options)
 
 
 def train_all(parts: Sequence[Part], workers: int) -> None:
@@ -175,7 +178,7 @@ def train_all(parts: Sequence[Part], workers: int) -> None:
                     continue
                 if flag.signal is not None:
                     raise Interrupted(f"stopped by signal {flag.signal}. The same command continues.")
-                _say(f"{part.table}, round {last} of {len(part.seeds)}: {part.name} ({part.task})")
+                _say(f"{part.table}, round {last} of {len(part.seeds)}: {part.name} ({part.section})")
                 try:
                     _train(part, part.seeds[:last], workers)
                 finally:
@@ -195,7 +198,7 @@ def status(parts: Sequence[Part], workers: int = 1) -> str:
     """What is done, and how long the rest takes at the pace of what is done."""
     trainings = trainings_of(parts)
     done = [one for one in trainings if one.is_done]
-    lines = [f"{part.task:6} {_line(part)}" for part in parts]
+    lines = [f"{part.section:6} {_line(part)}" for part in parts]
     lines.append(f"done: {len(done)} of {len(trainings)} trainings in {_hours(sum(one.measured() for one in done))}")
     left = minutes_left(trainings)
     pace = "at the measured pace" if done else "of CPU, as planned"
@@ -235,7 +238,7 @@ def recorded(parts: Sequence[Part], folder: Path) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     for part in parts:
         if part.record.is_file():
-            path = folder / f"{part.task}.{part.table}.json"
+            path = folder / f"{part.section}.{part.table}.json"
             write_json_file(path, {**portable(read_record(part.record)), "planned_seeds": list(part.seeds)})
             yield path
 

@@ -111,13 +111,42 @@ def test_figure_1_counts_a_small_share_as_more_than_its_share(tables, place):
     ("change", "message"),
     [
         (["--tasks", "srl"], "table1 has no task 'srl', only ner, sst"),
-        (["--data", "nowhere"], "there is no such file, but the plan's task 'ner' needs it"),
+        (["--data", "nowhere"], "there is no such file, but the plan's 'ner' needs it"),
         (["--plan", "nowhere.toml"], "nowhere.toml: there is no such file"),
     ],
 )
 def test_what_the_plan_or_the_data_lack_is_said(tables, place, capsys, change, message):
     assert tables.main([*arguments(place), *change, "--status"]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_task_may_have_several_data_sets(tables, place, capsys):
+    more = PLAN.replace("[ner]", "[towns]\ntask = 'ner'").replace('["ner", "sst"]', '["towns", "sst"]')
+    (place / "plan.toml").write_text(more)
+    parts = list(tables.planned_parts(tables._arguments(arguments(place))))
+    assert [part.job.task.name for part in parts] == ["ner", "sst"]
+    assert [part.job.run for part in parts] == [place / "out" / "towns", place / "out" / "sst"]
+
+
+@pytest.mark.parametrize("plan", ["plan", "more_data", "korean"])
+def test_the_settings_of_each_plan_are_known_to_its_tasks(tables, tmp_path, plan):
+    settings = ["--data", str(tmp_path), "--static", str(tmp_path), "--plan", str(SCRIPTS / f"{plan}.toml")]
+    given = tables._arguments(["table1", str(tmp_path / "out"), *settings])
+    for section in tables.read_toml(given.plan)["table1"]["tasks"]:
+        # The settings are read before the files are looked for, and there are none here.
+        with pytest.raises(tables.ConfigError, match=f"there is no such file, but the plan's '{section}' needs it"):
+            list(tables.planned_parts(tables._arguments(["table1", str(tmp_path), *settings, "--tasks", section])))
+
+
+def test_a_block_of_the_page_may_name_its_sections(tmp_path):
+    page = script("page")
+    record = page.RECORDS / "snli.table1.json"
+    shutil.copy(record, tmp_path / "wnut17.table1.json")
+    shutil.copy(record, tmp_path / "snli.table1.json")
+    told = page.filled("<!-- table1 wnut17 gum -->\nold\n<!-- end -->", tmp_path)
+    assert told == page.filled("<!-- table1 -->\n<!-- end -->", tmp_path).replace("table1", "table1 wnut17 gum")
+    none = "<!-- table1 gum -->\nNo record yet.\n<!-- end -->"
+    assert page.filled("<!-- table1 gum -->\nold\n<!-- end -->", tmp_path) == none
 
 
 def test_a_record_has_no_path_of_this_machine(tables):
