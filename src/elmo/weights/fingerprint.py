@@ -20,16 +20,25 @@ _BLOCK = 16 << 20
 def digest(tensor: np.ndarray) -> str:
     """SHA-256 (hexadecimal) over a tensor's type, shape and little-endian bytes."""
     array = np.asarray(tensor)
-    return digest_of_blocks(array.dtype, array.shape, [array])
+    made = TensorDigest(array.dtype, array.shape)
+    made.update(array)
+    return made.hexdigest()
 
 
-def digest_of_blocks(dtype: np.dtype, shape: tuple[int, ...], blocks: Iterable[np.ndarray]) -> str:
-    """`digest` of a tensor whose values come in blocks, in the order of its rows."""
-    little_endian = dtype.newbyteorder("<")
-    result = hashlib.sha256(f"{little_endian.str}{shape}".encode())
-    for block in blocks:
-        result.update(np.ascontiguousarray(block, dtype=little_endian).reshape(-1).view(np.uint8).data)
-    return result.hexdigest()
+class TensorDigest:
+    """The `digest` of a tensor whose values come in blocks, in the order of its rows."""
+
+    def __init__(self, dtype: np.dtype, shape: tuple[int, ...]) -> None:
+        self._dtype = dtype.newbyteorder("<")
+        self._sum = hashlib.sha256(f"{self._dtype.str}{shape}".encode())
+
+    def update(self, block: np.ndarray) -> None:
+        """Takes in the next values."""
+        self._sum.update(np.ascontiguousarray(block, dtype=self._dtype).reshape(-1).view(np.uint8).data)
+
+    def hexdigest(self) -> str:
+        """The digest of what was taken in."""
+        return self._sum.hexdigest()
 
 
 def combine(digests: Mapping[str, str]) -> str:

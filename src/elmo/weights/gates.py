@@ -9,6 +9,9 @@ OUR_ORDER = "ifoj"
 
 
 def to_our_order(rows: np.ndarray, order: str) -> np.ndarray:
-    """`rows` (4 * cell_size, ...), in blocks of `order` ("ijfo": TensorFlow, "ifjo": PyTorch), in blocks of ours."""
+    """`rows` (4 * cell_size, ...), in blocks of `order` ("ijfo": TensorFlow, "ifjo": PyTorch), in blocks of ours.
+
+    The result is contiguous row by row, also if `rows` is a transposed view.
+    """
     blocks = dict(zip(order, np.split(rows, 4), strict=True))
-    return np.concatenate([blocks[gate] for gate in OUR_ORDER])
+    return np.concatenate([blocks[gate] for gate in OUR_ORDER], out=np.empty(rows.shape, rows.dtype))

@@ -18,7 +18,7 @@ import numpy as np
 
 from elmo.disk.bounded import open_regular
 from elmo.errors import ElmoError, WeightFileError
-from elmo.weights.fingerprint import combine, damaged_values, digest, fingerprint
+from elmo.weights.fingerprint import TensorDigest, combine, damaged_values, fingerprint
 from elmo.weights.shapes import Shape
 from elmo.weights.soundness import require_finite
 
@@ -68,12 +68,25 @@ class Hdf5File:
 
     def array(self, name: str) -> np.ndarray:
         """A dataset as float32, own memory. A NaN or an infinity anywhere: WeightFileError."""
+        return next(iter(self.parts(name, 1)))
+
+    def parts(self, name: str, count: int) -> Iterator[np.ndarray]:
+        """A dataset's rows in `count` parts of equal size, each as by `array`, read when its turn has come."""
+        dataset = self._datasets[name]
+        made = TensorDigest(np.dtype(np.float32), dataset.shape)
+        size = dataset.shape[0] // count if dataset.shape else 1
+        for start in range(0, size * count, size) if count > 1 else [0]:
+            part = self._values(name, slice(start, start + size) if count > 1 else ())
+            if not np.isfinite(part).all():
+                require_finite({name: self._values(name, ())}, str(self.path), "dataset")
+            if self._fingerprint is not None:
+                made.update(part)
+                self._digests[name] = made.hexdigest()
+            yield part
+
+    def _values(self, name: str, which: slice | tuple[()]) -> np.ndarray:
         with _translated(self.path, name), np.errstate(over="ignore"):
-            values = np.asarray(self._datasets[name][()], dtype=np.float32)
-        require_finite({name: values}, str(self.path), "dataset")
-        if self._fingerprint is not None:
-            self._digests[name] = digest(values)
-        return values
+            return np.asarray(self._datasets[name][which], dtype=np.float32)
 
     def require_fingerprint(self) -> None:
         """Call it when every dataset was read: WeightFileError if they don't have the fingerprint stored with them."""

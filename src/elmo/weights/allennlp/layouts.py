@@ -21,9 +21,9 @@ class Plain:
         """The dataset's shape from those of its tensors."""
         return tensors[0]
 
-    def to_tensors(self, array: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The tensors in a dataset."""
-        return (array,)
+    def to_tensor(self, part: np.ndarray) -> np.ndarray:
+        """A tensor from its part of the dataset, whose rows are those of its tensors in equal parts."""
+        return part
 
     def to_array(self, *tensors: np.ndarray) -> np.ndarray:
         """The dataset of some tensors."""
@@ -36,8 +36,8 @@ class Transposed(Plain):
     def shape(self, *tensors: Shape) -> Shape:
         return tensors[0][::-1]
 
-    def to_tensors(self, array: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (array.T,)
+    def to_tensor(self, part: np.ndarray) -> np.ndarray:
+        return part.T
 
     def to_array(self, *tensors: np.ndarray) -> np.ndarray:
         return tensors[0].T
@@ -49,8 +49,8 @@ class WithoutPaddingRow(Plain):
     def shape(self, *tensors: Shape) -> Shape:
         return (tensors[0][0] - 1, tensors[0][1])
 
-    def to_tensors(self, array: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (with_padding_row(array),)
+    def to_tensor(self, part: np.ndarray) -> np.ndarray:
+        return with_padding_row(part)
 
     def to_array(self, *tensors: np.ndarray) -> np.ndarray:
         return tensors[0][1:]
@@ -62,8 +62,8 @@ class Convolution(Plain):
     def shape(self, *tensors: Shape) -> Shape:
         return (1, *tensors[0][::-1])
 
-    def to_tensors(self, array: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (array[0].transpose(2, 1, 0),)
+    def to_tensor(self, part: np.ndarray) -> np.ndarray:
+        return part[0].transpose(2, 1, 0)
 
     def to_array(self, *tensors: np.ndarray) -> np.ndarray:
         return tensors[0].transpose(2, 1, 0)[None]
@@ -72,23 +72,24 @@ class Convolution(Plain):
 class Gates(Plain):
     """A bias of four gates: input, candidate, forget, output in the file; input, forget, output, candidate here."""
 
-    def to_tensors(self, array: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (to_our_order(array, _GATE_ORDER),)
+    def to_tensor(self, part: np.ndarray) -> np.ndarray:
+        return to_our_order(part, _GATE_ORDER)
 
     def to_array(self, *tensors: np.ndarray) -> np.ndarray:
         return _to_file_order(tensors[0])
 
 
 class GateKernel(Plain):
-    """Input above recurrent weights, applied as [x, h] W, gates in the columns; two matrices here."""
+    """Input above recurrent weights, applied as [x, h] W, gates in the columns; two matrices here.
+
+    Both have the width of a projection, so each is half of the rows.
+    """
 
     def shape(self, *tensors: Shape) -> Shape:
         return (tensors[0][1] + tensors[1][1], tensors[0][0])
 
-    def to_tensors(self, array: np.ndarray) -> tuple[np.ndarray, ...]:
-        rows = to_our_order(array.T, _GATE_ORDER)
-        # Both inputs have the width of a projection.
-        return (rows[:, : rows.shape[1] // 2], rows[:, rows.shape[1] // 2 :])
+    def to_tensor(self, part: np.ndarray) -> np.ndarray:
+        return to_our_order(part.T, _GATE_ORDER)
 
     def to_array(self, *tensors: np.ndarray) -> np.ndarray:
         return _to_file_order(np.concatenate(tensors, axis=1)).T

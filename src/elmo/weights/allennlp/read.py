@@ -86,8 +86,9 @@ def _read_tensors(file: Hdf5File, config: BiLMConfig, options: Path) -> dict[str
     )
     tensors = {}
     for entry in name_table(config, names):
-        arrays = entry.layout.to_tensors(file.array(entry.dataset))
-        tensors |= dict(zip(entry.tensors, map(np.ascontiguousarray, arrays), strict=True))
+        parts = file.parts(entry.dataset, len(entry.tensors))
+        for name in entry.tensors:
+            tensors[name] = np.ascontiguousarray(entry.layout.to_tensor(next(parts)))
     file.require_fingerprint()
     return tensors
 

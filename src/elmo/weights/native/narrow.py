@@ -36,7 +36,7 @@ class Narrow:
             return (part.astype(np.uint32) << np.uint32(16)).view(np.float32)
         found = part.astype(np.float32)
         if self.steps is not None:
-            with np.errstate(over="ignore"):  # whoever reads a file refuses what isn't finite
+            with np.errstate(over="ignore", invalid="ignore"):  # whoever reads a file refuses what isn't finite
                 found *= self.steps[which]
         return found
 

@@ -14,7 +14,7 @@ from safetensors.numpy import save_file
 from elmo.disk.bounded import is_there, open_regular
 from elmo.errors import ConfigError, WeightFileError
 from elmo.weights.agreement import require_agreement
-from elmo.weights.fingerprint import combine, damaged_values, digest, digest_of_blocks
+from elmo.weights.fingerprint import TensorDigest, combine, damaged_values, digest
 from elmo.weights.native.fewer_bits import bfloat16_bits, quantized
 from elmo.weights.native.narrow import Held, Narrow
 from elmo.weights.shapes import Shape
@@ -97,10 +97,7 @@ def read_held(
                 )
         stored_fingerprint = (file.metadata() or {}).get(_FINGERPRINT_KEY)
         tensors = _read_all(path, tensor_shapes, shapes, types)
-    digests = {
-        name: digest_of_blocks(np.dtype(np.float32), held.shape, _finite_blocks(path, name, held))
-        for name, held in tensors.items()
-    }
+    digests = {name: _checked_digest(path, name, held) for name, held in tensors.items()}
     if stored_fingerprint is None:
         raise WeightFileError(
             f"{path}: states no SHA-256 of its tensors: it is damaged, or another program wrote it. Get it again, or "
@@ -152,15 +149,17 @@ def _read_all(
         return tensors
 
 
-def _finite_blocks(path: Path, name: str, held: Held) -> Iterator[np.ndarray]:
-    """A tensor's values as float32, some rows at a time. Raises WeightFileError at a NaN or an infinity."""
+def _checked_digest(path: Path, name: str, held: Held) -> str:
+    """The digest of a tensor's values as float32. Raises WeightFileError at a NaN or an infinity."""
+    made = TensorDigest(np.dtype(np.float32), held.shape)
     rows = max(1, _BLOCK_VALUES // max(1, math.prod(held.shape[1:])))
     for start in range(0, held.shape[0] if held.shape else 1, rows):
         some = slice(start, start + rows)
         block = held.rows(some) if isinstance(held, Narrow) else held[some] if held.shape else held
         if not np.isfinite(block).all():
             require_finite({name: np.asarray(held)}, str(path), "tensor")
-        yield block
+        made.update(block)
+    return made.hexdigest()
 
 
 def _narrowed(name: str, tensor: np.ndarray, dtype: StoredType) -> Held:

@@ -158,8 +158,9 @@ def _read_tensors(
     require_agreement(found, expected, file=str(bundle.index), asked_by=options.name, kind="variable")
     tensors = {}
     for entry in name_table(config, names):
-        arrays = entry.layout.to_tensors(_float32(bundle, variables[entry.dataset]))
-        tensors |= dict(zip(entry.tensors, map(np.ascontiguousarray, arrays), strict=True))
+        parts = np.split(_float32(bundle, variables[entry.dataset]), len(entry.tensors))
+        for name, part in zip(entry.tensors, parts, strict=True):
+            tensors[name] = np.ascontiguousarray(entry.layout.to_tensor(part))
     return tensors
 
 
