@@ -1,6 +1,6 @@
 """The architecture as data: derived sizes, and every bad value named."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -54,11 +54,11 @@ def test_a_bad_value_is_named(changes: dict[str, Any], message: str) -> None:
 
 def test_plain_values_and_back() -> None:
     config = published("small", cell_clip=None)
-    assert BiLMConfig.from_dict(config.to_dict()) == config
+    assert BiLMConfig.from_dict(asdict(config)) == config
 
 
 def test_unknown_and_missing_keys_name_their_source() -> None:
-    values = BiLMConfig().to_dict()
+    values = asdict(BiLMConfig())
     with pytest.raises(ConfigError, match=r"a\.json: unknown key 'n_layers'"):
         BiLMConfig.from_dict({**values, "n_layers": 2}, "a.json")
     del values["num_layers"]

@@ -22,7 +22,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -182,7 +182,7 @@ def facts(checkpoint: Checkpoint) -> dict[str, object]:
         "tensors": content_hash(checkpoint),
         "softmax": checkpoint.softmax and fingerprint(checkpoint.softmax),
         "warm state": checkpoint.warm_state and fingerprint(checkpoint.warm_state),
-        "config": checkpoint.config.to_dict(),
+        "config": asdict(checkpoint.config),
         "tokens": checkpoint.token_map.to_dict(),
         "words": checkpoint.vocabulary,
     }

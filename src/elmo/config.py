@@ -4,8 +4,7 @@ Source: Peters et al. 2018, section 3.4; the published `options.json` files; ELM
 A config says nothing about files: `elmo.weights` translates every published format into one.
 """
 
-import json
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from elmo.errors import ConfigError
@@ -144,13 +143,9 @@ class BiLMConfig:
         """Width of one layer of the result: `projection_size` for each direction."""
         return self.projection_size * len(self.directions)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as written to `config.json`."""
-        return {**asdict(self), "filters": [list(pair) for pair in self.filters]}
-
     @classmethod
     def from_dict(cls, values: dict[str, Any], source: str = "config") -> "BiLMConfig":
-        """The reverse of `to_dict`; unknown or missing keys are errors that name `source`."""
+        """The reverse of `dataclasses.asdict`, also after JSON. Errors for unknown and missing keys name `source`."""
         known = {field.name for field in fields(cls)}
         if unknown := sorted(set(values) - known):
             raise ConfigError(f"{source}: unknown key {unknown[0]!r}. Known keys are: {', '.join(sorted(known))}.")
@@ -162,10 +157,6 @@ class BiLMConfig:
             if isinstance(error, ConfigError):
                 raise ConfigError(f"{source}: {error}") from None
             raise ConfigError(f"{source}: a value has the wrong type: {error}.") from None
-
-    def to_json(self) -> str:
-        """`to_dict` as indented JSON."""
-        return json.dumps(self.to_dict(), indent=2)
 
 
 def _require(condition: bool, name: str, value: object, expected: str) -> None:

@@ -21,7 +21,7 @@ from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenSources
 from elmo.tasks.train.job import Files, Job
 from elmo.tasks.train.optimizers import make_optimizer
-from elmo.tasks.train.task_data import read_data, sentences_of
+from elmo.tasks.train.task_data import read_data
 from elmo.tasks.train.train import new_model
 
 pytestmark = pytest.mark.slow
@@ -68,7 +68,7 @@ def test_the_papers_model_learns_a_step_and_predicts(name, published, tmp_path):
     settings = with_table(task.settings(), table | {"static": ["vectors"], "device": "cpu"}, PAPER[name])
     assert settings.tokens.encoder == "elmo"
     data = read_data(task, settings, files, quiet=True)
-    words = tuple(sorted({word for sentence in sentences_of(task, data.train) for word in sentence}))
+    words = tuple(sorted({word for sentence in task.sentences_of(data.train) for word in sentence}))
     vectors = np.random.default_rng(0).standard_normal((len(words), 300), np.float32)
     sources = TokenSources(published, {"static": StaticVectors(words, vectors)}, words)
     model = new_model(Job(task, settings, files, tmp_path), data.vocabulary, sources).train()

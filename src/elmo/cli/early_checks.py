@@ -41,6 +41,11 @@ class As:
 
 Flags = Mapping[str, Any]
 
+# The flags that decide what may be there already, and how a model is read.
+_SWITCHES = ("resume", "resume_if_begun", "force", "options")
+# Of a field that is neither a path nor a group of settings; a model's name has its role by the name of its field.
+_PLAIN = (bool, int, float, str)
+
 _ROLES: dict[str, Role] = {
     "text": "input",
     "model": "model",
@@ -65,7 +70,7 @@ def check(arguments: object) -> None:
     for path in inputs:
         if not has_magic(str(path)):  # a pattern of names is for those who read the text
             check_is_text_file(path)
-    flags = _flags(arguments)
+    flags = {name: getattr(group, name) for group in _groups(arguments) for name in _SWITCHES if hasattr(group, name)}
     for _, role, value in found:
         if role in _WITH_CONTENT:
             _WITH_CONTENT[role](value, flags)
@@ -88,17 +93,31 @@ def _is_alone() -> bool:
 
 def roles(arguments: object) -> Iterator[tuple[str, Role, Any]]:
     """Field, role and value of each path and model among the arguments, groups of settings included."""
-    hints = get_type_hints(type(arguments), include_extras=True)
-    for field in fields(arguments):  # type: ignore[arg-type] - a dataclass, like all arguments
-        value, annotation = getattr(arguments, field.name), hints[field.name]
-        if is_dataclass(value):
-            yield from _roles_of_tokens(value) if hasattr(value, "static_files") else roles(value)
+    for group in _groups(arguments):
+        if hasattr(group, "static_files"):
+            yield from _roles_of_tokens(group)
             continue
-        role = _role(field.name, annotation)
-        if role is None or (value is None and role not in ("model", "language model")):
-            continue
-        for one in value if isinstance(value, tuple) else (value,):
-            yield field.name, role, one
+        for name, annotation in _annotations(group).items():
+            role = _role(name, annotation)
+            value = None if role is None else getattr(group, name)
+            is_asked_for = value is not None or role in ("model", "language model")
+            if role is None or not is_asked_for or is_dataclass(value):
+                continue
+            for one in value if isinstance(value, tuple) else (value,):
+                yield name, role, one
+
+
+def _groups(arguments: object) -> Iterator[object]:
+    """The arguments, then every group of settings among them."""
+    yield arguments
+    for name, annotation in _annotations(arguments).items():
+        if annotation not in _PLAIN and is_dataclass(value := getattr(arguments, name)):
+            yield from _groups(value)
+
+
+def _annotations(group: object) -> dict[str, Any]:
+    hints = get_type_hints(type(group), include_extras=True)
+    return {field.name: hints[field.name] for field in fields(group)}  # type: ignore[arg-type] - all are dataclasses
 
 
 def _role(name: str, annotation: Any) -> Role | None:
@@ -113,14 +132,6 @@ def _parts(annotation: Any) -> Iterator[Any]:
     yield annotation
     for part in (*get_args(annotation), *getattr(annotation, "__metadata__", ())):
         yield from _parts(part)
-
-
-def _flags(arguments: object) -> dict[str, Any]:
-    """All values by their names, those of groups of flags included."""
-    found = {field.name: getattr(arguments, field.name) for field in fields(arguments)}  # type: ignore[arg-type]
-    for value in [value for value in found.values() if is_dataclass(value)]:
-        found |= _flags(value)
-    return found
 
 
 def _roles_of_tokens(tokens: Any) -> Iterator[tuple[str, Role, Any]]:

@@ -1,7 +1,7 @@
 """`elmo pretrain`: prepared data -> a trained biLM."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -118,7 +118,7 @@ def _defaults(arguments: Arguments, resumed: "RunFolder | None") -> PretrainConf
     source = "the recipe"
     if resumed is not None:
         resumed.require_begun()
-        settings = resumed.config().to_dict()
+        settings = asdict(resumed.config())
     if arguments.config is not None:
         source = str(arguments.config)
         settings |= read_toml(arguments.config)

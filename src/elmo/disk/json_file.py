@@ -1,15 +1,17 @@
 """JSON and TOML files: read with bounds, because a damaged or hostile one must end in a clear error.
 
 `read_json` reads what comes from somebody else, a model's config; `read_record` what this program has written, about a
-run; `read_records` a log with an object in each line; `read_toml` what a user has written.
+run; `read_records` a log with an object in each line; `read_toml` what a user has written. `write_json` writes all of
+them.
 """
 
 import json
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from elmo.disk.atomic import new_file
 from elmo.disk.bounded import read_bytes
 from elmo.errors import ConfigError, WeightFileError, paths_count_from
 
@@ -81,9 +83,15 @@ def _content(path: Path, limit: int) -> bytes:
         raise ConfigError(f"{path}: can't be read: {error.strerror or error}. Check the file.") from None
 
 
-def write_json(path: Path, values: dict[str, Any], *, indent: int | None = 2) -> None:
-    """`values` as JSON; what isn't ASCII is escaped, so that even lone surrogates survive."""
-    path.write_bytes((json.dumps(values, indent=indent) + "\n").encode("ascii"))
+def write_json(path: Path, values: Mapping[str, Any], *, indent: int | None = 2) -> None:
+    """Writes `values` as JSON, atomically; an existing file is replaced.
+
+    What isn't ASCII is escaped, so that even lone surrogates survive: a file name that isn't UTF-8 has them. Raises
+    OutputError if the file can't be written.
+    """
+    content = (json.dumps(values, indent=indent) + "\n").encode("ascii")
+    with new_file(path, size=len(content), force=True) as unfinished:
+        unfinished.write_bytes(content)
 
 
 def _refuse_constant(name: str) -> None:

@@ -5,13 +5,12 @@ may ask at once: one of them lays the weights out, the others wait for it.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
 
-from elmo.config import BiLMConfig
 from elmo.engine import tier
 from elmo.engine.network_weights import LayerWeights, LSTMSettings
 from elmo.engine.side_by_side import Stack
@@ -20,7 +19,11 @@ from elmo.ops.native.kinds import ComputeType, native_types
 from elmo.ops.product.version import weight_version
 from elmo.process.thread_lock import ThreadLock
 
-_known: WeakKeyDictionary[nn.Module, dict[object, tuple[object, Any]]] = WeakKeyDictionary()
+if TYPE_CHECKING:
+    from elmo.model.projected_lstm import ProjectedLSTM
+    from elmo.model.token_encoder import TokenEncoder as TorchEncoder
+
+_known: WeakKeyDictionary[nn.Module, dict[ComputeType, tuple[object, Any]]] = WeakKeyDictionary()
 _lock = ThreadLock()
 
 
@@ -32,23 +35,22 @@ def runs_on_engine(module: nn.Module, *inputs: Tensor) -> bool:
     return all(tensor.device.type == "cpu" and tensor.dtype == torch.float32 for tensor in tensors)
 
 
-def stack_of(
-    lstm: nn.Module, settings: LSTMSettings, dtype: ComputeType, skips: list[bool], *, backward: bool
-) -> Stack:
-    """The layers of a `ProjectedLSTM`, laid out."""
+def stack_of(lstm: "ProjectedLSTM", dtype: ComputeType, *, backward: bool) -> Stack:
+    """The layers of one direction, laid out."""
 
     def make() -> list[Any]:
-        return [tier.layer(_in_numpy(layer), settings, dtype) for layer in lstm.layers]  # type: ignore[union-attr]
+        return [tier.layer(_in_numpy(layer), LSTMSettings(*lstm.settings), dtype) for layer in lstm.layers]
 
-    return Stack(_remembered(lstm, (dtype, settings), make), skips, backward)
+    skips = [lstm.skips(index) for index in range(len(lstm.layers))]
+    return Stack(_remembered(lstm, dtype, make), skips, backward)
 
 
-def encoder_of(encoder: nn.Module, config: BiLMConfig, dtype: ComputeType) -> TokenEncoder:
+def encoder_of(encoder: "TorchEncoder", dtype: ComputeType) -> TokenEncoder:
     """A `TokenEncoder` of `elmo.model`, laid out."""
 
     def make() -> TokenEncoder:
         tensors = {f"token_encoder.{name}": array(tensor) for name, tensor in encoder.named_parameters()}
-        return TokenEncoder(config, tensors, dtype)
+        return TokenEncoder(encoder.config, tensors, dtype)
 
     return _remembered(encoder, dtype, make)
 
@@ -62,15 +64,16 @@ def _in_numpy(layer: Any) -> LayerWeights:
     return LayerWeights(*(None if weight is None else array(weight) for weight in layer.weights))
 
 
-def _remembered(module: nn.Module, key: object, make: Callable[[], Any]) -> Any:
-    """What was made of a module's weights as they are now."""
-    version = ([weight_version(tensor) for tensor in module.parameters()], native_types())
-    found = _known.get(module, {}).get(key)
+def _remembered(module: nn.Module, dtype: ComputeType, make: Callable[[], Any]) -> Any:
+    """What was made of a module's weights and settings as they are now."""
+    weights = [weight_version(tensor) for tensor in module.parameters()]
+    version = (weights, getattr(module, "settings", None), native_types())
+    found = _known.get(module, {}).get(dtype)
     if found is not None and found[0] == version:
         return found[1]
     with _lock:
         made = _known.setdefault(module, {})
-        found = made.get(key)
+        found = made.get(dtype)
         if found is None or found[0] != version:
-            found = made[key] = (version, make())
+            found = made[dtype] = (version, make())
     return found[1]

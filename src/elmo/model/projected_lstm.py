@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from elmo.config import BiLMConfig
 from elmo.engine.engine import State, contextualize
-from elmo.engine.network_weights import LSTMSettings as EngineSettings
 from elmo.engine.side_by_side import Stack
 from elmo.model.on_cpu import array, runs_on_engine, stack_of
 from elmo.ops.native.kinds import ComputeType
@@ -100,8 +99,7 @@ class ProjectedLSTM(nn.Module):
         """The layers for the engine; None if it can't run them on these inputs: a gradient is needed, or a GPU."""
         if not runs_on_engine(self, *inputs):
             return None
-        skips = [self.skips(index) for index in range(len(self.layers))]
-        return stack_of(self, EngineSettings(*self.settings), dtype, skips, backward=backward)
+        return stack_of(self, dtype, backward=backward)
 
     def read_window(
         self,

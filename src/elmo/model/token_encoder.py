@@ -78,7 +78,7 @@ class TokenEncoder(nn.Module):
         self.require_ids(character_ids, word_ids)
         if runs_on_engine(self):
             ids = (None if part is None else part.cpu().numpy() for part in (character_ids, word_ids))
-            return torch.from_numpy(encoder_of(self, self.config, dtype)(*ids))
+            return torch.from_numpy(encoder_of(self, dtype)(*ids))
         dtype = rounded_to(dtype)
         parts = []
         if self.config.has_words:

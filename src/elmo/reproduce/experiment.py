@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo.disk.atomic import new_file
-from elmo.disk.json_file import read_record
+from elmo.disk.json_file import read_record, write_json
 from elmo.errors import ConfigError, MissingExtraError, OutputError
 from elmo.process.stop_flag import stop_flag
 from elmo.reproduce.data_facts import DataFacts, data_facts
@@ -34,7 +34,7 @@ from elmo.reproduce.systems import (
 from elmo.tasks.saved_model import bilm_name
 from elmo.tasks.settings import require
 from elmo.tasks.train.job import AnyJob
-from elmo.tasks.train.run_facts import require_same_run, write_json_file
+from elmo.tasks.train.run_facts import require_same_run
 from elmo.tasks.train.seeds import require_seeds
 
 SEEDS = (1, 2, 3)
@@ -134,7 +134,7 @@ def _begun(job: AnyJob, asked: dict[str, Any], changeable: dict[str, Any]) -> di
     require_same_run(path, asked, job.task.settings())
     facts = {**asked, **changeable, "files": {name: str(file) for name, file in job.files.present().items()}}
     job.run.mkdir(parents=True, exist_ok=True)
-    write_json_file(path, facts)
+    write_json(path, facts)
     return facts
 
 
@@ -152,7 +152,7 @@ def _written(begun: dict[str, Any], trained: list[Trained], facts: DataFacts, fo
     page = markdown(record, _trainings(record))
     path = folder / begun["experiment"]
     files = [path.with_name(f"{path.name}.json"), path.with_name(f"{path.name}.md")]
-    write_json_file(files[0], record)
+    write_json(files[0], record)
     with new_file(files[1], size=len(page), force=True) as unfinished:
         unfinished.write_text(page, encoding="utf-8")
     try:

@@ -101,6 +101,10 @@ class Task(ABC, Generic[S, E, P]):
     def sentences(self, example: E) -> Sequence[Sequence[str]]:
         """The sentences of an example as the token representation is asked for them."""
 
+    def sentences_of(self, *parts: Iterable[E]) -> Iterator[list[str]]:
+        """All sentences of some examples."""
+        return (list(sentence) for part in parts for example in part for sentence in self.sentences(example))
+
     def size(self, example: E) -> int:
         """Its tokens: batches are made of examples of similar size."""
         return sum(map(len, self.sentences(example)))
@@ -146,6 +150,17 @@ class Task(ABC, Generic[S, E, P]):
     @abstractmethod
     def score(self, examples: Sequence[E], predictions: Sequence[P]) -> Scores:
         """The figures of predictions for labelled examples; `metric` is among the keys."""
+
+    def figure(self, scores: Scores, name: str) -> float:
+        """One figure of `scores`, by which models are compared. Raises ConfigError if they don't have it."""
+        value = scores.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            known = [key for key, other in scores.items() if isinstance(other, int | float)]
+            raise ConfigError(
+                f"models of the task {self.name!r} are to be compared by {name!r}, but its score has only "
+                f"{', '.join(known) or 'no figures'}. Choose one of them with --best-by, or correct the task's metric."
+            )
+        return float(value)
 
     def counts(self, example: E, prediction: P) -> Counts:
         """What one example adds to the metric, for paired tests; needed if `metric_kind` is set.

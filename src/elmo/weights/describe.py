@@ -1,7 +1,7 @@
 """What a model is: a checkpoint in figures, for people and `elmo inspect --json`; an outline without its weights."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -85,7 +85,7 @@ def describe(checkpoint: Checkpoint) -> dict[str, Any]:
     return {
         "format": checkpoint.source_format,
         "reads": _inputs(config),
-        "architecture": config.to_dict(),
+        "architecture": asdict(config),
         "layers": config.num_layers,
         "directions": list(config.directions),
         "output_dim": config.output_dim,

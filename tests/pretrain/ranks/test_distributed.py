@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +94,7 @@ def on_ranks() -> Iterator[Workers]:
 @pytest.fixture
 def typed(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> list[str]:
     """`elmo pretrain` of the tiny recipe into tmp_path/run, as it is typed."""
-    settings = [f"{name} = {json.dumps(value)}" for name, value in recipe.to_dict().items()]
+    settings = [f"{name} = {json.dumps(value)}" for name, value in asdict(recipe).items()]
     (tmp_path / "tiny.toml").write_text("\n".join(settings))
     return ["pretrain", str(tmp_path / "tiny.toml"), "--data", str(data.folder), "-o", str(tmp_path / "run")]
 
@@ -112,7 +112,7 @@ def test_two_ranks_find_what_one_process_finds(
     config = replace(recipe, **VARIANTS[variant])  # three rows: one for the first rank, two for the second
     alone = Trainer(config, data)
     expected = [alone.step() for _ in range(6)]
-    found = on_ranks(2, "steps", data=str(data.folder), config=config.to_dict(), steps=6)
+    found = on_ranks(2, "steps", data=str(data.folder), config=asdict(config), steps=6)
     assert [one["rows"] for one in found] == [[0, 1], [1, 3]]
     for one in found:
         assert one["losses"] == pytest.approx([result.loss for result in expected], rel=1e-5)
@@ -128,7 +128,7 @@ def test_gradients_sent_as_bfloat16_change_the_losses_little(
     config = replace(recipe, reduce_dtype="bfloat16")
     alone = Trainer(config, data)
     expected = [alone.step().loss for _ in range(6)]
-    one, other = on_ranks(2, "steps", data=str(data.folder), config=config.to_dict(), steps=6)
+    one, other = on_ranks(2, "steps", data=str(data.folder), config=asdict(config), steps=6)
     assert one["losses"] == pytest.approx(expected, rel=0.01)
     assert one["losses"] != pytest.approx(expected, rel=1e-6)
     assert one["weights"] == other["weights"]

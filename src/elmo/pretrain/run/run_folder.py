@@ -27,14 +27,14 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from elmo.disk.atomic import new_file
 from elmo.disk.bounded import read_bytes
 from elmo.disk.folder_lock import locked
-from elmo.disk.json_file import read_json, read_records
+from elmo.disk.json_file import read_json, read_records, write_json
 from elmo.errors import ConfigError, OutputError
 from elmo.ops.native.threads import num_threads
 from elmo.pretrain.ranks.distributed import Ranks
@@ -63,18 +63,19 @@ class RunFolder:
     ) -> "RunFolder":
         """A new run; an existing folder with anything in it is an OutputError."""
         run = cls(path, ranks or Ranks())
-        run.ranks.on_first(lambda: run._create(config, facts))
+
+        def begin() -> None:
+            require_unused(path)
+            path.mkdir(parents=True, exist_ok=True)
+            write_json(path / "env.json", {**environment(num_threads()), "processes": run.ranks.size, **facts})
+            write_json(path / "config.json", asdict(config))
+
+        run.ranks.on_first(begin)
         return run
 
     def require_free(self) -> None:
         """OutputError if a new run can't be written here."""
         self.ranks.on_first(lambda: require_unused(self.path))
-
-    def _create(self, config: PretrainConfig, facts: dict[str, Any]) -> None:
-        require_unused(self.path)
-        self.path.mkdir(parents=True, exist_ok=True)
-        self.write_json("env.json", {**environment(num_threads()), "processes": self.ranks.size, **facts})
-        self.write_json("config.json", config.to_dict())
 
     @classmethod
     def existing(cls, path: Path, ranks: Ranks | None = None) -> "RunFolder":
@@ -124,14 +125,14 @@ class RunFolder:
         return self.ranks.on_first(lambda: self._change_config(config, step))
 
     def _change_config(self, config: PretrainConfig, step: int) -> dict[str, tuple[Any, Any]]:
-        before, now = self.config().to_dict(), config.to_dict()
+        before, now = asdict(self.config()), asdict(config)
         changes = {name: (before[name], value) for name, value in now.items() if value != before[name]}
         if changes:
             history = self._history_file(step)
             # If the run was killed before its next checkpoint, the recipe of the steps up to here is there already.
             if not history.is_file():
-                self.write_json(history.name, before)
-            self.write_json("config.json", now)
+                write_json(history, before)
+            write_json(self.path / "config.json", now)
         return changes
 
     def _history_file(self, step: int) -> Path:
@@ -219,12 +220,9 @@ class RunFolder:
         return self.ranks.on_first(lambda: [values for _, values in self._metric_lines()])
 
     def write_json(self, name: str, values: dict[str, Any]) -> None:
-        """A file of facts beside the metrics; whole or not at all."""
-        if not self.ranks.is_first:
-            return
-        text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
-        with new_file(self.path / name, size=len(text), force=True) as unfinished:
-            unfinished.write_text(text, encoding="utf-8")
+        """A file of facts beside the metrics, written atomically by the first rank."""
+        if self.ranks.is_first:
+            write_json(self.path / name, values)
 
     def _append(self, name: str, text: str) -> None:
         if not self.ranks.is_first:

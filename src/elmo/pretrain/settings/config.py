@@ -1,6 +1,6 @@
 """All settings of a pretraining run. The defaults are the paper's recipe for the published "original" model."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from elmo.config import NUM_BYTE_CHARACTERS, PUBLISHED_FILTERS, Activation, BiLMConfig, Characters, Direction
@@ -172,11 +172,6 @@ class PretrainConfig:
             skip_connections=self.skip_connections,
             direction=self.direction,
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        lists = {"filters": [list(pair) for pair in self.filters], "softmax_cutoffs": list(self.softmax_cutoffs)}
-        return {**asdict(self), **lists}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any], source: str) -> "PretrainConfig":

@@ -8,7 +8,7 @@ from pathlib import Path
 from elmo.tasks.ensemble import Ensemble
 from elmo.tasks.saved_model import SavedTaskModel
 from elmo.tasks.task import E, P, Plain, S, Scores
-from elmo.tasks.train.fit import figure, predict_all
+from elmo.tasks.train.fit import predict_all
 
 # Examples that are read before the first of them is predicted: enough for batches of similar size.
 _WINDOW = 512
@@ -30,7 +30,7 @@ def evaluate(saved: SavedTaskModel[S, E, P], path: Path | str) -> tuple[Scores, 
         scores = {
             **scores,
             "single_models": _spread(
-                [figure(task.score(examples, own), task.metric, task) for own in singles], task.metric
+                [task.figure(task.score(examples, own), task.metric) for own in singles], task.metric
             ),
         }
     return scores, list(zip(examples, predictions, strict=True))

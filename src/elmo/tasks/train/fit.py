@@ -21,7 +21,7 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
-from elmo.errors import ConfigError, ElmoError, Interrupted
+from elmo.errors import ElmoError, Interrupted
 from elmo.process.stop_flag import StopFlag, StopRequested
 from elmo.tasks.settings import FitSettings
 from elmo.tasks.task import E, P, S, Scores, Task
@@ -208,7 +208,7 @@ class _Fit(Generic[S, E, P]):
         Patience counts from the first score above 0: before it, the model has only begun to learn.
         """
         done = self.progress.changed(epoch=self.progress.epoch + 1, batch=0, loss=0.0, seconds=0.0)
-        score = figure(scores, self.best_by, self.task) if self.dev else 0.0
+        score = self.task.figure(scores, self.best_by) if self.dev else 0.0
         is_better = score > done.best_score
         if done.best_epoch and not is_better and done.best_score > 0:
             done = done.changed(fruitless=done.fruitless + 1, fruitless_all=done.fruitless_all + 1)
@@ -318,15 +318,3 @@ def training_limits(settings: FitSettings, num_examples: int) -> BatchLimits:
         return limits_of(settings)
     fewer = max(_SMALLEST_BATCH, num_examples // settings.least_batches)
     return BatchLimits(min(settings.batch_size, fewer), settings.batch_tokens)
-
-
-def figure(scores: Scores, name: str, task: Task[S, E, P]) -> float:
-    """One figure of a task's scores. Raises ConfigError if they don't have it."""
-    value = scores.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        known = [key for key, other in scores.items() if isinstance(other, int | float)]
-        raise ConfigError(
-            f"models of the task {task.name!r} are to be compared by {name!r}, but its score has only "
-            f"{', '.join(known) or 'no figures'}. Choose one of them with --best-by, or correct the task's metric."
-        )
-    return float(value)

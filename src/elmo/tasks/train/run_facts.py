@@ -4,19 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from elmo.disk.atomic import new_file
 from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError
 from elmo.tasks.settings import TaskSettings, to_table, with_table
 
 _SHOWN = {"bilm": "biLM"}
-
-
-def write_json_file(path: Path, values: dict[str, Any], *, indent: int | None = 2) -> None:
-    """Writes a file of facts atomically."""
-    text = json.dumps(values, indent=indent, ensure_ascii=False) + "\n"
-    with new_file(path, size=len(text), force=True) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")
 
 
 def require_same_run(path: Path, facts: dict[str, Any], defaults: TaskSettings) -> None:

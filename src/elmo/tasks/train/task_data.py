@@ -1,7 +1,6 @@
 """TaskData: what the files of a task hold - training examples, dev and test examples, vocabulary."""
 
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Generic
 
@@ -56,11 +55,6 @@ def all_examples(task: Task[S, E, P], settings: S, files: Files) -> TaskData[E]:
     if not files.dev:
         train, dev = _held_out(task, train)
     return TaskData(train, dev, test, vocabulary)
-
-
-def sentences_of(task: Task[S, E, P], *parts: list[E]) -> Iterator[list[str]]:
-    """All sentences of some examples."""
-    return (list(sentence) for part in parts for example in part for sentence in task.sentences(example))
 
 
 def _held_out(task: Task[S, E, P], examples: list[E]) -> tuple[list[E], list[E]]:

@@ -19,7 +19,7 @@ import torch
 
 from elmo.disk.atomic import copied_folder, new_file
 from elmo.disk.folder_lock import locked
-from elmo.disk.json_file import read_record
+from elmo.disk.json_file import read_record, write_json
 from elmo.errors import Interrupted
 from elmo.ops.native.threads import num_threads
 from elmo.process.device import chosen_device
@@ -34,12 +34,12 @@ from elmo.tasks.tokens.encoder import NONE, find_encoder
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 from elmo.tasks.train.example_counts import example_counts
-from elmo.tasks.train.fit import figure, fit, predict_all
+from elmo.tasks.train.fit import fit, predict_all
 from elmo.tasks.train.fit_folder import FitFolder
 from elmo.tasks.train.job import AnyJob, Job, RunOptions
-from elmo.tasks.train.run_facts import require_same_run, write_json_file
+from elmo.tasks.train.run_facts import require_same_run
 from elmo.tasks.train.seeds import Outcome, over_seeds, require_seeds
-from elmo.tasks.train.task_data import TaskData, read_data, sentences_of
+from elmo.tasks.train.task_data import TaskData, read_data
 from elmo.version import __version__
 
 
@@ -63,11 +63,11 @@ def train(job: AnyJob, *, on_seed: Callable[[int], None] | None = None) -> dict[
         job.run.mkdir(parents=True, exist_ok=True)
         with locked(job.run, "'elmo task train' or 'elmo reproduce'"):
             _note(job, sources.frozen)
-            _remember(sources.frozen, sentences_of(job.task, *data.parts()), flag, quiet=options.quiet)
+            _remember(sources.frozen, job.task.sentences_of(*data.parts()), flag, quiet=options.quiet)
             training = _Training(job, data, sources, flag, on_seed)
             metric = job.settings.fit.best_by or job.task.metric
             summary = {"task": job.task.name, **over_seeds(options.seeds, training.one_seed, job.task.metric, metric)}
-            write_json_file(job.run / "scores.json", summary)
+            write_json(job.run / "scores.json", summary)
             if options.keep_models:
                 copied_folder(outcome_file(job.run, summary["best_seed"]).parent / "model", job.run / "model")
             return summary
@@ -111,7 +111,7 @@ class _Training(Generic[S, E, P]):
         outcome["mix_weights"] = model.tokens.mix_weights()
         if job.options.keep_models:
             self._save(model, seed, outcome, folder / "model")
-        write_json_file(done, outcome)
+        write_json(done, outcome)
         FitFolder(folder).finish()
         return outcome
 
@@ -134,7 +134,7 @@ def remember_layers(job: AnyJob) -> None:
         frozen = _frozen(job.settings.tokens, job.settings.fit.device, job.options, job.run)
         if frozen is not None:
             data = read_data(job.task, job.settings, job.files, quiet=job.options.quiet)
-            _remember(frozen, sentences_of(job.task, *data.parts()), flag, quiet=job.options.quiet)
+            _remember(frozen, job.task.sentences_of(*data.parts()), flag, quiet=job.options.quiet)
 
 
 def outcome_file(run: Path, seed: int) -> Path:
@@ -150,9 +150,9 @@ def _scored(job: Job[S, E, P], model: TaskModel[E, P], examples: Sequence[E], pa
     with new_file(path.with_suffix(".predictions"), size=len(text), force=True) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
     scores = job.task.score(examples, predictions)
-    figure(scores, job.task.metric, job.task)
+    job.task.figure(scores, job.task.metric)
     if (counts := example_counts(job.task, examples, predictions, scores)) is not None:
-        write_json_file(path.with_suffix(".examples.json"), counts, indent=None)
+        write_json(path.with_suffix(".examples.json"), counts, indent=None)
     return dict(scores)
 
 
@@ -172,8 +172,8 @@ def _note(job: AnyJob, frozen: FrozenLayers | None) -> None:
         require_same_run(path, facts, job.task.settings())
         return
     files = {name: str(file) for name, file in job.files.present().items()}
-    write_json_file(path, {**facts, "files": files})
-    write_json_file(job.run / "env.json", {"elmo": __version__, **environment(num_threads())})
+    write_json(path, {**facts, "files": files})
+    write_json(job.run / "env.json", {"elmo": __version__, **environment(num_threads())})
 
 
 def _static(
@@ -185,12 +185,12 @@ def _static(
     # Here, because few runs need it.
     from elmo.static.for_words import vectors_for_words
 
-    words = {word for sentence in sentences_of(task, *data.parts()) for word in sentence}
+    words = {word for sentence in task.sentences_of(*data.parts()) for word in sentence}
     found = {
         name: vectors_for_words(file, limit=tokens.static_words, wanted=words)
         for name, file in tokens.static_files.items()
     }
-    return found, sorted({word for sentence in sentences_of(task, data.train) for word in sentence})
+    return found, sorted({word for sentence in task.sentences_of(data.train) for word in sentence})
 
 
 def _remember(

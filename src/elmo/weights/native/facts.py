@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import Field, fields
+from dataclasses import Field, asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ def facts_of(checkpoint: Checkpoint, folder: Path) -> dict[str, Any]:
     """What config.json says of a checkpoint whose other files are in `folder`."""
     values = (
         FORMAT_VERSION,
-        checkpoint.config.to_dict(),
+        asdict(checkpoint.config),
         checkpoint.source_format,
         checkpoint.source_hash,
         checkpoint.metadata,

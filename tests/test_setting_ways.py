@@ -1,0 +1,204 @@
+"""The way of a setting: which functions of elmo it passes from the command line to where it acts. They are to be few.
+
+A function is on the way if one of its arguments is the setting, or holds it (the command line, a dictionary or list, an
+object of settings), and if it uses it: it reads the setting from that object, or calls a function that does. Checking
+and saving count as use; getting an object of which only other settings are read does not. A method of an object of
+settings counts if it reads the setting. An object of any other class that keeps the setting counts once, by its
+`__init__`, if one of its methods uses it.
+
+Found by running a command under `sys.setprofile` with a value that nothing else has. If a way is too long, the failing
+test prints it.
+"""
+
+import dataclasses
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import pytest
+
+import elmo
+from elmo.cli.main import main
+from elmo.tasks.task import Task
+from elmo.weights.native.write import write
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
+
+MOST = 28
+"""Half of what the task of `elmo task train` passed before the rooms were put in order."""
+
+NUMBER = 0.12345678
+
+_SOURCE = str(Path(elmo.__file__).parent)
+_DEEPEST = 4  # a job holds a task's settings, they hold a group, which holds the value
+_LONGEST = 200  # of a list or dictionary that may hold settings, rather than data
+
+
+class Way:
+    """The functions that a setting has passed so far: name -> the argument that held it."""
+
+    def __init__(self, is_it: Callable[[Any], bool]) -> None:
+        self.functions: dict[str, str] = {}
+        self._is_it = is_it
+        self._received: dict[CodeType, str] = {}
+        self._watched: set[type] = set()
+        self._stack = ExitStack()
+
+    def __len__(self) -> int:
+        return len(self.functions)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name} ({argument})" for name, argument in self.functions.items())
+
+    def _call(self, frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if event != "call" or code in self._received or not code.co_filename.startswith(_SOURCE):
+            return
+        count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
+        for name in code.co_varnames[:count]:
+            value = frame.f_locals.get(name)
+            if name == "self" and not dataclasses.is_dataclass(value):
+                continue
+            if holder := self._holder(value):
+                self._received[code] = name
+                if holder != "object":  # nobody sees what is read of a list or a dictionary
+                    self._use(frame)
+                return
+
+    def _holder(self, value: Any, depth: int = _DEEPEST) -> str | None:
+        """How a value holds the setting: it is the setting, or a list or dictionary with it, or an object; or not."""
+        if self._is_it(value):
+            return "value"
+        if not depth:
+            return None
+        if isinstance(value, Mapping | list | tuple) and len(value) < _LONGEST:
+            parts = list(value.values()) if isinstance(value, Mapping) else value
+            found = {self._holder(part, depth - 1) for part in parts}
+            return "list" if found & {"value", "list"} else "object" if "object" in found else None
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            own = dict(getattr(value, "__dict__", {}))
+            for name in own:
+                if self._is_it(own[name]):
+                    self._watch(type(value), name)
+            return "object" if any(self._holder(part, depth - 1) for part in own.values()) else None
+        return None
+
+    def _watch(self, owner: type, field: str) -> None:
+        """Notes from now on who reads a field of a class."""
+        if owner in self._watched:
+            return
+        self._watched.add(owner)
+        usual = owner.__getattribute__
+
+        def watched(instance: object, name: str) -> Any:
+            value = usual(instance, name)
+            if name == field and self._is_it(value):
+                self._use(sys._getframe(1))
+            return value
+
+        owner.__getattribute__ = watched  # type: ignore[method-assign, assignment]
+        self._stack.callback(delattr, owner, "__getattribute__")
+
+    def _use(self, frame: FrameType | None) -> None:
+        """Whoever got the setting and is running now, uses it or hands it on; as do objects that have kept it."""
+        while frame is not None:
+            if frame.f_code.co_filename.startswith(_SOURCE):
+                made = type(frame.f_locals.get("self")).__init__
+                for code in (getattr(made, "__code__", None), frame.f_code):
+                    if code in self._received:
+                        place = Path(code.co_filename).relative_to(_SOURCE)
+                        self.functions.setdefault(f"{place} {code.co_qualname}", self._received[code])
+            frame = frame.f_back
+
+
+@contextmanager
+def way_of(is_it: Callable[[Any], bool]) -> Iterator[Way]:
+    """Follows the setting of which `is_it` is true, in all threads, until the end of the block."""
+    way = Way(is_it)
+    before = sys.getprofile()
+    threading.setprofile(way._call)
+    sys.setprofile(way._call)
+    try:
+        with way._stack:
+            yield way
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(before)
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, float | str) and value in (NUMBER, str(NUMBER))
+
+
+def is_tokens(value: object) -> bool:
+    return isinstance(value, int | str) and value in (1237, "1237")
+
+
+def is_task(value: object) -> bool:
+    return isinstance(value, Task) or (isinstance(value, str) and value == "ner")
+
+
+@pytest.fixture
+def model(tmp_path, tiny_checkpoint) -> str:
+    write(tiny_checkpoint, tmp_path / "model")
+    return str(tmp_path / "model")
+
+
+@pytest.fixture
+def labelled(tmp_path) -> str:
+    (tmp_path / "ner.txt").write_text("Anna B-PER\nsaw O\nRome B-LOC\n\n" * 12)
+    return str(tmp_path / "ner.txt")
+
+
+TINY = """
+cell_size = 12
+projection_size = 8
+character_dim = 4
+filters = [[1, 4], [2, 4]]
+num_highway = 1
+batch_size = 2
+unroll_steps = 4
+num_negative_samples = 4
+max_steps = 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("flag", "acts"), [("--projection-clip", "_Window.forward"), ("--dropout", "RowDropout.__init__"),
+                       ("--learning-rate", "learning_rate"), ("--clip-norm", "clip_")]
+)  # fmt: skip
+def test_a_setting_of_pretraining(data, tmp_path, flag, acts) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY)
+    files = [str(tmp_path / "tiny.toml"), "--data", str(data.folder), "-o", str(tmp_path / "run")]
+    with way_of(is_number) as way:
+        assert main(["pretrain", *files, "--quiet", flag, str(NUMBER)]) == 0
+    check(way, acts)
+
+
+@pytest.mark.parametrize(
+    ("is_it", "flag", "acts"),
+    [(is_number, "--learning-rate", "rate_at"), (is_number, "--dropout", "Tagger.__init__"), (is_task, "", "_scored")],
+)
+def test_a_setting_of_a_task(model, labelled, tmp_path, is_it, flag, acts) -> None:
+    flags = [flag, str(NUMBER)] if flag else []
+    with way_of(is_it) as way:
+        files = ["--train", labelled, "-o", str(tmp_path / "run"), "--model", model]
+        assert main(["task", "train", "ner", *files, "--epochs", "1", "--hidden-sizes", "8", "--quiet", *flags]) == 0
+    check(way, acts)
+
+
+def test_a_setting_of_embedding(model, tmp_path) -> None:
+    (tmp_path / "text.txt").write_text("the cat sat\n")
+    with way_of(is_tokens) as way:
+        output = str(tmp_path / "vectors.h5")
+        assert main(["embed", str(tmp_path / "text.txt"), "-o", output, "-m", model, "--max-tokens", "1237"]) == 0
+    check(way, "bucket")
+
+
+def check(way: Way, acts: str) -> None:
+    assert any(name.endswith(f" {acts}") for name in way.functions), f"it never came to {acts}:\n{way}"
+    assert len(way) <= MOST, f"{len(way)} functions:\n{way}"
