@@ -20,14 +20,15 @@ typedef __m256d Doubles; /* half as many */
 #define add(a, b) _mm256_add_ps(a, b)
 #define sub(a, b) _mm256_sub_ps(a, b)
 #define mul(a, b) _mm256_mul_ps(a, b)
-#define divide(a, b) _mm256_div_ps(a, b)
+#define quotient(a, b) _mm256_div_ps(a, b)
 #define fma(a, b, c) _mm256_fmadd_ps(a, b, c)   /* a * b + c */
 #define fnma(a, b, c) _mm256_fnmadd_ps(a, b, c) /* c - a * b */
 /* least and most give b where one of both isn't a number: a bound comes first, so that no clipping hides one. */
 #define least(a, b) _mm256_min_ps(a, b)
 #define most(a, b) _mm256_max_ps(a, b)
 #define most_or_nan(a, b) _mm256_blendv_ps(most(a, b), a, _mm256_cmp_ps(a, a, _CMP_UNORD_Q))
-#define nearest(a) _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+#define at_least(bound, a) most(all(bound), a) /* a bound for times_power */
+#define fraction(a) sub(a, _mm256_floor_ps(a))
 #define floats_of(words) _mm256_cvtepi32_ps(words)
 
 #define all_d(value) _mm256_set1_pd(value)
@@ -35,12 +36,13 @@ typedef __m256d Doubles; /* half as many */
 #define add_d(a, b) _mm256_add_pd(a, b)
 #define sub_d(a, b) _mm256_sub_pd(a, b)
 #define mul_d(a, b) _mm256_mul_pd(a, b)
-#define divide_d(a, b) _mm256_div_pd(a, b)
+#define quotient_d(a, b) _mm256_div_pd(a, b)
 #define fma_d(a, b, c) _mm256_fmadd_pd(a, b, c)
 #define fnma_d(a, b, c) _mm256_fnmadd_pd(a, b, c)
 #define least_d(a, b) _mm256_min_pd(a, b)
 #define most_d(a, b) _mm256_max_pd(a, b)
-#define nearest_d(a) _mm256_round_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+#define at_least_d(bound, a) most_d(all_d(bound), a)
+#define fraction_d(a) sub_d(a, _mm256_floor_pd(a))
 #define low_half(a) _mm256_cvtps_pd(_mm256_castps256_ps128(a))
 #define high_half(a) _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1))
 #define both_halves(a, b) _mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a))
@@ -55,14 +57,14 @@ typedef __m256d Doubles; /* half as many */
 #define nearest_words(a) _mm256_cvtps_epi32(a)
 #define store_words(to, value) _mm256_storeu_si256((__m256i *)(to), value)
 
-/* a * 2^n, n a whole number: n is added to a's exponent, which must stay in its range. */
+/* a * 2^floor(n): it is added to a's exponent, which must stay in its range. */
 static inline __attribute__((always_inline)) Floats times_power(Floats a, Floats n) {
-    Words shift = _mm256_slli_epi32(_mm256_cvtps_epi32(n), 23);
+    Words shift = _mm256_slli_epi32(_mm256_cvtps_epi32(_mm256_floor_ps(n)), 23);
     return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), shift));
 }
 
 static inline __attribute__((always_inline)) Doubles times_power_d(Doubles a, Doubles n) {
-    Words shift = _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm256_cvtpd_epi32(n)), 52);
+    Words shift = _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm256_cvtpd_epi32(_mm256_floor_pd(n))), 52);
     return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(a), shift));
 }
 

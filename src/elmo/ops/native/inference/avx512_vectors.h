@@ -19,15 +19,15 @@ typedef __m512d Doubles; /* half as many */
 #define add(a, b) _mm512_add_ps(a, b)
 #define sub(a, b) _mm512_sub_ps(a, b)
 #define mul(a, b) _mm512_mul_ps(a, b)
-#define divide(a, b) _mm512_div_ps(a, b)
 #define fma(a, b, c) _mm512_fmadd_ps(a, b, c)   /* a * b + c */
 #define fnma(a, b, c) _mm512_fnmadd_ps(a, b, c) /* c - a * b */
 /* least and most give b where one of both isn't a number: a bound comes first, so that no clipping hides one. */
 #define least(a, b) _mm512_min_ps(a, b)
 #define most(a, b) _mm512_max_ps(a, b)
 #define most_or_nan(a, b) _mm512_mask_mov_ps(most(a, b), _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), a)
-#define nearest(a) _mm512_roundscale_ps(a, 0)
-#define times_power(a, n) _mm512_scalef_ps(a, n) /* a * 2^n, n a whole number */
+#define at_least(bound, a) (a)                   /* a bound for times_power, which needs none below here */
+#define fraction(a) _mm512_reduce_ps(a, 1)       /* a - floor(a), of -inf 0 */
+#define times_power(a, n) _mm512_scalef_ps(a, n) /* a * 2^floor(n) */
 #define floats_of(words) _mm512_cvtepi32_ps(words)
 
 #define all_d(value) _mm512_set1_pd(value)
@@ -35,12 +35,12 @@ typedef __m512d Doubles; /* half as many */
 #define add_d(a, b) _mm512_add_pd(a, b)
 #define sub_d(a, b) _mm512_sub_pd(a, b)
 #define mul_d(a, b) _mm512_mul_pd(a, b)
-#define divide_d(a, b) _mm512_div_pd(a, b)
 #define fma_d(a, b, c) _mm512_fmadd_pd(a, b, c)
 #define fnma_d(a, b, c) _mm512_fnmadd_pd(a, b, c)
 #define least_d(a, b) _mm512_min_pd(a, b)
 #define most_d(a, b) _mm512_max_pd(a, b)
-#define nearest_d(a) _mm512_roundscale_pd(a, 0)
+#define at_least_d(bound, a) (a)
+#define fraction_d(a) _mm512_reduce_pd(a, 1)
 #define times_power_d(a, n) _mm512_scalef_pd(a, n)
 #define low_half(a) _mm512_cvtps_pd(_mm512_castps512_ps256(a))
 #define high_half(a) _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1))
@@ -55,6 +55,19 @@ typedef __m512d Doubles; /* half as many */
 #define lower_half(words) _mm512_slli_epi32(words, 16)
 #define nearest_words(a) _mm512_cvtps_epi32(a)
 #define store_words(to, value) _mm512_storeu_si512(to, value)
+
+/* a / b, to 2^-27 in single and 2^-41 in double precision, for positive b whose reciprocal is a normal value: the
+ * processor's estimate of the reciprocal, to 2^-14, and a step of Newton's method. A division takes three times as
+ * long. */
+INLINE Floats quotient(Floats a, Floats b) {
+    Floats guess = _mm512_rcp14_ps(b);
+    return mul(a, fma(guess, fnma(b, guess, all(1)), guess));
+}
+
+INLINE Doubles quotient_d(Doubles a, Doubles b) {
+    Doubles guess = _mm512_rcp14_pd(b), rest = fnma_d(b, guess, all_d(1));
+    return mul_d(a, fma_d(guess, fma_d(rest, rest, rest), guess));
+}
 
 /* The compiler takes the vector for changed. */
 #define touch(value) __asm__ volatile("" : "+v"(value))

@@ -13,6 +13,7 @@
 #define ADD_SUMS(out, found, columns, scale) ((void)(columns), (void)(scale), add(out, found))
 #define DIRECT 0
 #define UPDATE update_single
+#define UPDATE_ROWS 4
 #define HIGHWAY highway_single
 #define TANH tanh_single
 #define GROUP 2

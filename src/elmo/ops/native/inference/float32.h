@@ -15,6 +15,7 @@
 #define CONVERT keep_row
 #define DIRECT 1
 #define UPDATE update_exactly
+#define UPDATE_ROWS 3
 #define HIGHWAY highway_exactly
 #define TANH tanh_exactly
 #define GROUP 1

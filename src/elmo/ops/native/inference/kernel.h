@@ -13,7 +13,7 @@
  *     ADD_SUMS(floats, sums, columns, scale)          sums onto floats
  *     CONVERT(from, size, groups, to)     a row of floats to factors; returns its scale
  *     DIRECT              1: a row of floats is a row of factors
- *     UPDATE              the gates' arithmetic; HIGHWAY and TANH the token encoder's
+ *     UPDATE              the gates' arithmetic, of UPDATE_ROWS rows at a time; HIGHWAY and TANH the token encoder's
  *     GROUP               factors in a group
  *     FRESH(weights)      hides from the compiler that they are the same as before
  *
@@ -59,12 +59,6 @@ static const float no_bias[PANEL];
 INLINE const uint32_t *panel_of(const Packed *matrix, int64_t panel) {
     return panel < matrix->panels ? matrix->weights + panel * matrix->groups * PANEL : NULL;
 }
-
-#if defined(__clang__)
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
 
 /* Reads `size` bytes, a multiple of 256. */
 static void read_memory(int64_t size, const char *from) {
@@ -273,21 +267,36 @@ static void KIND(multiply)(const Packed *matrix, const float *bias, const float 
     }
 }
 
-/* The gates of sixteen cells in every row: `gates` (rows, 64) -> the panel's cells and `made`, o * tanh(c). */
+/* The gates of sixteen cells in `count` rows (constant): `gates` (count, 64) -> the panel's cells and `made`, o *
+ * tanh(c).
+ */
+INLINE void KIND(gates_of)(const int count, int64_t cells, int64_t stride, Floats low, Floats high, const float *gates,
+                           float *cell, float *made) {
+    for (int k = 0; k < CELLS; k += LANES) {
+        Floats now[4][8], before[8], output[8];
+        UNROLL for (int row = 0; row < count; row++) {
+            UNROLL for (int gate = 0; gate < 4; gate++) now[gate][row] = load(gates + row * PANEL + gate * CELLS + k);
+            before[row] = load(cell + row * CELLS + k);
+        }
+        UPDATE(count, now, low, high, before, output);
+        UNROLL for (int row = 0; row < count; row++) {
+            int64_t there = cells - k < LANES ? cells - k : LANES;
+            store(cell + row * CELLS + k, before[row]);
+            if (there > 0) store_some(made + row * stride + k, output[row], there);
+        }
+    }
+}
+
+/* The same in any number of rows. */
 static void KIND(gates)(const Layer *layer, int64_t panel, int64_t count, const float *gates, float *cell,
                         float *made) {
-    int64_t left = layer->cell_size - CELLS * panel, cells = left < CELLS ? left : CELLS;
-    Floats high = all(layer->cell_clip), low = all(-layer->cell_clip), output;
+    int64_t stride = layer->cell_size, left = stride - CELLS * panel, row = 0;
+    Floats high = all(layer->cell_clip), low = all(-layer->cell_clip);
     made += CELLS * panel;
-    for (int64_t row = 0; row < count; row++, gates += PANEL, made += layer->cell_size, cell += CELLS) {
-        float part[CELLS], *place = cells == CELLS ? made : part;
-        for (int k = 0; k < CELLS; k += LANES) {
-            store(cell + k, UPDATE(load(gates + k), load(gates + CELLS + k), load(gates + 2 * CELLS + k),
-                                   load(gates + 3 * CELLS + k), load(cell + k), low, high, &output));
-            store(place + k, output);
-        }
-        if (cells != CELLS) memcpy(made, part, cells * sizeof(float));
-    }
+    for (; row + UPDATE_ROWS <= count; row += UPDATE_ROWS) KIND(gates_of)
+    (UPDATE_ROWS, left, stride, low, high, gates + row * PANEL, cell + row * CELLS, made + row * stride);
+    for (; row < count; row++)
+        KIND(gates_of)(1, left, stride, low, high, gates + row * PANEL, cell + row * CELLS, made + row * stride);
 }
 
 /* The gates' inputs from this step's inputs, or from those of as many steps as make the products worth while. */
@@ -315,10 +324,9 @@ static void KIND(cells)(const Layer *layer, const Run *run, const Work *work, Ro
     const uint32_t *first_of_projection = panel_of(&layer->projection, work->first_out);
     for (int64_t panel = work->first; panel < work->last; panel++) {
         float *place = work->ahead == 1 ? work->gates : gates_ahead(work, panel, before);
-        if (work->ahead == 1)
-            KIND(product)
-            (&layer->input, panel, rows, inputs, (Start){layer->bias + PANEL * panel, 0},
-             panel_of(&layer->recurrent, panel), place, PANEL);
+        if (work->ahead == 1) KIND(product)
+        (&layer->input, panel, rows, inputs, (Start){layer->bias + PANEL * panel, 0},
+         panel_of(&layer->recurrent, panel), place, PANEL);
         const uint32_t *next = panel + 1 < work->last ? panel_of(gate_weights, panel + 1) : first_of_projection;
         KIND(product)(&layer->recurrent, panel, rows, hidden, (Start){NULL, 1}, next, place, PANEL);
         float *cell = work->cell + (panel - work->first) * work->rows * CELLS;
@@ -510,6 +518,7 @@ static const Kernels KIND(kernels) = {KIND(multiply), KIND(run_layer), KIND(enco
 #undef CONVERT
 #undef DIRECT
 #undef UPDATE
+#undef UPDATE_ROWS
 #undef HIGHWAY
 #undef TANH
 #undef GROUP

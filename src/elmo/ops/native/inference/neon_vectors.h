@@ -20,14 +20,16 @@ typedef float64x2_t Doubles; /* half as many */
 #define add(a, b) vaddq_f32(a, b)
 #define sub(a, b) vsubq_f32(a, b)
 #define mul(a, b) vmulq_f32(a, b)
-#define divide(a, b) vdivq_f32(a, b)
+#define quotient(a, b) vdivq_f32(a, b)
 #define fma(a, b, c) vfmaq_f32(c, a, b)  /* a * b + c */
 #define fnma(a, b, c) vfmsq_f32(c, a, b) /* c - a * b */
 #define least(a, b) vminq_f32(a, b)
 #define most(a, b) vmaxq_f32(a, b)
 #define most_or_nan(a, b) vmaxq_f32(a, b)
-#define nearest(a) vrndnq_f32(a)
-#define times_power(a, n) vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(a), vshlq_n_s32(vcvtnq_s32_f32(n), 23)))
+#define at_least(bound, a) most(all(bound), a) /* a bound for times_power */
+#define fraction(a) sub(a, vrndmq_f32(a))
+/* a * 2^floor(n): it is added to a's exponent, which must stay in its range. */
+#define times_power(a, n) vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(a), vshlq_n_s32(vcvtmq_s32_f32(n), 23)))
 #define floats_of(words) vcvtq_f32_s32(words)
 
 #define all_d(value) vdupq_n_f64(value)
@@ -35,14 +37,15 @@ typedef float64x2_t Doubles; /* half as many */
 #define add_d(a, b) vaddq_f64(a, b)
 #define sub_d(a, b) vsubq_f64(a, b)
 #define mul_d(a, b) vmulq_f64(a, b)
-#define divide_d(a, b) vdivq_f64(a, b)
+#define quotient_d(a, b) vdivq_f64(a, b)
 #define fma_d(a, b, c) vfmaq_f64(c, a, b)
 #define fnma_d(a, b, c) vfmsq_f64(c, a, b)
 #define least_d(a, b) vminq_f64(a, b)
 #define most_d(a, b) vmaxq_f64(a, b)
-#define nearest_d(a) vrndnq_f64(a)
+#define at_least_d(bound, a) most_d(all_d(bound), a)
+#define fraction_d(a) sub_d(a, vrndmq_f64(a))
 #define times_power_d(a, n)                                                                                            \
-    vreinterpretq_f64_s64(vaddq_s64(vreinterpretq_s64_f64(a), vshlq_n_s64(vcvtnq_s64_f64(n), 52)))
+    vreinterpretq_f64_s64(vaddq_s64(vreinterpretq_s64_f64(a), vshlq_n_s64(vcvtmq_s64_f64(n), 52)))
 #define low_half(a) vcvt_f64_f32(vget_low_f32(a))
 #define high_half(a) vcvt_high_f64_f32(a)
 #define both_halves(a, b) vcvt_high_f32_f64(vcvt_f32_f64(a), b)

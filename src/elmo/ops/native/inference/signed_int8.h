@@ -8,12 +8,12 @@
 #define Factor Words
 #define Weights Words
 #define WEIGHTS(at) load_words(at)
-#define COLUMNS(matrix, chunk, column)                                                                                 \
-    ((void)(chunk), (Columns){load((matrix)->scales + (column)), zero_words()})
+#define COLUMNS(matrix, chunk, column) ((void)(chunk), (Columns){load((matrix)->scales + (column)), zero_words()})
 #define ADD_SUMS(out, found, columns, scale) add_scaled(out, found, columns, scale)
 #define CONVERT int8_row_signed
 #define DIRECT 0
 #define UPDATE update_single
+#define UPDATE_ROWS 4
 #define HIGHWAY highway_single
 #define TANH tanh_single
 #define GROUP 4

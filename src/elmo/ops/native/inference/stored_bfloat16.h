@@ -26,6 +26,7 @@ INLINE Pair pair_of_factors(const uint32_t *at) {
 #define CONVERT keep_pairs
 #define DIRECT 0
 #define UPDATE update_single
+#define UPDATE_ROWS 4
 #define HIGHWAY highway_single
 #define TANH tanh_single
 #define GROUP 2

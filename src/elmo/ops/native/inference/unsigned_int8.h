@@ -12,6 +12,7 @@
 #define ADD_SUMS(out, found, columns, scale) add_scaled(out, sub_words(found, (columns).excess), columns, scale)
 #define DIRECT 0
 #define UPDATE update_single
+#define UPDATE_ROWS 4
 #define HIGHWAY highway_single
 #define TANH tanh_single
 #define GROUP 4
