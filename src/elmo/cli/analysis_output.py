@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
-from tqdm import tqdm
 
 from elmo.analysis.record import Record
 
@@ -63,11 +62,3 @@ def produce(flags: RecordFlags, analyze: Callable[[], Record], table: Callable[[
 def row_name(row: Record) -> str:
     """What a table calls a row: the encoder and its layer, or a rule that needs no vectors."""
     return ", ".join(filter(None, (row["encoder"], row["layer"])))
-
-
-def show_progress(bar: tqdm, what: str, done: int) -> None:
-    """Counts up to `done`, from 0 again for the first item of something else."""
-    if done == 1:
-        bar.reset()
-        bar.set_description(what, refresh=False)
-    bar.update(done - bar.n)

@@ -1,17 +1,15 @@
 """`elmo analyze geometry`: how alike are tokens, occurrences of one word, words of one sentence, and layers?"""
 
-import sys
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
-from tqdm import tqdm
 
 from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.record import Record
-from elmo.cli.analysis_output import OutputFlags, produce, row_name, show_progress
+from elmo.cli.analysis_output import OutputFlags, produce, row_name
 from elmo.cli.arguments import parsed
 
 
@@ -58,8 +56,7 @@ def record_of(arguments: Arguments) -> Record:
     text = [tuple(sentence) for sentence in islice(lines, arguments.sentences)]
     encoders = encoders_of(arguments.encoders, against=arguments.against)
     settings = SampleSettings(least_sentences=arguments.least_sentences, seed=arguments.seed)
-    with tqdm(unit="sentence", disable=arguments.results.quiet, file=sys.stderr) as bar:
-        found = geometry(text, encoders, settings, lambda what, done: show_progress(bar, what, done))
+    found = geometry(text, encoders, settings, progress=not arguments.results.quiet)
     beginning = begun(
         "geometry",
         encoders=described(arguments.encoders, encoders),

@@ -1,6 +1,5 @@
 """`elmo analyze pos`: how much of a token's part of speech a linear probe reads off each layer."""
 
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -55,7 +54,7 @@ def record_of(arguments: Arguments) -> Record:
         encoders,
         column=arguments.tags,
         measures=Measures(control=not arguments.no_control, code=not arguments.no_code),
-        on_step=lambda what: None if arguments.results.quiet else print(what, file=sys.stderr),
+        progress=not arguments.results.quiet,
     )
     beginning = begun(
         "pos",

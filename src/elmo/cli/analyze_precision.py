@@ -1,18 +1,20 @@
 """`elmo analyze precision`: how many of a word's nearest occurrences have its part of speech, or its sense?"""
 
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
-from tqdm import tqdm
 
 from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.record import Record
-from elmo.cli.analysis_output import OutputFlags, produce, row_name, show_progress
+from elmo.cli.analysis_output import OutputFlags, produce, row_name
 from elmo.cli.arguments import parsed
+from elmo.process.progress.report import Count, Progress, following
+
+if TYPE_CHECKING:
+    from elmo.embed.encoder import Encoder
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,6 @@ def record_of(arguments: Arguments) -> Record:
     """The record of the analysis."""
     # Here, so that --help does not wait for torch.
     from elmo.analysis.controls import described, encoders_of
-    from elmo.analysis.encoders import Centered
     from elmo.analysis.neighbors.occurrences import Limits, annotated
     from elmo.analysis.neighbors.precision import precision_table
     from elmo.analysis.record import begun
@@ -54,24 +55,33 @@ def record_of(arguments: Arguments) -> Record:
 
     keys = read_keys(key_file(arguments.corpus))
     limits = Limits(occurrences=arguments.occurrences, queries=arguments.queries, seed=arguments.seed)
-    encoders = chosen = encoders_of(arguments.encoders)
-    if arguments.center:
-        encoders = {name: Centered(one, _tokens(arguments.corpus)) for name, one in chosen.items()}
-    with tqdm(unit="sentence", disable=arguments.results.quiet, file=sys.stderr) as bar:
+    encoders = encoders_of(arguments.encoders)
+    with following(not arguments.results.quiet) as progress:
         found = precision_table(
             lambda: _tokens(arguments.corpus),
             annotated(read_sentences(arguments.corpus), keys),
-            encoders,
+            _centered(encoders, arguments.corpus, progress) if arguments.center else encoders,
             limits,
-            lambda what, done: show_progress(bar, what, done),
+            progress=progress,
         )
     beginning = begun(
         "precision",
-        encoders=described(arguments.encoders, chosen),
+        encoders=described(arguments.encoders, encoders),
         data={"corpus": arguments.corpus},
         settings={name: getattr(arguments, name) for name in ("queries", "occurrences", "seed", "center")},
     )
     return beginning | found.record()
+
+
+def _centered(encoders: "Mapping[str, Encoder]", corpus: Path, progress: Progress) -> "dict[str, Encoder]":
+    from elmo.analysis.encoders import Centered
+
+    found: dict[str, Encoder] = {}
+    for name, encoder in encoders.items():
+        read = Count(progress, f"{name}: mean vectors", None, "sentences")
+        found[name] = Centered(encoder, read.each(_tokens(corpus)))
+        read.finish()
+    return found
 
 
 def _tokens(corpus: Path) -> Iterator[Sequence[str]]:

@@ -1,16 +1,14 @@
 """`elmo analyze wsd`: word sense disambiguation by the nearest sense vector."""
 
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import tyro
-from tqdm import tqdm
 
 from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.record import Record
-from elmo.cli.analysis_output import OutputFlags, produce, row_name, show_progress
+from elmo.cli.analysis_output import OutputFlags, produce, row_name
 from elmo.cli.arguments import parsed
 
 
@@ -47,9 +45,7 @@ def record_of(arguments: Arguments) -> Record:
 
     files = SenseFiles(arguments.train, arguments.test, arguments.inventory, arguments.dev)
     encoders = encoders_of(arguments.encoders)
-    bar = tqdm(unit="sentence", disable=arguments.results.quiet, file=sys.stderr)
-    found = sense_table(files, encoders, lambda what, done: show_progress(bar, what, done))
-    bar.close()
+    found = sense_table(files, encoders, progress=not arguments.results.quiet)
     beginning = begun(
         "wsd",
         encoders=described(arguments.encoders, encoders),

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
-from tqdm import tqdm
 
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
@@ -75,7 +74,7 @@ def main(argv: list[str]) -> int:
     mixes = learned_mixes(arguments.run) if arguments.run else []
     if arguments.export is not None:
         models = _models(arguments)
-        _index(list(models.values()), arguments.quiet)
+        _index(list(models.values()), quiet=arguments.quiet)
         export(models, arguments.export, force=arguments.force)
         print(arguments.export / "index.html")
         return 0
@@ -86,7 +85,7 @@ def main(argv: list[str]) -> int:
                 "to show somebody else a page, export it with --export FOLDER, or use 'Save as page' in it."
             )
         models = _models(arguments)
-        _index(list(models.values())[:1], arguments.quiet)
+        _index(list(models.values())[:1], quiet=arguments.quiet)
         page = f"{url(listening)}{PATH}"
 
         def tell() -> None:
@@ -115,12 +114,6 @@ def _models(arguments: Arguments) -> "dict[str, Explored]":
     return {one.model.name: one for one in found}
 
 
-def _index(models: "list[Explored]", quiet: bool) -> None:
+def _index(models: "list[Explored]", *, quiet: bool) -> None:
     for model in models:
-        with tqdm(unit="sentence", disable=quiet, file=sys.stderr, delay=0.5, leave=False) as bar:
-            model.index(lambda done, total, bar=bar: _show(bar, done, total))
-
-
-def _show(bar: tqdm, done: int, total: int) -> None:
-    bar.total = total
-    bar.update(done - bar.n)
+        model.index(progress=not quiet)

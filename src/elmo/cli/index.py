@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
-from tqdm import tqdm
 
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
@@ -68,19 +67,18 @@ def main(argv: list[str]) -> int:
         on_bad_line=lambda number, message: bad_lines.append(message),
     )
     start = time.perf_counter()
-    with tqdm(unit="sentence", disable=arguments.quiet, file=sys.stderr) as bar:
-        facts = build_index(
-            sentences,
-            Embedder.from_pretrained(arguments.model, device=arguments.device, dtype=arguments.dtype),
-            arguments.output,
-            model=arguments.model or "",
-            source=Path(arguments.text).name,
-            max_tokens=arguments.tokens,
-            sample=arguments.sample,
-            seed=arguments.seed,
-            force=arguments.force,
-            on_sentences=lambda done, total: _show(bar, done, total),
-        )
+    facts = build_index(
+        sentences,
+        Embedder.from_pretrained(arguments.model, device=arguments.device, dtype=arguments.dtype),
+        arguments.output,
+        model=arguments.model or "",
+        source=Path(arguments.text).name,
+        max_tokens=arguments.tokens,
+        sample=arguments.sample,
+        seed=arguments.seed,
+        force=arguments.force,
+        progress=not arguments.quiet,
+    )
     for message in bad_lines:
         print(f"skipped: {message}", file=sys.stderr)
     seconds = time.perf_counter() - start
@@ -92,8 +90,3 @@ def main(argv: list[str]) -> int:
             f"distinct words, {facts.num_layers} layers of {facts.dim} dimensions, in {seconds:.1f} s"
         )
     return 1 if bad_lines else 0
-
-
-def _show(bar: tqdm, done: int, total: int) -> None:
-    bar.total = total
-    bar.update(done - bar.n)

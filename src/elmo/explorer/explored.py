@@ -1,7 +1,7 @@
 """Explored: a served model with the text that is searched, its index, and what is known of the model."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from elmo.explorer.examples import Example, bundled_examples, own_example
 from elmo.explorer.quality import Quality, quality_of
 from elmo.explorer.texts import ExploredText, bundled_text
 from elmo.explorer.views import Marked
+from elmo.process.progress.report import Progress
 from elmo.serve.models import ServedModel
 from elmo.serve.refusals import invalid
 from elmo.weights import hub
@@ -70,15 +71,18 @@ class Explored:
         quality = quality_of(Path(folder), served.embedder.model_hash)
         return cls(served, text or bundled_text(language or "en"), language, quality)
 
-    def index(self, on_sentences: Callable[[int, int], None] = lambda *_: None) -> ContextIndex:
-        """The index of its text, made or opened at the first call. Raises Refusal if it has no text."""
+    def index(self, progress: Progress | bool = False) -> ContextIndex:
+        """The index of its text, made or opened at the first call. Raises Refusal if it has no text.
+
+        `progress`: as for `build_index`.
+        """
         if self.text is None:
             raise invalid(
                 "there is no text to search for neighbors. Start the page with one: elmo explore --text FILE", "model"
             )
         with self._lock:
             if self._index is None:
-                self._index = self.text.index(self.model.embedder, on_sentences)
+                self._index = self.text.index(self.model.embedder, progress)
             return self._index
 
     def info(self) -> ModelInfo:

@@ -1,7 +1,6 @@
 """The texts that the page searches: those that come with it, or the user's own, each with its index in the cache."""
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from elmo.analysis.neighbors.build import DEFAULT_TOKENS, build_index
 from elmo.analysis.neighbors.context_index import ContextIndex
 from elmo.disk.cache import cache_folder
 from elmo.errors import TextError
+from elmo.process.progress.report import Progress
 from elmo.text.sentences import read_sentences
 from elmo.text.tokenizer import tokenizer
 
@@ -34,8 +34,8 @@ class ExploredText:
     max_tokens: int = DEFAULT_TOKENS
     sample: bool = False
 
-    def index(self, embedder: "Embedder", on_sentences: Callable[[int, int], None] = lambda *_: None) -> ContextIndex:
-        """Its index by this model, from the cache, or made now. `on_sentences(done, all)` is called while it is made.
+    def index(self, embedder: "Embedder", progress: Progress | bool = False) -> ContextIndex:
+        """Its index by this model, from the cache, or made now. `progress`: as for `build_index`.
 
         Raises TextError for a text that can't be read.
         """
@@ -53,7 +53,7 @@ class ExploredText:
                 max_tokens=self.max_tokens,
                 sample=self.sample,
                 force=True,
-                on_sentences=on_sentences,
+                progress=progress,
             )
             return ContextIndex(folder)
 

@@ -40,9 +40,10 @@ def test_a_sample_has_different_sentences_and_words_that_stand_in_enough(sentenc
     assert drawn(sentences, SampleSettings(seed=1)).token_of.tolist() != sample.token_of.tolist()
 
 
-def test_layers_are_measured_as_defined(sentences, encoders):
+def test_layers_are_measured_as_defined(sentences, encoders, recorded_progress):
     settings = SampleSettings(words=4, occurrences=6, tokens=20)
-    found, sample = geometry(sentences, encoders, settings), drawn(sentences, settings)
+    found, sample = geometry(sentences, encoders, settings, progress=recorded_progress), drawn(sentences, settings)
+    recorded_progress.require({"biLM: embedding": "sentences", "static: embedding": "sentences"})
     assert [(one.encoder, one.layer) for one in found.layers] == [
         *(("biLM", f"layer {n}") for n in range(3)),
         ("static", ""),

@@ -31,6 +31,11 @@ def embedder(tiny_bilm) -> Embedder:
     return Embedder(tiny_bilm)
 
 
+def test_building_reports_what_is_read_and_embedded(embedder, tmp_path, recorded_progress):
+    build_index([[], *sentences()], embedder, tmp_path / "index", progress=recorded_progress)
+    recorded_progress.require_stages(reading="sentences", embedding="sentences")
+
+
 @pytest.fixture
 def folder(embedder, tmp_path) -> Path:
     build_index([[], *sentences()], embedder, tmp_path / "index", model="tiny", source="text.txt")

@@ -26,9 +26,9 @@ def corpus() -> tuple[list[AnnotatedSentence], dict[str, tuple[str, ...]]]:
     return sentences, keys
 
 
-def table(corpus, encoders, limits=Limits()):  # noqa: B008 - it is frozen
+def table(corpus, encoders, limits=Limits(), **options):  # noqa: B008 - it is frozen
     sentences, keys = corpus
-    return precision_table(lambda: [one.tokens for one in sentences], annotated(*corpus), encoders, limits)
+    return precision_table(lambda: [one.tokens for one in sentences], annotated(*corpus), encoders, limits, **options)
 
 
 def test_the_expected_precision_counts_ties_by_their_share():

@@ -105,11 +105,13 @@ def test_one_tag_is_nothing_to_probe():
         fit(split, split)
 
 
-def test_the_table_has_baseline_layers_controls_and_intervals(files):
+def test_the_table_has_baseline_layers_controls_and_intervals(files, recorded_progress):
     words = [*(f"n{n}" for n in range(20)), *(f"v{n}" for n in range(20))]
     vectors = np.random.default_rng(1).normal(size=(40, 3)).astype(np.float32)
     vectors[:20, 0] += 4  # nouns can be told from verbs
-    found = probe_table(files, {"static": StaticEncoder(StaticVectors(tuple(words), vectors))}, column="upos")
+    encoders = {"static": StaticEncoder(StaticVectors(tuple(words), vectors))}
+    found = probe_table(files, encoders, column="upos", progress=recorded_progress)
+    recorded_progress.require({"static: embedding": "sentences", "static: probing": "layers"})
     majority, static = found.rows
     assert (majority.encoder, majority.layer, majority.accuracy, majority.control) == ("", MAJORITY, 100, None)
     assert (static.encoder, static.layer) == ("static", "")

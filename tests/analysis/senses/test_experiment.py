@@ -47,8 +47,10 @@ def plain_answers(files: SenseFiles, embedder: Embedder, layer: int) -> list[str
     return answers
 
 
-def test_every_layer_answers_as_a_plain_loop_does(files, embedder):
-    table = sense_table(files, {"biLM": WithAverage(embedder)})
+def test_every_layer_answers_as_a_plain_loop_does(files, embedder, recorded_progress):
+    table = sense_table(files, {"biLM": WithAverage(embedder)}, progress=recorded_progress)
+    name = files.train.name
+    recorded_progress.require({f"reading {name}": "sentences", f"biLM: embedding {name}": "sentences"})
     systems = {system.name: table.together(system) for system in table.systems}
     assert systems["biLM, layer 1"] == plain_answers(files, embedder, 1)
     assert systems["biLM, layer 2"] == plain_answers(files, embedder, 2)

@@ -1,6 +1,6 @@
 """Measures every layer of every encoder on one text, streamed: a sentence's vectors are added up and forgotten."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -19,9 +19,7 @@ from elmo.analysis.geometry.sample import DEFAULTS, Sample, SampleSettings, draw
 from elmo.analysis.intervals import Measured, mean_and_interval
 from elmo.analysis.unit_vectors import unit
 from elmo.embed.encoder import Encoder
-
-OnSentences = Callable[[str, int], None]
-"""Called with the encoder's name and how many sentences are done."""
+from elmo.process.progress.report import Count, Progress, following
 
 
 @dataclass(frozen=True)
@@ -74,22 +72,24 @@ def geometry(
     sentences: Sequence[tuple[str, ...]],
     encoders: Mapping[str, Encoder],
     settings: SampleSettings = DEFAULTS,
-    on_sentences: OnSentences = lambda *_: None,
+    *,
+    progress: Progress | bool = False,
 ) -> Geometry:
     """Measures all encoders on the different sentences of a text. Tokens whose vectors are zeros are left out.
 
+    `progress`: receives the sentences that are embedded with each encoder; True: bars on stderr.
     Raises TextError for a text of fewer than two different sentences.
     """
     sample = drawn(sentences, settings)
     layers, tokens = [], []
-    for name, encoder in encoders.items():
-        sums = _Sums(sample, encoder, settings)
-        embedded = token_layers(encoder, sample.sentences)
-        for done, vectors in enumerate(embedded, 1):
-            sums.add(done - 1, vectors)
-            on_sentences(name, done)
-        layers += sums.measured(name)
-        tokens += list(sums.tokens())
+    with following(progress) as reported:
+        for name, encoder in encoders.items():
+            sums = _Sums(sample, encoder, settings)
+            embedded = Count(reported, f"{name}: embedding", len(sample.sentences), "sentences")
+            for number, vectors in enumerate(embedded.each(token_layers(encoder, sample.sentences))):
+                sums.add(number, vectors)
+            layers += sums.measured(name)
+            tokens += list(sums.tokens())
     alike = np.array([[cka(first, second) for second in tokens] for first in tokens])
     num_tokens = sum(map(len, sample.sentences))
     return Geometry(tuple(layers), alike, len(sample.sentences), num_tokens, len(sample.words))

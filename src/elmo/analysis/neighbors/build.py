@@ -1,6 +1,6 @@
 """Building a context index: text -> every token's vectors by layer, in a folder that appears whole or not at all."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from elmo.analysis.neighbors import index_files as files
 from elmo.analysis.neighbors.index_files import IndexFacts
 from elmo.disk.atomic import new_folder
 from elmo.errors import ConfigError, TextError
+from elmo.process.progress.report import Count, Progress, following
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
@@ -30,13 +31,14 @@ def build_index(
     sample: bool = False,
     seed: int = 0,
     force: bool = False,
-    on_sentences: Callable[[int, int], None] = lambda *_: None,
+    progress: Progress | bool = False,
 ) -> IndexFacts:
     """Embeds sentences and writes their index to `folder`.
 
     `max_tokens`: whole sentences are taken up to this many tokens: the first ones of the text, or with `sample` ones
     drawn from all of it (by `seed`, so that the same text always gives the same index). `model`, `source`: names that
-    are recorded. `on_sentences(done, all)` is called after every sentence. `force` replaces an existing index.
+    are recorded. `progress`: receives the sentences that are read and embedded; True: bars on stderr. `force`
+    replaces an existing index.
     Raises ConfigError for impossible limits, TextError for a text without tokens, OutputError if `folder` exists.
     """
     if not 1 <= max_tokens <= MOST_TOKENS:
@@ -46,27 +48,30 @@ def build_index(
         )
     if embedder.state == "carry":
         raise ConfigError("the embedder has state 'carry', in which a sentence's vectors depend on others. Use 'zero'.")
-    chosen, in_source = _chosen(sentences, max_tokens, sample, seed)
-    num_tokens = sum(map(len, chosen))
-    size = 2 * embedder.layer_dim * num_tokens * embedder.num_layers
-    with new_folder(Path(folder), size=size, force=force, replaceable=_REPLACEABLE) as unfinished:
-        words = _write_text(unfinished, chosen)
-        _write_layers(unfinished, chosen, words, embedder, on_sentences)
-        names = files.file_names(embedder.num_layers)
-        facts = IndexFacts(
-            schema=files.SCHEMA,
-            model=model,
-            model_hash=embedder.model_hash,
-            source=source,
-            num_tokens=num_tokens,
-            num_sentences=len(chosen),
-            num_words=len(words),
-            num_layers=embedder.num_layers,
-            dim=embedder.layer_dim,
-            tokens_in_source=in_source,
-            sha256={name: files.sha256(unfinished / name) for name in names},
-        )
-        files.write_facts(unfinished, facts)
+    with following(progress) as reported:
+        read = Count(reported, "reading", None, "sentences")
+        chosen, in_source = _chosen(read.each(sentences), max_tokens, sample, seed)
+        read.finish()
+        num_tokens = sum(map(len, chosen))
+        size = 2 * embedder.layer_dim * num_tokens * embedder.num_layers
+        with new_folder(Path(folder), size=size, force=force, replaceable=_REPLACEABLE) as unfinished:
+            words = _write_text(unfinished, chosen)
+            _write_layers(unfinished, chosen, words, embedder, reported)
+            names = files.file_names(embedder.num_layers)
+            facts = IndexFacts(
+                schema=files.SCHEMA,
+                model=model,
+                model_hash=embedder.model_hash,
+                source=source,
+                num_tokens=num_tokens,
+                num_sentences=len(chosen),
+                num_words=len(words),
+                num_layers=embedder.num_layers,
+                dim=embedder.layer_dim,
+                tokens_in_source=in_source,
+                sha256={name: files.sha256(unfinished / name) for name in names},
+            )
+            files.write_facts(unfinished, facts)
     return facts
 
 
@@ -120,15 +125,15 @@ def _write_layers(
     sentences: Sequence[tuple[str, ...]],
     words: dict[str, int],
     embedder: "Embedder",
-    on_sentences: Callable[[int, int], None],
+    progress: Progress,
 ) -> None:
     num_tokens = sum(map(len, sentences))
     rows = [len(words), *[num_tokens] * (embedder.num_layers - 1)]
     arrays = [_new_array(folder / files.layer_file(layer), (n, embedder.layer_dim)) for layer, n in enumerate(rows)]
     lengths = np.empty((embedder.num_layers, num_tokens), dtype=np.float32)
     start = 0
-    embedded = token_layers(embedder, sentences)
-    for done, (sentence, layers) in enumerate(zip(sentences, embedded, strict=True), 1):
+    embedded = Count(progress, "embedding", len(sentences), "sentences")
+    for sentence, layers in embedded.each(zip(sentences, token_layers(embedder, sentences), strict=True)):
         norms = np.linalg.norm(layers, axis=-1)
         units = layers / np.maximum(norms[..., None], np.finfo(np.float32).tiny)
         lengths[:, start : start + len(sentence)] = norms
@@ -136,7 +141,6 @@ def _write_layers(
         for array, unit in zip(arrays[1:], units[1:], strict=True):
             array[start : start + len(sentence)] = unit
         start += len(sentence)
-        on_sentences(done, len(sentences))
     np.save(folder / files.LENGTHS_FILE, lengths)
     for array in arrays:
         array.flush()

@@ -18,15 +18,12 @@ from elmo.analysis.intervals import Measured, mean_and_interval
 from elmo.analysis.neighbors.occurrences import LIMITS, Limits, Occurrence, Question, by_form
 from elmo.analysis.unit_vectors import unit
 from elmo.embed.encoder import Encoder
+from elmo.process.progress.report import Count, Progress, following
 
 DEPTHS = (1, 5, 10)
 CHANCE = "chance"
 # Cosines that differ by less are equal: half precision of the stored vectors, and rounding of the products.
 _EQUAL = 1e-5
-
-OnSentences = Callable[[str, int], None]
-"""Called with the encoder's name and how many sentences are done."""
-
 
 _ByWord = dict[Question, dict[int, np.ndarray]]
 """Question -> k -> (words,) percent."""
@@ -78,25 +75,22 @@ def precision_table(
     occurrences: Iterable[Occurrence],
     encoders: Mapping[str, Encoder],
     limits: Limits = LIMITS,
-    on_sentences: OnSentences = lambda *_: None,
+    *,
+    progress: Progress | bool = False,
 ) -> PrecisionTable:
     """Asks both questions of every layer. `sentences()`: the tokens of the corpus from its beginning.
 
-    The vectors of one encoder are held in memory as float16. Raises TextError without words of several senses.
+    The vectors of one encoder are held in memory as float16. `progress`: receives the sentences that are embedded with
+    each encoder; True: bars on stderr. Raises TextError without words of several senses.
     """
     forms = by_form(occurrences, limits)
     questions = {question: [_queries(form, question, limits) for form in forms] for question in get_args(Question)}
     chance = _by_word(questions, lambda place, asked: {k: _chance(asked) for k in DEPTHS})
     rows = [PrecisionRow("", CHANCE, _means(chance))]
-    for name, encoder in encoders.items():
-        vectors = _vectors(forms, sentences(), encoder, lambda done, name=name: on_sentences(name, done))
-        below: _ByWord | None = None
-        for layer in range(encoder.num_layers):
-            units = [unit(of_form[:, layer].astype(np.float32)) for of_form in vectors]
-            found = _by_word(questions, lambda place, asked, units=units: _of(units[place], asked))
-            over = None if below is None else _means(_difference(found, below))
-            rows.append(PrecisionRow(name, layer_name(encoder, layer), _means(found), over))
-            below = found
+    with following(progress) as reported:
+        for name, encoder in encoders.items():
+            vectors = _vectors(name, forms, sentences(), encoder, reported)
+            rows += _rows(name, encoder, vectors, questions)
     return PrecisionTable(
         tuple(rows),
         {question: sum(len(one.places) > 0 for one in found) for question, found in questions.items()},
@@ -177,23 +171,37 @@ def _means(found: _ByWord) -> dict[Question, dict[int, Measured]]:
     return {question: {k: mean_and_interval(values) for k, values in of.items()} for question, of in found.items()}
 
 
+def _rows(
+    name: str, encoder: Encoder, vectors: Sequence[np.ndarray], questions: Mapping[Question, Sequence[Queries]]
+) -> Iterator[PrecisionRow]:
+    """Of each layer of an encoder; `vectors`: as `_vectors` gives them."""
+    below: _ByWord | None = None
+    for layer in range(encoder.num_layers):
+        units = [unit(of_form[:, layer].astype(np.float32)) for of_form in vectors]
+        found = _by_word(questions, lambda place, asked, units=units: _of(units[place], asked))
+        over = None if below is None else _means(_difference(found, below))
+        yield PrecisionRow(name, layer_name(encoder, layer), _means(found), over)
+        below = found
+
+
 def _vectors(
+    name: str,
     forms: Sequence[Sequence[Occurrence]],
     sentences: Iterable[Sequence[str]],
     encoder: Encoder,
-    on_sentence: Callable[[int], None],
+    progress: Progress,
 ) -> list[Float[np.ndarray, "occurrences layers dim"]]:
     """Of each form; an expression of several words has the mean of its tokens. Other sentences are not embedded."""
     found = [np.empty((len(form), encoder.num_layers, encoder.layer_dim), dtype=np.float16) for form in forms]
     places = sorted((one.sentence, f, p) for f, form in enumerate(forms) for p, one in enumerate(form))
     wanted = [(number, list(group)) for number, group in groupby(places, key=lambda it: it[0])]
     embedded = token_layers(encoder, _at(sentences, [number for number, _ in wanted]))
-    for done, ((_, group), layers) in enumerate(zip(wanted, embedded, strict=True), 1):
+    done = Count(progress, f"{name}: embedding", len(wanted), "sentences")
+    for (_, group), layers in done.each(zip(wanted, embedded, strict=True)):
         for _, f, p in group:
             one = forms[f][p]
             # Scaled to length 1 first: half precision has no room for long vectors.
             found[f][p] = unit(layers[:, one.start : one.end].mean(axis=1))
-        on_sentence(done)
     return found
 
 

@@ -1,6 +1,6 @@
 """The paper's table 6 on one's own treebank: each layer of each encoder, beside what needs no vectors."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,10 @@ from elmo.analysis.probes.online_code import OnlineCode, online_code
 from elmo.analysis.probes.treebank import TagColumn, TaggedSentence, read_treebank
 from elmo.embed.encoder import Encoder
 from elmo.errors import TextError
+from elmo.process.progress.report import Count, Progress, following
 
 MAJORITY = "most frequent tag of the word"
 CONTROL_SEED = 0
-
-OnStep = Callable[[str], None]
-"""Called with what is done next."""
 
 
 @dataclass(frozen=True)
@@ -71,26 +69,27 @@ def probe_table(
     *,
     column: TagColumn = "xpos",
     measures: Measures = EVERYTHING,
-    on_step: OnStep = lambda _: None,
+    progress: Progress | bool = False,
 ) -> ProbeTable:
     """Probes every layer. The first row answers with each word's most frequent tag.
 
-    All layers of one encoder are held in memory: 4 bytes x tokens x layers x dimensions.
+    All layers of one encoder are held in memory: 4 bytes x tokens x layers x dimensions. `progress`: receives the
+    sentences that are embedded with each encoder, and the layers that are probed; True: bars on stderr.
     """
     splits = [read_treebank(path, column) for path in (files.train, files.dev, files.test)]
     judge = Judge(splits[0], splits[2])
     rows = [judge.row("", MAJORITY, majority_tags(splits[0], splits[2]))]
-    for name, encoder in encoders.items():
-        on_step(f"{name}: vectors")
-        vectors = [_vectors(encoder, split) for split in splits]
-        below = None
-        for layer in range(encoder.num_layers):
-            of_layer = layer_name(encoder, layer)
-            on_step(f"{name} {of_layer}: probe")
-            probed = _Probed([split[layer] for split in vectors], splits, measures)
-            predicted = probed.predicted()
-            rows.append(judge.row(name, of_layer, predicted, below, **probed.measured()))
-            below = predicted
+    with following(progress) as reported:
+        for name, encoder in encoders.items():
+            embedded = Count(reported, f"{name}: embedding", sum(map(len, splits)), "sentences")
+            vectors = [_vectors(encoder, split, embedded) for split in splits]
+            below = None
+            probed_layers = Count(reported, f"{name}: probing", encoder.num_layers, "layers")
+            for layer in probed_layers.each(range(encoder.num_layers)):
+                probed = _Probed([split[layer] for split in vectors], splits, measures)
+                predicted = probed.predicted()
+                rows.append(judge.row(name, layer_name(encoder, layer), predicted, below, **probed.measured()))
+                below = predicted
     train, dev, test = (sum(len(one.tokens) for one in split) for split in splits)
     return ProbeTable(tuple(rows), (train, dev, test), len(_numbered(splits)[0]), *judge.shares())
 
@@ -133,11 +132,11 @@ class _Probed:
         return online_code(train, lengths, num_tags=num_tags, strengths=self._measures.strengths)
 
 
-def _vectors(encoder: Encoder, sentences: Sequence[TaggedSentence]) -> np.ndarray:
-    """(layers, tokens, dim) float32 of all sentences."""
+def _vectors(encoder: Encoder, sentences: Sequence[TaggedSentence], embedded: Count) -> np.ndarray:
+    """(layers, tokens, dim) float32 of all sentences, which are counted in `embedded`."""
     size = (encoder.num_layers, sum(len(one.tokens) for one in sentences), encoder.layer_dim)
     found, start = np.empty(size, dtype=np.float32), 0
-    for layers in token_layers(encoder, (one.tokens for one in sentences)):
+    for layers in embedded.each(token_layers(encoder, (one.tokens for one in sentences))):
         found[:, start : start + layers.shape[1]] = layers
         start += layers.shape[1]
     return found

@@ -14,12 +14,10 @@ from elmo.analysis.senses.raganato import AnnotatedSentence, read_keys, read_sen
 from elmo.analysis.senses.score import Judged, SenseScore, by_pos, paired_interval, score
 from elmo.embed.encoder import Encoder
 from elmo.errors import ConfigError, TextError
+from elmo.process.progress.report import Count, Progress, following
 
 FIRST_SENSE, MOST_FREQUENT = "first sense", "most frequent sense"
 ALL_SETS = "all"
-
-OnSentences = Callable[[str, int], None]
-"""Called with what is read and how many of its sentences are done."""
 
 
 @dataclass(frozen=True)
@@ -111,16 +109,22 @@ class SenseTable:
         }
 
 
-def sense_table(
-    files: SenseFiles, encoders: Mapping[str, Encoder], on_sentences: OnSentences = lambda *_: None
-) -> SenseTable:
+def sense_table(files: SenseFiles, encoders: Mapping[str, Encoder], *, progress: Progress | bool = False) -> SenseTable:
     """Trains on one corpus, tests on the others. Raises TextError for files that don't hold what they should.
 
-    The first two systems are the baselines; an encoder of several layers gives a system for each.
+    The first two systems are the baselines; an encoder of several layers gives a system for each. `progress`: receives
+    the sentences that are read, and those embedded with each encoder; True: bars on stderr.
     """
+    with following(progress) as reported:
+        return _sense_table(files, encoders, reported)
+
+
+def _sense_table(files: SenseFiles, encoders: Mapping[str, Encoder], progress: Progress) -> SenseTable:
     inventory = read_inventory(files.inventory)
     keys = read_keys(key_file(files.train))
-    seen = count_senses(read_sentences(files.train), keys)
+    read = Count(progress, f"reading {files.train.name}", None, "sentences")
+    seen = count_senses(read.each(read_sentences(files.train)), keys)
+    read.finish()
     if not seen.counts:
         raise TextError(f"{files.train}: has no instance with a key in {key_file(files.train)}. Name matching files.")
     sets = tuple(_test_set(path, seen) for path in files.tests)
@@ -132,8 +136,8 @@ def sense_table(
         _baseline(MOST_FREQUENT, sets, lambda word: most_frequent_or_first(word, seen, inventory)),
     ]
     for name, encoder in encoders.items():
-        training = _counted(read_sentences(files.train), f"{name}: {files.train.name}", on_sentences)
-        instances = instance_vectors(training, encoder)
+        embedded = Count(progress, f"{name}: embedding {files.train.name}", read.done, "sentences")
+        instances = instance_vectors(embedded.each(read_sentences(files.train)), encoder)
         voters = TrainingInstances(seen, inventory) if dev else None
         instances = voters.collected(instances, keys) if voters else instances
         nearest = NearestSense(train(instances, keys, seen, encoder), seen, inventory)
@@ -201,14 +205,6 @@ def _voted(
         answers = {one.name: tuple(answer[best][layer] for answer in found[one.name]) for one in sets}
         of_layer = f"{layer_name(encoder, layer)} (k = {VOTERS[best]})".strip()
         yield System(f"{name} k-NN", of_layer, answers)
-
-
-def _counted(
-    sentences: Iterator[AnnotatedSentence], what: str, on_sentences: OnSentences
-) -> Iterator[AnnotatedSentence]:
-    for done, sentence in enumerate(sentences, 1):
-        yield sentence
-        on_sentences(what, done)
 
 
 def _figures(one: SenseScore) -> dict[str, float]:

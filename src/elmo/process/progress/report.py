@@ -67,11 +67,10 @@ class Count:
                 self._progress.show(self._what, self.done, self.done, self._unit)
 
     def each(self, items: Iterable[T]) -> Iterator[T]:
-        """The items; each counts as one unit when the next one is asked for. The stage ends with the last one."""
+        """The items; each counts as one unit when the next one is asked for."""
         for item in items:
             yield item
             self.add()
-        self.finish()
 
 
 @contextmanager
