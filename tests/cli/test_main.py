@@ -2,8 +2,12 @@
 
 import errno
 import os
+import pty
+import signal
 import subprocess
 import sys
+import warnings
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -59,6 +63,44 @@ def test_a_verb_gets_its_arguments_and_gives_its_code(verb_that):
     verb_that(lambda argv: got.append(argv) or 1)
     assert main(["models", "a", "--b"]) == 1
     assert got == [["a", "--b"]]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_a_whole_line_and_no_traceback(tmp_path, number, terminal):
+    """On a terminal, in the middle of a bar."""
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on the mat\n" * 1_000_000, encoding="utf-8")
+    command = [sys.executable, "-m", "elmo", "static", str(text), "-o", str(tmp_path / "out.txt"), "--kind", "glove"]
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, stderr=theirs, env=ENVIRONMENT | {"OMP_NUM_THREADS": "1"}) as run:
+        os.close(theirs)
+        shown = b""
+        while b"counting" not in shown:
+            shown += os.read(ours, 1000)
+        run.send_signal(number)
+        with suppress(OSError):  # what a terminal says when nobody writes to it any more
+            while more := os.read(ours, 1000):
+                shown += more
+    os.close(ours)
+    assert run.returncode == 75
+    terminal.write(shown.decode().replace("\r\n", "\n"))
+    assert [line for line in terminal.screen if "counting words" not in line] == ["interrupted", ""]
+    assert terminal.screen[-2:] == ["interrupted", ""]
+    assert list(tmp_path.iterdir()) == [text]
+
+
+def test_warnings_of_this_package_are_plain_messages(verb_that, capsys, monkeypatch):
+    def action(_: list[str]) -> int:
+        warnings.warn_explicit("take care.", UserWarning, str(SOURCE / "elmo" / "x.py"), 1)
+        warnings.warn_explicit("not ours", UserWarning, "elsewhere.py", 1)
+        return 0
+
+    verb_that(action)
+    with warnings.catch_warnings(record=True) as others:
+        warnings.simplefilter("always")
+        assert main(["models"]) == 0
+    assert capsys.readouterr().err == "warning: take care.\n"
+    assert [str(one.message) for one in others] == ["not ours"]
 
 
 def test_usage_errors_of_a_verb_end_with_2():

@@ -36,8 +36,8 @@ def test_json_equals_the_library(model_folder, text, expected, capsys):
     assert json.loads(told.out) == {"text": str(text), **expected.to_dict()}
 
 
-def test_the_table_goes_to_stdout_and_progress_to_stderr(model_folder, text, expected, capsys):
-    assert main([str(model_folder), str(text)]) == 0
+def test_the_table_goes_to_stdout_and_progress_to_stderr(model_folder, text, expected, capsys, terminal, on_terminal):
+    assert on_terminal(main, [str(model_folder), str(text)]) == 0
     told = capsys.readouterr()
     rows = dict(line.rsplit(maxsplit=1) for line in told.out.splitlines())
     for name in ("forward", "backward", "mean"):
@@ -48,7 +48,7 @@ def test_the_table_goes_to_stdout_and_progress_to_stderr(model_folder, text, exp
     assert rows["listed words alone"] == f"{expected.kinds['listed'].perplexity('mean'):.2f}"
     assert rows["perplexity of <UNK>"] == f"{expected.kinds['unknown'].perplexity('mean'):.2f}"
     assert "by their beginning" not in rows
-    assert "3/3" in told.err
+    assert "3 of 3 sentences" in terminal.screen[0]
 
 
 def test_each_sentence_has_its_line_and_they_make_the_whole(model_folder, text, expected, capsys):

@@ -65,12 +65,16 @@ def test_the_file_gives_the_defaults_and_flags_win(tmp_path, arguments, capsys):
     assert read_checkpoint(tmp_path / "run" / "model").config.cell_size == 12
 
 
-def test_the_result_goes_to_stdout_and_progress_to_stderr(tmp_path, arguments, capsys):
-    assert main(arguments) == 0
+def test_the_result_goes_to_stdout_and_progress_to_stderr(tmp_path, arguments, capsys, terminal, on_terminal):
+    assert on_terminal(main, arguments) == 0
     told = capsys.readouterr()
     assert told.out.startswith(f"{tmp_path / 'run' / 'model'}: the model is finished\n")
     assert "valid_mean_perplexity" in told.out
-    assert "4/4" in told.err
+    assert "4 of 4 steps" in terminal.getvalue()
+    assert "evaluating on valid: 100%" in terminal.getvalue()
+    assert [line.partition(":")[0] for line in terminal.screen] == [
+        *("started", "training", "evaluating on valid", "step 4", "finished at step 4", "")
+    ]
 
 
 def test_a_resumed_run_goes_on_with_its_own_settings_bit_for_bit(tmp_path, arguments):

@@ -75,9 +75,9 @@ def test_a_resumed_run_goes_on_as_if_it_had_not_been_stopped(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:
     ranks = Ranks(device=CUDA)
-    pretrain(recipe, data, tmp_path / "whole", ranks=ranks, quiet=True)
-    pretrain(replace(recipe, max_steps=4), data, tmp_path / "run", ranks=ranks, quiet=True)
-    resume(data, tmp_path / "run", config=recipe, ranks=ranks, quiet=True)
+    pretrain(recipe, data, tmp_path / "whole", ranks=ranks)
+    pretrain(replace(recipe, max_steps=4), data, tmp_path / "run", ranks=ranks)
+    resume(data, tmp_path / "run", config=recipe, ranks=ranks)
     losses = [
         [line["loss"] for line in RunFolder(tmp_path / name).metrics() if "loss" in line] for name in ("whole", "run")
     ]

@@ -80,6 +80,12 @@ def check(arguments: object) -> None:
             _OUTPUTS[role](value, flags)
             for one in inputs if role in ("output file", "output folder") else ():
                 require_other_file(one, value, kind="input")
+    for _, role, value in found:
+        if role in _MODELS and not flags.get("resume") and "options" not in flags:
+            # Imported here, for the sake of verbs without a model.
+            from elmo.weights.hub import resolve
+
+            resolve(value, progress=not flags.get("quiet"))  # a published model is downloaded at its first use
 
 
 def _is_alone() -> bool:
@@ -199,6 +205,7 @@ def _check_run_folder(folder: Path, flags: Flags) -> None:
         require_unused(folder)
 
 
+_MODELS = ("model", "language model", "named model")
 _WITH_CONTENT: dict[Role, Callable[[Any, Flags], None]] = {
     "input folder": _check_folder,
     "prepared data": _check_prepared,

@@ -148,7 +148,7 @@ def _file_to_file(arguments: Arguments, output: Path) -> int:
     if model is not None and is_file(output) and is_file(model) and output.samefile(model):
         raise ConfigError(f"{output}: is the model's own file and would be replaced. Choose another output.")
     _check_layers(layers, model)
-    vocabulary = vocabulary_of(model)
+    vocabulary = vocabulary_of(model, quiet=arguments.quiet)
     said: set[str] = set()
     if not is_stream(names[0]):
         look = first_look(names, arguments.reading)
@@ -234,7 +234,7 @@ def _print_text(arguments: Arguments) -> int:
     layers = parse_layers(arguments.layers)
     text = _text_to_show(arguments)
     _check_layers(layers, arguments.model)
-    vocabulary = vocabulary_of(arguments.model)
+    vocabulary = vocabulary_of(arguments.model, quiet=arguments.quiet)
     look = look_at([text], arguments.reading)
     say(look, vocabulary, quiet=arguments.quiet)
     places = list(placed_in(text, look.reading))
@@ -275,7 +275,8 @@ def _print_lines(arguments: Arguments) -> int:
 
     layers = parse_layers(arguments.layers)
     _check_layers(layers, arguments.model)
-    text = text_input([STDIN], arguments.reading, vocabulary_of(arguments.model), quiet=arguments.quiet)
+    vocabulary = vocabulary_of(arguments.model, quiet=arguments.quiet)
+    text = text_input([STDIN], arguments.reading, vocabulary, quiet=arguments.quiet)
     embedder = _embedder(arguments)
     waiting: deque[PlacedSentence] = deque()
     arrays = embedder.embed_iter(_noted(text.sentences(), waiting), layers, window=arguments.batch_rows)

@@ -74,7 +74,7 @@ def _run(arguments: Arguments, ranks: "Ranks") -> "Finetuned":
     from elmo.pretrain.run.finetune import finetune, resume_finetuning
 
     data = TrainingData.open(arguments.data)
-    watching: dict[str, Any] = {"ranks": ranks, "quiet": arguments.quiet, "log_to": arguments.log}
+    watching: dict[str, Any] = {"ranks": ranks, "progress": not arguments.quiet, "log_to": arguments.log}
     if arguments.resume:
         return resume_finetuning(data, arguments.output, **watching)
     return finetune(

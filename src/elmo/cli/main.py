@@ -7,11 +7,16 @@ Nothing heavy is imported before a verb is known.
 import difflib
 import errno
 import os
+import signal
 import sys
+import threading
 import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import elmo
 from elmo.cli.streams import open_closed_streams, to_null_device
@@ -46,6 +51,7 @@ VERBS = {
 
 # How torch says that memory is not to be had, in errors of no class of their own.
 _LONGEST_PLACE = 200
+_PACKAGE = Path(elmo.__file__).parent
 
 _DEBUG = "--debug"
 _NO_LIMITS = "--no-limits"
@@ -61,7 +67,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = [argument for argument in arguments if argument not in (_DEBUG, _NO_LIMITS)]
     open_closed_streams()
     try:
-        with _limits_lifted() if no_limits else nullcontext():
+        with _limits_lifted() if no_limits else nullcontext(), _sigterm_like_ctrl_c(), _own_warnings_plain():
             code = _run(arguments)
         sys.stdout.flush()
         return code
@@ -86,6 +92,40 @@ def _limits_lifted() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+@contextmanager
+def _sigterm_like_ctrl_c() -> Iterator[None]:
+    """Lets SIGTERM, too, end a verb by KeyboardInterrupt, so that it removes what is unfinished and leaves whole lines.
+
+    Verbs that can save what they have listen themselves (`stop_flag`).
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _own_warnings_plain() -> Iterator[None]:
+    """Prints the warnings of this package as messages, without the line of code that warns."""
+    before = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], filename: str, *place: Any, **more: Any) -> None:
+        if Path(filename).is_relative_to(_PACKAGE):
+            print(f"warning: {message}", file=sys.stderr)
+        else:
+            before(message, category, filename, *place, **more)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = before
 
 
 def _run(arguments: list[str]) -> int:

@@ -1,7 +1,6 @@
 """`elmo perplexity`: how well a model predicts a text."""
 
 import json
-import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import tyro
-from tqdm import tqdm
 
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As, check_language_model
@@ -19,6 +17,7 @@ from elmo.cli.text_input import ReadingFlags, TextInput, text_input, vocabulary_
 from elmo.errors import ConfigError
 from elmo.lm.manifest import Sources, part_of, read_manifest
 from elmo.process.device import Device
+from elmo.process.progress.report import Count, Progress, following
 from elmo.text.reading.placed import PlacedSentence
 from elmo.text.reading.settings import Reading, text_files
 from elmo.text.text_file import require_other_file
@@ -82,16 +81,15 @@ def main(argv: list[str]) -> int:
     documents = _documents(arguments, names)
     check_language_model(model)
     # Before the model is read, so that a bad line shows at once; the number of sentences gives an ETA.
-    text = text_input(names, arguments.reading, vocabulary_of(model), quiet=arguments.quiet)
+    text = text_input(names, arguments.reading, vocabulary_of(model, quiet=arguments.quiet), quiet=arguments.quiet)
     total = None if text.is_stream else sum(1 for place in text.sentences() if place.tokens)
     language_model = load(model, arguments.device)
-    # Sentences are done in windows, so only the mean speed says when the end will come.
-    with tqdm(total=total, unit="sentence", smoothing=0, disable=arguments.quiet, file=sys.stderr) as bar:
+    with following(not arguments.quiet) as progress:
         facts: dict[str, Any] = {"text": text.name}
         if arguments.protocol == "bilm-tf":
-            facts |= _like_bilm_tf(language_model, arguments, text)
+            facts |= _like_bilm_tf(language_model, arguments, text, progress)
         else:
-            facts |= _exact(language_model, arguments, text, bar, _by_source(documents))
+            facts |= _exact(language_model, arguments, text, total, progress, _by_source(documents))
     code = text.report_bad_lines()
     print(json.dumps(facts, indent=2, ensure_ascii=False) if arguments.json else _table(facts))
     return code
@@ -137,30 +135,33 @@ def _by_source(documents: Sources | None) -> "BySource | None":
     return BySource(documents)
 
 
-def _like_bilm_tf(model: "LanguageModel", arguments: Arguments, text: TextInput) -> dict[str, Any]:
+def _like_bilm_tf(model: "LanguageModel", arguments: Arguments, text: TextInput, progress: Progress) -> dict[str, Any]:
     # Imported here so that --help stays fast.
     from elmo.lm.bilm_tf_protocol import BATCH_SIZE, evaluate_like_bilm_tf
 
     rows = BATCH_SIZE if arguments.batch_size is None else arguments.batch_size
     sentences = (place.tokens for place in text.sentences())
-    return evaluate_like_bilm_tf(model, sentences, batch_size=rows).to_dict()
+    return evaluate_like_bilm_tf(model, sentences, batch_size=rows, progress=progress).to_dict()
 
 
 def _exact(
     model: "LanguageModel",
     arguments: Arguments,
     text: TextInput,
-    bar: tqdm,
+    num_sentences: int | None,
+    progress: Progress,
     by_source: "BySource | None",
 ) -> dict[str, Any]:
     from elmo.lm.perplexity import scores, total
 
     places: deque[PlacedSentence] = deque()
     rows = 16 if arguments.batch_size is None else arguments.batch_size
-    found = scores(model, _sentences(text, places), state=arguments.state, rows=rows)
+    found = scores(model, _sentences(text, places), state=arguments.state, rows=rows, progress=progress)
     each: list[dict[str, Any]] | None = [] if arguments.per_sentence else None
+    scored = Count(progress, "scoring", num_sentences, "sentences")
     with _token_file(arguments) as file:
-        facts: dict[str, Any] = total(_noted(found, places, each, file, by_source), on_progress=bar.update).to_dict()
+        facts: dict[str, Any] = total(scored.each(_noted(found, places, each, file, by_source))).to_dict()
+    scored.finish()
     if by_source is not None:
         facts["sources"] = {name: figures.to_dict() for name, figures in by_source.perplexities().items()}
     return facts if each is None else {**facts, "each": each}

@@ -73,7 +73,7 @@ def _run(argv: list[str], arguments: Arguments, ranks: "Ranks") -> int:
     # The files whose settings are the defaults of the flags are themselves named by flags: so twice.
     arguments = _parsed(argv, _defaults(arguments, run if resumes else None))
     data = TrainingData.open(arguments.data)
-    watching: dict[str, Any] = {"ranks": ranks, "quiet": arguments.quiet, "log_to": arguments.log}
+    watching: dict[str, Any] = {"ranks": ranks, "progress": not arguments.quiet, "log_to": arguments.log}
     if resumes:
         model = loop.resume(data, arguments.output, config=arguments.recipe, **watching)
     else:

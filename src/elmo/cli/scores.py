@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import tyro
-from tqdm import tqdm
 
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As, check_language_model
 from elmo.cli.language_model import ModelFlag, load, model_and_texts
 from elmo.cli.text_input import ReadingFlags, TextInput, text_input, vocabulary_of
 from elmo.process.device import Device
+from elmo.process.progress.report import Count, following
 from elmo.text.reading.placed import PlacedSentence
 from elmo.text.reading.settings import Reading, text_files
 
@@ -46,23 +46,24 @@ def main(argv: list[str]) -> int:
     model, names = model_and_texts(arguments.inputs, arguments.model, "scores")
     names = text_files(names)
     check_language_model(model)
-    text = text_input(names, arguments.reading, vocabulary_of(model), quiet=arguments.quiet)
+    text = text_input(names, arguments.reading, vocabulary_of(model, quiet=arguments.quiet), quiet=arguments.quiet)
     language_model = load(model, arguments.device)
     # Here, so that --help stays fast.
     from elmo.lm.sentence_scores import sentence_scores
 
     waiting: deque[PlacedSentence] = deque()
     found = sentence_scores(language_model, _noted(text, waiting))
-    # A bar between the lines of a log or a pipe would only be in the way.
-    shown = sys.stderr.isatty() and not arguments.quiet
-    with tqdm(found, unit="sentence", disable=not shown, file=sys.stderr, leave=False) as bar:
-        for index, score in enumerate(bar):
+    # Scores that appear on a terminal show by themselves how far it is.
+    with following(not arguments.quiet and not sys.stdout.isatty()) as progress:
+        scored = Count(progress, "scoring", None, "sentences")
+        for index, score in enumerate(scored.each(found)):
             place = waiting.popleft()
             file = {"file": text.paths[place.file]} if len(text.paths) > 1 else {}
             values = file | {"line": place.line, **score.to_dict(), "sentence": " ".join(place.tokens)}
             if not index and not arguments.json:
-                bar.write("\t".join(values), file=sys.stdout)
-            bar.write(json.dumps(values, ensure_ascii=False) if arguments.json else _columns(values), file=sys.stdout)
+                print("\t".join(values))
+            print(json.dumps(values, ensure_ascii=False) if arguments.json else _columns(values))
+        scored.finish()
     return text.report_bad_lines()
 
 

@@ -86,11 +86,12 @@ def say(look: FirstLook, vocabulary: Sequence[str] | None, *, quiet: bool, other
         print(f"warning: {warning}", file=sys.stderr)
 
 
-def vocabulary_of(model: Model) -> list[str] | None:
+def vocabulary_of(model: Model, *, quiet: bool = False) -> list[str] | None:
     """The words that a model predicts, the most frequent first, if there is such a list: read in milliseconds.
 
+    A published model is downloaded at its first use; `quiet`: without a bar.
     Raises WeightFileError if there is no such model, before anything heavy is loaded.
     """
-    files = resolve(model)
+    files = resolve(model, progress=not quiet)
     path = None if isinstance(files, tuple) else Path(files) / VOCABULARY_FILE
     return read_word_list(path) if path is not None and path.is_file() else None

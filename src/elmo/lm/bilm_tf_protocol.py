@@ -16,6 +16,7 @@ from elmo.errors import ConfigError, TextError
 from elmo.lm.carried import carried_nats
 from elmo.lm.figures import Perplexity
 from elmo.lm.language_model import LanguageModel, Poll
+from elmo.process.progress.report import Progress, following
 from elmo.text.targets.target_ids import TargetIds
 
 BATCH_SIZE = 256
@@ -49,10 +50,12 @@ def evaluate_like_bilm_tf(
     batch_size: int = BATCH_SIZE,
     max_tokens: int = 4096,
     poll: Poll = lambda: None,
+    progress: Progress | bool = False,
 ) -> BilmTfPerplexity:
     """bilm-tf's perplexity: exp of the mean over steps of the mean over rows and directions.
 
     `batch_size`: rows, each with its own carried state. `poll` is called every few seconds and may raise to end it.
+    `progress`: receives the tokens that each direction reads; True: bars on stderr.
     Raises TextError if the text has not even one sentence for each row, for which bilm-tf has no figure either.
     """
     if batch_size < 1:
@@ -64,20 +67,13 @@ def evaluate_like_bilm_tf(
             f"the text has {len(text)} sentences, but {batch_size} rows need one each at the first step, so "
             f"bilm-tf's protocol measures nothing. Use --batch-size {max(1, len(text) // 2)} or less, or a longer text."
         )
-    nats = {
-        direction: sum(
-            float(values.sum(dtype="float64"))
-            for values in carried_nats(
-                model,
-                direction,
-                [[text[i] for i in row] for row in rows],
-                steps=steps,
-                max_tokens=max_tokens,
-                poll=poll,
-            )
-        )
-        for direction in model.config.directions
-    }
+    order = [[text[i] for i in row] for row in rows]
+    options: dict[str, Any] = {"steps": steps, "max_tokens": max_tokens, "poll": poll}
+    nats = {}
+    with following(progress) as reported:
+        for direction in model.config.directions:
+            read = carried_nats(model, direction, order, **options, progress=reported)
+            nats[direction] = sum(float(values.sum(dtype="float64")) for values in read)
     return _result(text, rows, steps, nats, model.target_ids)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from elmo.engine.engine import State
 from elmo.lm.language_model import LanguageModel, Poll
+from elmo.process.progress.report import SILENT, Count, Progress
 
 Row = Sequence[Sequence[str]]
 
@@ -22,14 +23,16 @@ def carried_nats(
     steps: int | None = None,
     max_tokens: int = 4096,
     poll: Poll = lambda: None,
+    progress: Progress = SILENT,
 ) -> list[np.ndarray]:
     """For each row the nats of its predictions in the order it is read, float32, sentence after sentence.
 
     A row's sentences stand in the order they are read, each in the order of the text: the backward language model
     turns each of them round. `steps`: predictions of each row at most (None: all). Every row starts from a zero state.
-    `max_tokens`: tokens of a window; `poll` is called for each.
+    `max_tokens`: tokens of a window; `poll` is called for each. `progress`: receives the tokens that are read.
     """
     numbers, inputs, targets = _numbered(model, direction, rows, steps)
+    read = Count(progress, f"{direction} language model", sum(map(len, inputs)), "tokens")
     state: State | None = None
     found: list[list[np.ndarray]] = [[] for _ in rows]
     for window in _windows([len(row) for row in inputs], max_tokens):
@@ -41,6 +44,7 @@ def carried_nats(
         outputs, state = model.continued(direction, table, at.reshape(places.shape), lengths, state)
         for row, values, length in zip(found, model.nats(outputs, answers, poll), lengths, strict=True):
             row.append(values[:length].copy())
+        read.add(int(lengths.sum()))
     return [np.concatenate(row) if row else np.empty(0, np.float32) for row in found]
 
 

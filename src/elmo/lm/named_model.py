@@ -12,6 +12,7 @@ from elmo.lm.substitutes import Prediction
 from elmo.lm.substitutes import substitutes as substitutes_of
 from elmo.process.device import device_name
 from elmo.process.keywords import known_keywords
+from elmo.process.progress.report import Count, Progress, following
 from elmo.text.sentence_checks import checked_sentence, checked_sentences
 from elmo.weights import formats, hub
 
@@ -40,26 +41,33 @@ def load_language_model(model: hub.Model = None, device: str = "auto") -> Langua
 
 @known_keywords
 def perplexity(
-    sentences: Sentences, model: hub.Model = None, *, state: State = "zero", device: str = "auto"
+    sentences: Sentences,
+    model: hub.Model = None,
+    *,
+    state: State = "zero",
+    device: str = "auto",
+    progress: Progress | bool = False,
 ) -> Perplexity:
     """How well a model predicts sentences, in each direction; exact. See `elmo.lm.perplexity`.
 
     `sentences`: lists of tokens, or strings that are split on whitespace. `model`: as in `Embedder.from_pretrained`.
-    `state`: "zero", each sentence by itself, or "carry".
+    `state`: "zero", each sentence by itself, or "carry". `progress`: as for `evaluate` there.
     The result has `mean`, `forward` and `backward` perplexities, nats per token, and the share of unknown words.
     Raises TextError if there is no token, WeightFileError for a model without a softmax.
     """
     checked = checked_sentences(sentences)
-    return evaluate(load_language_model(model, device), checked, state=state)
+    return evaluate(load_language_model(model, device), checked, state=state, progress=progress)
 
 
 @known_keywords
 def log_probabilities(
-    sentences: Sentences, model: hub.Model = None, *, device: str = "auto"
+    sentences: Sentences, model: hub.Model = None, *, device: str = "auto", progress: Progress | bool = False
 ) -> list[SentenceLogProbability]:
     """The log-probability of each sentence in each direction, in nats. Arguments as in `perplexity`."""
     checked = checked_sentences(sentences)
-    return list(sentence_scores(load_language_model(model, device), checked))
+    found = sentence_scores(load_language_model(model, device), checked)
+    with following(progress) as reported:
+        return list(Count(reported, "scoring", len(checked), "sentences").each(found))
 
 
 @known_keywords

@@ -12,7 +12,7 @@ sentence: the forward language model reads a part from its beginning, the backwa
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,6 +22,7 @@ from elmo.errors import ConfigError, TextError
 from elmo.lm.carried import carried_nats
 from elmo.lm.figures import KINDS, Kind, Perplexity, Sums
 from elmo.lm.language_model import LanguageModel, Poll
+from elmo.process.progress.report import SILENT, Count, Progress, following
 from elmo.shapes import Float, Int
 from elmo.text.batches import bucket, number_tokens, pad
 from elmo.text.targets.target_ids import TargetIds
@@ -83,31 +84,36 @@ def evaluate(
     state: State = "zero",
     rows: int = 16,
     max_tokens: int = 4096,
-    on_progress: Callable[[int], object] = lambda _: None,
     poll: Poll = lambda: None,
+    progress: Progress | bool = False,
 ) -> Perplexity:
     """Perplexity of a text; empty sentences are left out. Raises TextError if there is no other.
 
-    `on_progress` gets the number of sentences just done. `poll` is called every few seconds and may raise to end it.
-    The other arguments are those of `scores`.
+    `poll` is called every few seconds and may raise to end it. `progress`: receives the sentences that are scored and,
+    with state "carry", the tokens that each direction reads; True: bars on stderr. The other arguments are those of
+    `scores`.
     """
     some = (sentence for sentence in sentences if len(sentence))
-    found = scores(model, some, state=state, rows=rows, max_tokens=max_tokens, poll=poll)
-    return total(found, on_progress=on_progress)
+    known = sum(1 for sentence in sentences if len(sentence)) if isinstance(sentences, Sequence) else None
+    with following(progress) as reported:
+        found = scores(model, some, state=state, rows=rows, max_tokens=max_tokens, poll=poll, progress=reported)
+        scored = Count(reported, "scoring", known, "sentences")
+        perplexity = total(scored.each(found))
+        scored.finish()
+    return perplexity
 
 
-def total(scores: Iterable[SentenceScore], on_progress: Callable[[int], object] = lambda _: None) -> Perplexity:
+def total(scores: Iterable[SentenceScore]) -> Perplexity:
     """The sums over sentences. Raises TextError if there is none."""
-    return sums(scores, on_progress=on_progress).perplexity()
+    return sums(scores).perplexity()
 
 
-def sums(scores: Iterable[SentenceScore], on_progress: Callable[[int], object] = lambda _: None) -> Sums:
+def sums(scores: Iterable[SentenceScore]) -> Sums:
     """The sums over sentences, to which others can be added. Raises TextError if there is none."""
     found: Sums | None = None
     for score in scores:
         found = found or Sums(list(score.nats))
         score.add_to(found)
-        on_progress(1)
     if found is None:
         raise TextError("there is no sentence to evaluate: the text is empty. Pass a text with one sentence per line.")
     return found
@@ -122,16 +128,18 @@ def scores(
     max_tokens: int = 4096,
     window: int = 2048,
     poll: Poll = lambda: None,
+    progress: Progress = SILENT,
 ) -> Iterator[SentenceScore]:
     """Each sentence's nats, in order.
 
     state "zero": `window` sentences at a time are sorted by length and batched, `max_tokens` with padding in a batch.
     state "carry": the whole text is held in memory, and read as `rows` contiguous parts, or fewer for a short text.
+    `progress`: with state "carry" it receives the tokens that each direction reads, before the first sentence comes.
     Memory: a batch's vectors, and a block of logits (2 MB on a CPU; on a GPU 32 MB, or those of 32 targets).
     """
     iterator = iter(sentences)
     if state == "carry":
-        yield from _carried_scores(model, list(iterator), rows, max_tokens, poll)
+        yield from _carried_scores(model, list(iterator), rows, max_tokens, poll, progress)
         return
     size = min(window, _FIRST_WINDOW)
     while some := list(itertools.islice(iterator, size)):
@@ -163,14 +171,14 @@ def _score_window(
 
 
 def _carried_scores(
-    model: LanguageModel, sentences: list[Sequence[str]], rows: int, max_tokens: int, poll: Poll
+    model: LanguageModel, sentences: list[Sequence[str]], rows: int, max_tokens: int, poll: Poll, progress: Progress
 ) -> Iterator[SentenceScore]:
     """In the order of the text."""
     parts = contiguous_parts(sentences, rows)
     nats: dict[str, list[np.ndarray]] = {}
     for direction in model.config.directions:
         order = parts if direction == "forward" else [part[::-1] for part in parts]
-        read = carried_nats(model, direction, order, max_tokens=max_tokens, poll=poll)
+        read = carried_nats(model, direction, order, max_tokens=max_tokens, poll=poll, progress=progress)
         split = [_split(numbers, part) for numbers, part in zip(read, order, strict=True)]
         nats[direction] = list(
             itertools.chain.from_iterable(part if direction == "forward" else part[::-1] for part in split)

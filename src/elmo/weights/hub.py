@@ -7,6 +7,7 @@ from pathlib import Path
 
 from elmo.disk.atomic import recover
 from elmo.errors import ConfigError, ElmoError, WeightFileError, paths_count_from
+from elmo.process.progress.report import Progress
 from elmo.weights.catalogue import KnownModel, bundled_folders, known_models
 from elmo.weights.download import HUB_ID, downloaded, hub_library
 from elmo.weights.native.names import model_folder
@@ -21,14 +22,15 @@ Files = Path | tuple[Path, Path]
 _LONGEST_NAME = 300
 
 
-def resolve(model: Model = None, *, download: bool = True) -> Files:
+def resolve(model: Model = None, *, download: bool = True, progress: Progress | bool = True) -> Files:
     """The local folder or file of a model, or its pair (options.json, weights.hdf5).
 
     `model`: None for $ELMO_MODEL, or else the bundled default; the name of a bundled model (`./NAME` for a folder
     called like one); an existing path, where the folder of a pretraining run means the model in it; a pair
     (options.json, weights.hdf5); the name of a published model ("original", "many-langs/ko", "nlpl:154"), downloaded
     from its publishers once (see `published.fetch`); an id `org/name` or `org/name@REVISION` of the Hugging Face hub,
-    downloaded once too (see `download`). `download`: False asks no network. Raises WeightFileError if there is no such
+    downloaded once too (see `download`). `download`: False asks no network. `progress`: of a
+    published model's download, as for `fetch.fetched`. Raises WeightFileError if there is no such
     model, ConfigError for what is none of these, MissingExtraError for a hub's id without huggingface_hub.
     """
     if model is None:
@@ -49,7 +51,7 @@ def resolve(model: Model = None, *, download: bool = True) -> Files:
         # Here, because it reads the formats, which ask for names of models themselves.
         from elmo.weights.published.fetch import fetched
 
-        return fetched(model, download=download)
+        return fetched(model, download=download, progress=progress)
     if isinstance(model, str) and model in known_models():
         raise WeightFileError(_without_files(known_models()[model]))
     if isinstance(model, str) and HUB_ID.fullmatch(model):

@@ -32,7 +32,7 @@ RECIPE = FinetuneConfig(
 @pytest.fixture
 def model(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> Path:
     """A model of the old domain."""
-    return pretrain(replace(recipe, max_steps=6), data, tmp_path / "old-run", quiet=True)
+    return pretrain(replace(recipe, max_steps=6), data, tmp_path / "old-run")
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def _perplexity(model: Path, sentences: list[list[str]]) -> dict[str, float]:
 def test_both_domains_are_measured_before_and_after(
     model: Path, medical: TrainingData, old_text: Path, tmp_path: Path
 ) -> None:
-    found = finetune(model, medical, tmp_path / "run", config=RECIPE, old_text=old_text, quiet=True)
+    found = finetune(model, medical, tmp_path / "run", config=RECIPE, old_text=old_text)
     texts = {
         "valid": [line.split() for line in NEW_DOMAIN.splitlines()],
         "old": [["the", "cat", "sat", "on", "the", "log"], ["a", "dog", "and", "a", "cat"]],
@@ -77,7 +77,7 @@ def test_both_domains_are_measured_before_and_after(
 
 def test_without_a_step_the_model_is_the_same(model: Path, medical: TrainingData, tmp_path: Path) -> None:
     config = replace(RECIPE, max_steps=1, learning_rate=1e-30)
-    found = finetune(model, medical, tmp_path / "run", config=config, quiet=True)
+    found = finetune(model, medical, tmp_path / "run", config=config)
     one, other = read_checkpoint(model), read_checkpoint(found.model)
     assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
     assert list(found.before) == ["valid"]
@@ -88,7 +88,7 @@ def test_without_a_step_the_model_is_the_same(model: Path, medical: TrainingData
 def test_a_stopped_run_goes_on_bit_for_bit(
     model: Path, medical: TrainingData, old_text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
-    whole = finetune(model, medical, tmp_path / "whole", config=RECIPE, old_text=old_text, quiet=True)
+    whole = finetune(model, medical, tmp_path / "whole", config=RECIPE, old_text=old_text)
     plain_step = Trainer.step
 
     def stopping_step(trainer: Trainer, *arguments):  # noqa: ANN002, ANN202
@@ -98,9 +98,9 @@ def test_a_stopped_run_goes_on_bit_for_bit(
 
     monkeypatch.setattr(Trainer, "step", stopping_step)
     with pytest.raises(Interrupted, match=f"stopped at step {step + 1} "):
-        finetune(model, medical, tmp_path / "run", config=RECIPE, old_text=old_text, quiet=True)
+        finetune(model, medical, tmp_path / "run", config=RECIPE, old_text=old_text)
     monkeypatch.setattr(Trainer, "step", plain_step)
-    found = resume_finetuning(medical, tmp_path / "run", quiet=True)
+    found = resume_finetuning(medical, tmp_path / "run")
     assert (found.before, found.after) == (whole.before, whole.after)
     one, other = read_checkpoint(whole.model), read_checkpoint(found.model)
     assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
@@ -111,24 +111,24 @@ def test_another_vocabulary_is_an_error_with_the_command(model: Path, tmp_path: 
     text.write_text(NEW_DOMAIN, encoding="utf-8")
     prepare([text], tmp_path / "wrong")
     with pytest.raises(ConfigError, match=f"has another vocabulary.*elmo prepare TEXT --vocabulary {model}/vocab.txt"):
-        finetune(model, TrainingData.open(tmp_path / "wrong"), tmp_path / "run", config=RECIPE, quiet=True)
+        finetune(model, TrainingData.open(tmp_path / "wrong"), tmp_path / "run", config=RECIPE)
     prepare([text], tmp_path / "short", CorpusSettings(vocabulary=model / "vocab.txt", max_characters_per_token=20))
     with pytest.raises(ConfigError, match="keeps 20 characters of a token, .* reads 50.*--max-characters-per-token 50"):
-        finetune(model, TrainingData.open(tmp_path / "short"), tmp_path / "run", config=RECIPE, quiet=True)
+        finetune(model, TrainingData.open(tmp_path / "short"), tmp_path / "run", config=RECIPE)
     assert not (tmp_path / "run").exists()
 
 
 def test_a_model_without_softmax_is_an_error(model: Path, medical: TrainingData, tmp_path: Path) -> None:
     (model / SOFTMAX_FILE).unlink()
     with pytest.raises(WeightFileError, match="has no softmax over a vocabulary"):
-        finetune(model, medical, tmp_path / "run", config=RECIPE, quiet=True)
+        finetune(model, medical, tmp_path / "run", config=RECIPE)
 
 
 def test_a_run_of_pretraining_is_not_resumed_as_fine_tuning(
     model: Path, data: TrainingData, medical: TrainingData
 ) -> None:
     with pytest.raises(ConfigError, match="has no finetune.json.*elmo pretrain --resume"):
-        resume_finetuning(medical, model.parent, quiet=True)
+        resume_finetuning(medical, model.parent)
 
 
 def test_every_published_shape_has_a_recipe_or_a_reason(tiny_config) -> None:
@@ -162,11 +162,11 @@ def test_settings_are_checked() -> None:
 def test_a_model_of_any_softmax_direction_and_input_goes_on_from_its_weights(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, changes: dict
 ) -> None:
-    model = pretrain(replace(recipe, max_steps=2, **changes), data, tmp_path / "old-run", quiet=True)
+    model = pretrain(replace(recipe, max_steps=2, **changes), data, tmp_path / "old-run")
     text = tmp_path / "new.txt"
     text.write_text(NEW_DOMAIN, encoding="utf-8")
     prepare([text], tmp_path / "new-data", CorpusSettings(vocabulary=model / "vocab.txt"), valid=[text])
-    found = finetune(model, TrainingData.open(tmp_path / "new-data"), tmp_path / "run", config=RECIPE, quiet=True)
+    found = finetune(model, TrainingData.open(tmp_path / "new-data"), tmp_path / "run", config=RECIPE)
     sentences = [line.split() for line in NEW_DOMAIN.splitlines()]
     assert found.before["valid"] == pytest.approx(_perplexity(model, sentences), rel=1e-5)
     assert found.after["valid"] == pytest.approx(_perplexity(found.model, sentences), rel=1e-5)
@@ -178,10 +178,10 @@ def test_a_model_of_any_softmax_direction_and_input_goes_on_from_its_weights(
 def test_a_character_dictionary_is_not_mixed_with_another(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:
-    model = pretrain(replace(recipe, max_steps=2, characters="dictionary"), data, tmp_path / "old-run", quiet=True)
+    model = pretrain(replace(recipe, max_steps=2, characters="dictionary"), data, tmp_path / "old-run")
     text = tmp_path / "new.txt"
     text.write_text("the ox\n" + NEW_DOMAIN, encoding="utf-8")
     prepare([text], tmp_path / "new-data", CorpusSettings(vocabulary=model / "vocab.txt"))
     with pytest.raises(ConfigError, match="its own dictionary of characters"):
-        finetune(model, TrainingData.open(tmp_path / "new-data"), tmp_path / "run", config=RECIPE, quiet=True)
+        finetune(model, TrainingData.open(tmp_path / "new-data"), tmp_path / "run", config=RECIPE)
     assert not (tmp_path / "run").exists()

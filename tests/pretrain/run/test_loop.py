@@ -42,7 +42,7 @@ def _metrics(run: Path) -> list[dict[str, Any]]:
 def test_a_run_leaves_metrics_checkpoints_and_a_model(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:
-    model = pretrain(recipe, data, tmp_path / "run", quiet=True)
+    model = pretrain(recipe, data, tmp_path / "run")
     steps = [line for line in _metrics(tmp_path / "run") if "loss" in line]
     assert [line["step"] for line in steps] == list(range(1, len(steps) + 1))
     assert {"step", "epoch", "loss"} <= set(steps[0])
@@ -58,7 +58,7 @@ def test_a_run_leaves_metrics_checkpoints_and_a_model(
 def test_a_run_stopped_by_a_signal_goes_on_bit_for_bit(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pretrain(recipe, data, tmp_path / "whole", quiet=True)
+    pretrain(recipe, data, tmp_path / "whole")
     plain_step = Trainer.step
 
     def stopping_step(trainer: Trainer, *arguments):  # noqa: ANN002, ANN202
@@ -68,9 +68,9 @@ def test_a_run_stopped_by_a_signal_goes_on_bit_for_bit(
 
     monkeypatch.setattr(Trainer, "step", stopping_step)
     with pytest.raises(Interrupted, match="stopped at step 5 .*--resume"):
-        pretrain(recipe, data, tmp_path / "stopped", quiet=True)
+        pretrain(recipe, data, tmp_path / "stopped")
     monkeypatch.setattr(Trainer, "step", plain_step)
-    resume(data, tmp_path / "stopped", quiet=True)
+    resume(data, tmp_path / "stopped")
     assert _metrics(tmp_path / "stopped") == _metrics(tmp_path / "whole")
     one, other = read(tmp_path / "whole" / "model"), read(tmp_path / "stopped" / "model")
     assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
@@ -78,7 +78,7 @@ def test_a_run_stopped_by_a_signal_goes_on_bit_for_bit(
 
 @pytest.mark.slow
 def test_a_killed_run_goes_on_bit_for_bit(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
-    pretrain(recipe, data, tmp_path / "whole", quiet=True)
+    pretrain(recipe, data, tmp_path / "whole")
     script = (
         "import sys, time; from pathlib import Path; from elmo.pretrain.run.loop import pretrain;"
         "from elmo.pretrain.run.run_folder import RunFolder; from elmo.corpus.shards import TrainingData;"
@@ -87,7 +87,7 @@ def test_a_killed_run_goes_on_bit_for_bit(data: TrainingData, recipe: PretrainCo
         # The fifth step never comes: however fast the machine is, the run is killed in the middle.
         "Trainer.step = lambda trainer, *rest: plain(trainer, *rest) if trainer.step_number < 4 else time.sleep(600);"
         "run = RunFolder(Path(sys.argv[1]));"
-        "pretrain(run.config(), TrainingData.open(sys.argv[2]), Path(sys.argv[3]), quiet=True)"
+        "pretrain(run.config(), TrainingData.open(sys.argv[2]), Path(sys.argv[3]))"
     )
     command = [sys.executable, "-c", script, str(tmp_path / "whole"), str(data.folder), str(tmp_path / "killed")]
     process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"})
@@ -98,7 +98,7 @@ def test_a_killed_run_goes_on_bit_for_bit(data: TrainingData, recipe: PretrainCo
     process.kill()
     assert process.wait() == -signal.SIGKILL
     assert not (run.path / "model").exists()
-    resume(data, tmp_path / "killed", quiet=True)
+    resume(data, tmp_path / "killed")
     assert _metrics(tmp_path / "killed") == _metrics(tmp_path / "whole")
 
 
@@ -106,13 +106,13 @@ def test_settings_given_when_resuming_stay_for_later_resumptions(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:
     first = replace(recipe, max_steps=4, learning_rate=0.1)
-    pretrain(first, data, tmp_path / "run", quiet=True)
+    pretrain(first, data, tmp_path / "run")
     run = RunFolder(tmp_path / "run")
     second = replace(first, max_steps=8, learning_rate=0.01)
-    resume(data, run.path, config=replace(second, max_steps=6), quiet=True)
-    resume(data, run.path, config=second, quiet=True)
+    resume(data, run.path, config=replace(second, max_steps=6))
+    resume(data, run.path, config=second)
     assert run.config() == second
-    resume(data, run.path, quiet=True)  # another hop, with nothing given
+    resume(data, run.path)  # another hop, with nothing given
     rates = {line["step"]: line["learning_rate"] for line in run.metrics() if "loss" in line}
     assert rates == {step: 0.1 if step <= 4 else 0.01 for step in range(1, 9)}
     history = {path.name: json.loads(path.read_text()) for path in sorted(run.path.glob("config.step-*.json"))}
@@ -127,7 +127,7 @@ def test_settings_given_when_resuming_stay_for_later_resumptions(
 def test_settings_given_when_resuming_survive_a_kill_before_the_next_checkpoint(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pretrain(replace(recipe, max_steps=4), data, tmp_path / "run", quiet=True)
+    pretrain(replace(recipe, max_steps=4), data, tmp_path / "run")
     plain = Trainer.step
 
     def killed(trainer: Trainer, *arguments):  # noqa: ANN002, ANN202
@@ -140,8 +140,8 @@ def test_settings_given_when_resuming_survive_a_kill_before_the_next_checkpoint(
         for rate in (0.02, 0.03):
             with pytest.raises(KeyboardInterrupt):
                 changed = replace(recipe, max_steps=8, learning_rate=rate, save_every=4)
-                resume(data, tmp_path / "run", config=changed, quiet=True)
-    resume(data, tmp_path / "run", quiet=True)
+                resume(data, tmp_path / "run", config=changed)
+    resume(data, tmp_path / "run")
     run = RunFolder(tmp_path / "run")
     rates = {line["step"]: line["learning_rate"] for line in run.metrics() if "loss" in line}
     assert rates == {step: recipe.learning_rate if step <= 4 else 0.03 for step in range(1, 9)}
@@ -154,8 +154,8 @@ def test_another_unroll_keeps_epoch_and_schedule(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, is_old: bool
 ) -> None:
     config = replace(recipe, decay="linear", evaluate_every=0, save_every=1, keep_checkpoints=100)
-    pretrain(config, data, tmp_path / "whole", quiet=True)
-    pretrain(replace(config, max_steps=4), data, tmp_path / "run", quiet=True)
+    pretrain(config, data, tmp_path / "whole")
+    pretrain(replace(config, max_steps=4), data, tmp_path / "run")
     run = RunFolder(tmp_path / "run")
     if is_old:  # versions before saved the step alone
         progress = run.latest / "progress.json"
@@ -163,8 +163,8 @@ def test_another_unroll_keeps_epoch_and_schedule(
         progress.write_text(json.dumps({name: value for name, value in values.items() if name != "tokens_read"}))
         (run.latest / "sha256.json").unlink()
     finer = replace(config, unroll_steps=2)
-    resume(data, run.path, config=replace(finer, max_steps=4), quiet=True)
-    resume(data, run.path, config=finer, quiet=True)
+    resume(data, run.path, config=replace(finer, max_steps=4))
+    resume(data, run.path, config=finer)
     whole, found = ([line for line in _metrics(tmp_path / name) if "loss" in line] for name in ("whole", "run"))
     by_tokens = {line["tokens_read"]: line for line in found}
     assert all(line["epoch"] == by_tokens[line["tokens_read"]]["epoch"] for line in whole[:-1])
@@ -182,9 +182,9 @@ def test_another_unroll_keeps_epoch_and_schedule(
 
 
 def test_another_optimizer_can_not_continue_a_run(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
-    pretrain(replace(recipe, max_steps=2), data, tmp_path / "run", quiet=True)
+    pretrain(replace(recipe, max_steps=2), data, tmp_path / "run")
     with pytest.raises(ConfigError, match="optimizer is 'adamw', but the checkpoint has the state of adagrad"):
-        resume(data, tmp_path / "run", config=replace(recipe, optimizer="adamw"), quiet=True)
+        resume(data, tmp_path / "run", config=replace(recipe, optimizer="adamw"))
     assert RunFolder(tmp_path / "run").config().optimizer == "adagrad"
     assert not list((tmp_path / "run").glob("config.step-*"))
 
@@ -193,15 +193,15 @@ def test_another_optimizer_can_not_continue_a_run(data: TrainingData, recipe: Pr
 def test_a_damaged_checkpoint_is_named_and_the_one_before_continues(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, name: str
 ) -> None:
-    pretrain(replace(recipe, max_steps=4), data, tmp_path / "run", quiet=True)
-    pretrain(recipe, data, tmp_path / "whole", quiet=True)
+    pretrain(replace(recipe, max_steps=4), data, tmp_path / "run")
+    pretrain(recipe, data, tmp_path / "whole")
     run = RunFolder(tmp_path / "run")
     damaged = run.latest
     (damaged / name).write_bytes((damaged / name).read_bytes()[:40])
     with pytest.raises(WeightFileError, match=f"{damaged.name}.*damaged"):
-        resume(data, run.path, config=recipe, quiet=True)
+        resume(data, run.path, config=recipe)
     shutil.rmtree(damaged)
-    resume(data, run.path, config=recipe, quiet=True)
+    resume(data, run.path, config=recipe)
     plain = [[line for line in _metrics(tmp_path / one) if "settings" not in line] for one in ("run", "whole")]
     assert plain[0] == plain[1]
 
@@ -224,7 +224,7 @@ def test_settings_that_no_machine_can_hold_are_refused_before_anything_is_writte
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, settings: dict[str, Any]
 ) -> None:
     with pytest.raises(ConfigError, match="needs at least|num_negative_samples is"):
-        pretrain(replace(recipe, **settings), data, tmp_path / "run", quiet=True)
+        pretrain(replace(recipe, **settings), data, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -232,7 +232,7 @@ def test_settings_that_no_machine_can_hold_are_refused_before_anything_is_writte
 def test_a_count_may_be_as_large_as_it_likes(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, name: str
 ) -> None:
-    pretrain(replace(recipe, epochs=1, **{name: 10**20}), data, tmp_path / "run", quiet=True)
+    pretrain(replace(recipe, epochs=1, **{name: 10**20}), data, tmp_path / "run")
 
 
 @pytest.mark.parametrize(("name", "value"), [("epochs", 1e300), ("seed", 1 << 63), ("learning_rate", float("inf"))])
@@ -249,18 +249,43 @@ def test_an_existing_run_is_not_overwritten_and_a_missing_one_not_resumed(
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "notes.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(OutputError, match="exists already and is not empty"):
-        pretrain(recipe, data, tmp_path / "run", quiet=True)
+        pretrain(recipe, data, tmp_path / "run")
     with pytest.raises(ConfigError, match="there is no run to resume"):
-        resume(data, tmp_path / "elsewhere", quiet=True)
+        resume(data, tmp_path / "elsewhere")
 
 
 def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:
     with pytest.raises(TrainingDiverged, match="step .*not finite"):
-        pretrain(replace(recipe, learning_rate=1e30, epochs=30), data, tmp_path / "run", quiet=True)
+        pretrain(replace(recipe, learning_rate=1e30, epochs=30), data, tmp_path / "run")
     latest = RunFolder(tmp_path / "run").latest
     assert latest is None or read(latest / "model").config.cell_size == recipe.cell_size
+
+
+def test_a_run_reports_its_steps_and_evaluations(tmp_path, recipe, data, recorded_progress):
+    model = pretrain(replace(recipe, max_steps=4), data, tmp_path / "run", progress=recorded_progress)
+    recorded_progress.require({"training": "steps"} | {"evaluating on valid": "sentences"})
+    assert [done for done, _ in recorded_progress.stages["training"]] == [0, 1, 2, 3, 4]
+    assert recorded_progress.lines[0].startswith("started: 4 steps")
+    assert any(line.startswith("step 4: validation perplexity") for line in recorded_progress.lines)
+    assert recorded_progress.lines[-1] == f"finished at step 4: {model}"
+    assert any("epoch 0." in note and "tokens/s" in note for note in recorded_progress.notes)
+    resumed = type(recorded_progress)()
+    resume(data, tmp_path / "run", config=replace(recipe, max_steps=6), progress=resumed)
+    assert [done for done, _ in resumed.stages["training"]] == [4, 5, 6]
+
+
+def test_a_run_that_ends_early_reaches_the_total_that_it_came_to(tmp_path, recipe, data, recorded_progress):
+    impatient = replace(recipe, evaluate_every=1, patience=1, learning_rate=1e-9, epochs=30)
+    pretrain(impatient, data, tmp_path / "run", progress=recorded_progress)
+    done, total = recorded_progress.stages["training"][-1]
+    assert done == total < recorded_progress.stages["training"][0][1]
+
+
+def test_without_an_object_nothing_is_printed(tmp_path, recipe, data, capsys):
+    pretrain(replace(recipe, max_steps=2), data, tmp_path / "run")
+    assert capsys.readouterr() == ("", "")
 
 
 def test_validation_sentences_are_spread_over_the_text(data: TrainingData) -> None:
@@ -270,7 +295,7 @@ def test_validation_sentences_are_spread_over_the_text(data: TrainingData) -> No
 
 
 def test_the_best_checkpoint_is_kept(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
-    pretrain(replace(recipe, evaluate_every=3, save_every=100), data, tmp_path / "run", quiet=True)
+    pretrain(replace(recipe, evaluate_every=3, save_every=100), data, tmp_path / "run")
     last = _metrics(tmp_path / "run")[-1]["step"]
     found = [line for line in _metrics(tmp_path / "run") if "evaluation" in line and line["step"] % 3 == 0]
     best = min(found, key=lambda line: line["mean_perplexity"])
@@ -288,7 +313,7 @@ def test_a_run_out_of_patience_ends_with_its_best_model(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path
 ) -> None:
     impatient = replace(recipe, patience=2, evaluate_every=3, epochs=500, learning_rate=0.5)
-    model = read(pretrain(impatient, data, tmp_path / "run", quiet=True))
+    model = read(pretrain(impatient, data, tmp_path / "run"))
     found = {line["step"]: line["mean_perplexity"] for line in _metrics(tmp_path / "run") if "evaluation" in line}
     *before, last_but_one, last = [found[step] for step in sorted(found)]
     assert min(before) <= min(last_but_one, last)
@@ -298,7 +323,7 @@ def test_a_run_out_of_patience_ends_with_its_best_model(
     assert all(np.array_equal(model.tensors[name], best.tensors[name]) for name in best.tensors)
     assert float(model.metadata["valid_mean_perplexity"]) == pytest.approx(min(before), rel=1e-3)
     lines = _metrics(tmp_path / "run")
-    again = read(resume(data, tmp_path / "run", quiet=True))
+    again = read(resume(data, tmp_path / "run"))
     assert _metrics(tmp_path / "run") == lines
     assert all(np.array_equal(again.tensors[name], best.tensors[name]) for name in best.tensors)
 
@@ -310,14 +335,14 @@ def test_patience_needs_something_to_wait_for(data: TrainingData, recipe: Pretra
     text.write_text("a b c\n", encoding="utf-8")
     prepare([text], tmp_path / "no-valid")
     with pytest.raises(ConfigError, match="no validation text"):
-        pretrain(replace(recipe, patience=2), TrainingData.open(tmp_path / "no-valid"), tmp_path / "none", quiet=True)
+        pretrain(replace(recipe, patience=2), TrainingData.open(tmp_path / "no-valid"), tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
 
 def test_a_signal_during_an_evaluation_saves_and_the_evaluation_is_made_up_for(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pretrain(recipe, data, tmp_path / "whole", quiet=True)
+    pretrain(recipe, data, tmp_path / "whole")
     for name, at in (("regular", 4), ("last", None)):
         last = _metrics(tmp_path / "whole")[-1]["step"]
         plain = TorchLanguageModel.nats
@@ -338,18 +363,18 @@ def test_a_signal_during_an_evaluation_saves_and_the_evaluation_is_made_up_for(
             patch.setattr(TorchLanguageModel, "nats", stopping)
             patch.setattr(Trainer, "step", noting_step)
             with pytest.raises(Interrupted, match=f"stopped at step {last if at is None else at} "):
-                pretrain(recipe, data, tmp_path / name, quiet=True)
-        resume(data, tmp_path / name, quiet=True)
+                pretrain(recipe, data, tmp_path / name)
+        resume(data, tmp_path / name)
         assert _metrics(tmp_path / name) == _metrics(tmp_path / "whole")
 
 
 def test_resuming_a_finished_run_computes_nothing_anew(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = pretrain(recipe, data, tmp_path / "run", quiet=True)
+    model = pretrain(recipe, data, tmp_path / "run")
     before = _metrics(tmp_path / "run")
     monkeypatch.setattr(loop, "evaluate_together", None)
-    assert resume(data, tmp_path / "run", quiet=True) == model
+    assert resume(data, tmp_path / "run") == model
     assert _metrics(tmp_path / "run") == before
 
 
@@ -382,10 +407,10 @@ def test_a_second_signal_while_saving_leaves_the_last_checkpoint(
         patch.setattr(Trainer, "step", stopping_step)
         patch.setattr(saved_training, "write_checkpoint", slow_write)
         with pytest.raises(KeyboardInterrupt):
-            pretrain(recipe, data, tmp_path / "run", quiet=True)
+            pretrain(recipe, data, tmp_path / "run")
     assert RunFolder(tmp_path / "run").latest.name == "step-00000004"
-    pretrain(recipe, data, tmp_path / "whole", quiet=True)
-    resume(data, tmp_path / "run", quiet=True)
+    pretrain(recipe, data, tmp_path / "whole")
+    resume(data, tmp_path / "run")
     assert _metrics(tmp_path / "run") == _metrics(tmp_path / "whole")
 
 
@@ -416,7 +441,7 @@ def test_no_number_stops_with_the_state_before_saved(
     with pytest.raises(
         TrainingDiverged, match="step 5: .*step-00000004-before-nan.*Rows of the streams: none"
     ) as error:
-        pretrain(replace(recipe, save_every=3), data, tmp_path / "run", quiet=True)
+        pretrain(replace(recipe, save_every=3), data, tmp_path / "run")
     assert "--on-nan skip" in str(error.value)
     run = RunFolder(tmp_path / "run")
     assert run.latest.name == ("step-00000004" if run.best == run.latest else "step-00000003")
@@ -444,7 +469,7 @@ def test_skipped_steps_leave_the_weights_and_are_counted(
 ) -> None:
     _poisoned(monkeypatch, {3, 4}, "gradient")
     config = replace(recipe, on_nan="skip", max_skipped_steps=2, save_every=1, keep_checkpoints=100)
-    pretrain(config, data, tmp_path / "run", quiet=True)
+    pretrain(config, data, tmp_path / "run")
     skipped = [line["step"] for line in _metrics(tmp_path / "run") if "skipped" in line]
     assert skipped == [3, 4]
     steps = [line["step"] for line in _metrics(tmp_path / "run") if "loss" in line or "skipped" in line]
@@ -453,28 +478,28 @@ def test_skipped_steps_leave_the_weights_and_are_counted(
     two, four = (read(checkpoints / f"step-0000000{step}" / "model") for step in (2, 4))
     assert all((two.tensors[name] == four.tensors[name]).all() for name in two.tensors)
     with pytest.raises(TrainingDiverged, match="step 4"):
-        pretrain(replace(config, max_skipped_steps=1), data, tmp_path / "stopped", quiet=True)
+        pretrain(replace(config, max_skipped_steps=1), data, tmp_path / "stopped")
 
 
 def test_the_person_is_told_and_the_log_has_it(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pretrain(recipe, data, tmp_path / "run")
+    pretrain(recipe, data, tmp_path / "run", progress=True)
     told = capsys.readouterr()
     assert told.out == ""
     log = (tmp_path / "run" / "log.txt").read_text(encoding="utf-8")
     for text in ("step 4: validation perplexity forward", "started: ", "finished at step "):
         assert text in told.err
         assert text in log
-    assert "sampled loss" in told.err
+    assert "sampled loss" in log
     line = next(line for line in log.splitlines() if "step 2 of" in line)
-    assert re.search(r"\(\d+\.\d%\), epoch \d+\.\d+, sampled loss \d+\.\d+, [\d,]+ tokens/s, \d+:\d+ left$", line)
+    assert re.search(r"\(\d+\.\d%\), epoch \d+\.\d+, sampled loss \d+\.\d+, [\d,]+ tokens/s, \d+:\d\d:\d\d left$", line)
     logged = [line for line in RunFolder(tmp_path / "run").metrics() if "loss" in line]
     assert all({"step", "epoch", "loss", "tokens_per_second"} <= set(line) for line in logged)
 
 
 def test_an_exact_loss_is_not_called_sampled(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
-    pretrain(replace(recipe, softmax="full", max_steps=2), data, tmp_path / "run", quiet=True)
+    pretrain(replace(recipe, softmax="full", max_steps=2), data, tmp_path / "run")
     log = (tmp_path / "run" / "log.txt").read_text(encoding="utf-8")
     assert re.search(r"epoch \d+\.\d+, loss \d+\.\d+, ", log)
     assert "sampled" not in log
@@ -492,7 +517,7 @@ def test_a_signal_while_the_model_is_built_leaves_nothing_behind(
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "__init__", stopping)
         with pytest.raises(Interrupted, match="stopped by signal 15 before the first step"):
-            pretrain(recipe, data, tmp_path / "run", quiet=True)
+            pretrain(recipe, data, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -509,7 +534,7 @@ def test_tensorboard_has_the_curves(data: TrainingData, recipe: PretrainConfig, 
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    pretrain(replace(recipe, max_steps=4), data, tmp_path / "run", quiet=True, log_to="tensorboard")
+    pretrain(replace(recipe, max_steps=4), data, tmp_path / "run", log_to="tensorboard")
     events = EventAccumulator(str(tmp_path / "run" / "tensorboard"))
     events.Reload()
     curve = [(event.step, event.value) for event in events.Scalars("sampled loss/mean")]
@@ -523,7 +548,7 @@ def test_without_tensorboard_the_line_to_install_it_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'pyelmo\[tensorboard\]'"):
-        pretrain(recipe, data, tmp_path / "run", quiet=True, log_to="tensorboard")
+        pretrain(recipe, data, tmp_path / "run", log_to="tensorboard")
 
 
 @pytest.mark.parametrize("optimizer", ["adagrad", "adamw"])
@@ -531,7 +556,7 @@ def test_every_evaluation_sees_the_weights_of_its_own_step(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, optimizer: str
 ) -> None:
     config = replace(recipe, optimizer=optimizer, learning_rate=0.05, evaluate_every=2, keep_checkpoints=100)
-    pretrain(config, data, tmp_path / "run", quiet=True)
+    pretrain(config, data, tmp_path / "run")
     sentences = list(validation_sentences(data, 0))
     told = {line["step"]: line["mean_perplexity"] for line in _metrics(tmp_path / "run") if "evaluation" in line}
     for folder in RunFolder(tmp_path / "run").checkpoints.glob("step-*"):

@@ -292,5 +292,5 @@ def test_a_run_under_way_is_left_alone(tmp_path, recipe, data, monkeypatch):
     (run.path / ".config.json.0123456789ab.unfinished").write_text("")  # being written
     with locked(run.path, "run"):
         with pytest.raises(OutputError, match="another 'elmo pretrain' or 'elmo finetune' is at work there"):
-            resume(data, run.path, quiet=True)
+            resume(data, run.path)
         assert ".config.json.0123456789ab.unfinished" in {entry.name for entry in run.path.iterdir()}

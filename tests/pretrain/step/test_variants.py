@@ -45,7 +45,7 @@ def _brute_nats(bilm: BiLM, head: LMHead, direction: str) -> float:
 def test_a_trained_model_of_every_kind_is_read_again_and_evaluated_exactly(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, kind: str
 ) -> None:
-    folder = pretrain(replace(recipe, **KINDS[kind], max_steps=3), data, tmp_path / "run", quiet=True)
+    folder = pretrain(replace(recipe, **KINDS[kind], max_steps=3), data, tmp_path / "run")
     bilm, head = BiLM.from_pretrained(folder), LMHead.from_pretrained(folder)
     if kind == "tied words":
         assert torch.equal(head.weight, bilm.token_encoder.word_embedding[1:])
@@ -61,9 +61,9 @@ def test_a_resumed_run_of_every_kind_ends_like_a_whole_one(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, kind: str
 ) -> None:
     config = replace(recipe, **KINDS[kind], max_steps=4)
-    whole = read(pretrain(config, data, tmp_path / "whole", quiet=True))
-    pretrain(replace(config, max_steps=2), data, tmp_path / "run", quiet=True)
-    again = read(resume(data, tmp_path / "run", config=config, quiet=True))
+    whole = read(pretrain(config, data, tmp_path / "whole"))
+    pretrain(replace(config, max_steps=2), data, tmp_path / "run")
+    again = read(resume(data, tmp_path / "run", config=config))
     assert again.token_map == whole.token_map
     for one, other in ((again.tensors, whole.tensors), (again.softmax, whole.softmax)):
         assert one.keys() == other.keys()

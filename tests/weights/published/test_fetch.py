@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -15,9 +16,12 @@ from types import SimpleNamespace
 import pytest
 
 from elmo.errors import OutputError, WeightFileError
+from elmo.process.progress.report import SILENT, Progress
 from elmo.weights import formats, hub
 from elmo.weights.published import fetch, sources, transfer
 from elmo.weights.published.fetch import fetched, is_downloaded, published_folder
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*is not encrypted")
 
 WEIGHTS = "/models/tiny/weights.hdf5"
 
@@ -43,20 +47,32 @@ def test_a_name_is_downloaded_once_and_loads(tiny, publisher, model_files):
     assert list((folder.parent / ".parts" / "tiny").iterdir()) == []
 
 
-def test_bars_are_shown_on_stderr_unless_refused(tiny, capsys):
-    fetched(tiny)
-    shown = capsys.readouterr()
-    assert "weights.hdf5: 100%" in shown.err
-    assert shown.out == ""
+def test_the_bytes_of_each_file_are_reported(tiny, recorded_progress):
+    fetched(tiny, progress=recorded_progress)
+    recorded_progress.require({"options.json": "bytes", "weights.hdf5": "bytes"})
 
 
-def test_an_unencrypted_address_is_named_until_the_hash_is_known(tiny, publisher, capsys):
-    get()
-    assert capsys.readouterr().err.count("is not encrypted, and no SHA-256 of the file is known") == 2
+def test_bars_are_shown_on_stderr_unless_refused(tiny, terminal, monkeypatch, capsys):
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stderr", terminal)
+        fetched(tiny)
+    assert [line.partition("|")[0] for line in terminal.screen if line] == ["options.json: 100%", "weights.hdf5: 100%"]
     for path in published_folder(tiny).iterdir():
         path.unlink()
     get()
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_unencrypted_address_is_named_until_the_hash_is_known(tiny, publisher):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        get()
+        assert len(caught) == 2
+        assert "is not encrypted, and no SHA-256 of the file is known" in str(caught[0].message)
+        for path in published_folder(tiny).iterdir():
+            path.unlink()
+        get()
+        assert len(caught) == 2
 
 
 @pytest.mark.parametrize("cuts", [["cut 1000"], ["cut 0", "cut 5000", "cut 1", "cut 2000"]])
@@ -173,18 +189,19 @@ def test_a_server_that_falls_silent_is_given_up_after_a_while(tiny, publisher, m
 
 
 def test_an_interrupted_download_keeps_what_it_has(tiny, publisher, model_files, monkeypatch):
-    def interrupt(done: int, total: int | None) -> None:
-        if done:
-            raise KeyboardInterrupt
+    class Interrupting(Progress):
+        def show(self, what: str, done: int, total: int | None, unit: str, note: str = "") -> None:
+            if done:
+                raise KeyboardInterrupt
 
     part = published_folder("tiny").parent / "part"
     part.parent.mkdir(parents=True)
     monkeypatch.setattr(transfer, "_BLOCK", 1000)
     with pytest.raises(KeyboardInterrupt):
-        transfer.transfer(publisher.address + WEIGHTS, part, min_bytes=1, max_bytes=10**9, on_progress=interrupt)
+        transfer.transfer(publisher.address + WEIGHTS, part, min_bytes=1, max_bytes=10**9, progress=Interrupting())
     begun = part.stat().st_size
     assert 0 < begun < len(model_files["weights.hdf5"])
-    transfer.transfer(publisher.address + WEIGHTS, part, min_bytes=1, max_bytes=10**9, on_progress=lambda *_: None)
+    transfer.transfer(publisher.address + WEIGHTS, part, min_bytes=1, max_bytes=10**9, progress=SILENT)
     assert part.read_bytes() == model_files["weights.hdf5"]
     assert publisher.asked[-1][1] == f"bytes={begun}-"
 
@@ -290,9 +307,10 @@ def test_a_killed_download_is_continued_by_the_next_process(tiny, publisher, mod
     """The other process hangs in the middle of the file, because the server does."""
     code = (
         "import sys, time\nfrom pathlib import Path\nfrom elmo.weights.published.transfer import transfer\n"
-        "def hang(done, total):\n    if done >= 4000:\n        print('here', flush=True); time.sleep(600)\n"
+        "class Hanging:\n    def show(self, what, done, total, unit, note=''):\n        if done >= 4000:\n"
+        "            print('here', flush=True); time.sleep(600)\n"
         "import elmo.weights.published.transfer as module\nmodule._BLOCK = 4000\n"
-        "transfer(sys.argv[1], Path(sys.argv[2]), min_bytes=1, max_bytes=10**9, on_progress=hang)"
+        "transfer(sys.argv[1], Path(sys.argv[2]), min_bytes=1, max_bytes=10**9, progress=Hanging())"
     )
     part = tmp_path / "part"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
@@ -302,15 +320,12 @@ def test_a_killed_download_is_continued_by_the_next_process(tiny, publisher, mod
         process.send_signal(signal.SIGKILL)
     begun = part.stat().st_size
     # What Python had not yet handed to the system is lost with it; what is there is continued.
-    steps = []
-    transfer.transfer(
-        publisher.address + WEIGHTS, part, min_bytes=1, max_bytes=10**9, on_progress=lambda *step: steps.append(step)
-    )
+    transfer.transfer(publisher.address + WEIGHTS, part, min_bytes=1, max_bytes=10**9, progress=SILENT)
     assert part.read_bytes() == model_files["weights.hdf5"]
     if begun:
         assert publisher.asked[-1][1] == f"bytes={begun}-"
     publisher.asked.clear()
-    transfer.transfer(publisher.address + WEIGHTS, part, min_bytes=1, max_bytes=10**9, on_progress=lambda *_: None)
+    transfer.transfer(publisher.address + WEIGHTS, part, min_bytes=1, max_bytes=10**9, progress=SILENT)
     assert publisher.asked == []  # all of it is here
 
 

@@ -4,14 +4,15 @@ Sentences are scored one by one from a zero state, so who scores them changes no
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 
 from elmo.lm.figures import Perplexity, Sums
 from elmo.lm.language_model import LanguageModel, Poll
-from elmo.lm.perplexity import evaluate, scores, sums
+from elmo.lm.perplexity import scores, sums, total
 from elmo.pretrain.ranks.distributed import Ranks
+from elmo.process.progress.report import SILENT, Count, Progress
 from elmo.process.stop_flag import StopRequested
 
 # After so many sentences each, the ranks tell each other whether one was asked to stop.
@@ -24,15 +25,19 @@ def evaluate_together(
     count: int,
     ranks: Ranks,
     *,
-    on_progress: Callable[[int], object] = lambda _: None,
+    progress: Progress = SILENT,
+    what: str = "scoring",
     poll: Poll = lambda: None,
 ) -> Perplexity:
     """`evaluate` by all ranks of a run, which call it together; `count`: how many sentences there are, none empty.
 
+    `progress`: receives the sentences that are scored, as the stage `what`.
+
     `poll` may raise StopRequested on any rank: after at most 256 more sentences it is then raised on all of them.
     """
+    scored = Count(progress, what, count, "sentences")
     if ranks.size == 1:
-        return evaluate(model, sentences, on_progress=on_progress, poll=poll)
+        return total(scored.each(scores(model, sentences, poll=poll)))
     own = itertools.islice(sentences, ranks.rank, None, ranks.size)
     directions = model.config.directions
     so_far = torch.from_numpy(Sums(directions).vector())
@@ -46,5 +51,5 @@ def evaluate_together(
             stopped = True
         if ranks.largest(int(stopped)):
             raise StopRequested
-        on_progress(len(some) * ranks.size)
+        scored.add(min(len(some) * ranks.size, count - scored.done))
     return Sums.of_vector(ranks.add_up_(so_far).numpy(), directions).perplexity()

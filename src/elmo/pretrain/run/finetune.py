@@ -27,6 +27,7 @@ from elmo.pretrain.run.watch import LogTo, Watch
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.pretrain.settings.memory import require_memory
 from elmo.pretrain.step.trainer import Trainer
+from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import stop_flag
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import Checkpoint, content_hash
@@ -56,18 +57,18 @@ def finetune(
     config: FinetuneConfig | None = None,
     old_text: Path | None = None,
     ranks: Ranks | None = None,
-    quiet: bool = False,
+    progress: Progress | bool = False,
     log_to: LogTo = "files",
 ) -> Finetuned:
     """Continue training a model on prepared data; the run is left in `path`, the new model in `path`/model.
 
     `model`: as for `BiLM.from_pretrained`; it needs its softmax, and the data its vocabulary. `old_text`: a held-out
-    text of the domain that the model came from, one tokenized sentence a line. `ranks`: as for `pretrain`. Raises
-    WeightFileError for a model without softmax, ConfigError if data, architecture or memory don't fit, OutputError if
-    `path` is not empty, Interrupted when stopped, with everything saved.
+    text of the domain that the model came from, one tokenized sentence a line. `ranks`, `progress`: as for `pretrain`.
+    Raises WeightFileError for a model without softmax, ConfigError if data, architecture or memory don't fit,
+    OutputError if `path` is not empty, Interrupted when stopped, with everything saved.
     """
     config, ranks = config or FinetuneConfig(), ranks or Ranks()
-    with stop_flag() as flag:
+    with stop_flag() as flag, following(progress) as reported:
         RunFolder(path, ranks).require_free()
         files = hub.resolve(model)
         checkpoint = formats.read(files)
@@ -81,16 +82,21 @@ def finetune(
         with run.held():
             run.write_json(FACTS_FILE, {**facts, "old_text": old, "settings": asdict(config)})
             run.save(trainer, recipe.keep_checkpoints)  # from here on the run needs the model no more
-            with Watch(run, trainer, quiet=quiet, log_to=log_to) as watch:
+            with Watch(run, trainer, progress=reported, log_to=log_to) as watch:
                 return _train(Loop(run, trainer, watch, flag, _of_name(texts, "valid")), texts, config)
 
 
 def resume_finetuning(
-    data: TrainingData, path: Path, *, ranks: Ranks | None = None, quiet: bool = False, log_to: LogTo = "files"
+    data: TrainingData,
+    path: Path,
+    *,
+    ranks: Ranks | None = None,
+    progress: Progress | bool = False,
+    log_to: LogTo = "files",
 ) -> Finetuned:
     """Continue from the newest checkpoint, as `loop.resume` does, with the run's own settings and old text."""
     ranks = ranks or Ranks()
-    with stop_flag() as flag:
+    with stop_flag() as flag, following(progress) as reported:
         stop_before_beginning(ranks, flag)
         run = RunFolder.existing(path, ranks)
         with run.held():
@@ -98,7 +104,7 @@ def resume_finetuning(
             texts = held_out_texts(data, None if facts["old_text"] is None else Path(facts["old_text"]))
             trainer = Trainer(run.config(), data, ranks=ranks)
             run.restore(trainer)
-            with Watch(run, trainer, quiet=quiet, log_to=log_to) as watch:
+            with Watch(run, trainer, progress=reported, log_to=log_to) as watch:
                 loop = Loop(run, trainer, watch, flag, _of_name(texts, "valid"))
                 return _train(loop, texts, FinetuneConfig(**facts["settings"]))
 

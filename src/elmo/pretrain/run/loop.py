@@ -22,6 +22,7 @@ from elmo.pretrain.run.watch import LogTo, Watch
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.settings.memory import require_memory
 from elmo.pretrain.step.trainer import Position, StepResult, Trainer, TrainingDiverged
+from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested, stop_flag
 from elmo.weights.native.read import read as read_checkpoint
 
@@ -34,19 +35,20 @@ def pretrain(
     path: Path,
     *,
     ranks: Ranks | None = None,
-    quiet: bool = False,
+    progress: Progress | bool = False,
     log_to: LogTo = "files",
 ) -> Path:
     """Train from the beginning; returns the finished model's folder.
 
     `path`: the run folder to make, see `run_folder.py`. `ranks`: this process's place among those of the run, as
-    `distributed.joined` gives it; None: the only one, on a CPU. `quiet`: nothing on stderr. `log_to="tensorboard"`:
-    curves too. Raises ConfigError, with nothing written, for settings that don't fit the data or the machine;
+    `distributed.joined` gives it; None: the only one, on a CPU. `progress`: receives the steps of the training,
+    the sentences of each evaluation and, as lines, their results; True: bars on stderr. `log_to="tensorboard"`: curves
+    too. Raises ConfigError, with nothing written, for settings that don't fit the data or the machine;
     Interrupted when stopped by SIGTERM or Ctrl-C, with everything saved; TrainingDiverged when the loss is not finite;
     PeerLost when another rank is gone.
     """
     ranks = ranks or Ranks()
-    with stop_flag() as flag:
+    with stop_flag() as flag, following(progress) as reported:
         ranks.rows(config.batch_size)  # enough rows?
         _check_patience(config, data)
         RunFolder(path, ranks).require_free()
@@ -55,7 +57,7 @@ def pretrain(
         stop_before_beginning(ranks, flag)
         run = RunFolder.create(path, config, {"data": data.report}, ranks)
         with run.held():
-            return _train(run, trainer, flag, quiet, log_to)
+            return _train(run, trainer, flag, reported, log_to)
 
 
 def resume(
@@ -64,7 +66,7 @@ def resume(
     *,
     config: PretrainConfig | None = None,
     ranks: Ranks | None = None,
-    quiet: bool = False,
+    progress: Progress | bool = False,
     log_to: LogTo = "files",
 ) -> Path:
     """Continue from the newest checkpoint; returns the finished model's folder.
@@ -74,7 +76,7 @@ def resume(
     twice or left out.
     """
     ranks = ranks or Ranks()
-    with stop_flag() as flag:
+    with stop_flag() as flag, following(progress) as reported:
         stop_before_beginning(ranks, flag)
         run = RunFolder.existing(path, ranks)
         with run.held():
@@ -83,7 +85,7 @@ def resume(
             trainer = Trainer(config or run.config(), data, ranks=ranks)
             run.restore(trainer)
             changes = {} if config is None else run.change_config(config, trainer.step_number)
-            return _train(run, trainer, flag, quiet, log_to, changes)
+            return _train(run, trainer, flag, reported, log_to, changes)
 
 
 def _check_patience(config: PretrainConfig, data: TrainingData) -> None:
@@ -106,12 +108,12 @@ def _train(
     run: RunFolder,
     trainer: Trainer,
     flag: StopFlag,
-    quiet: bool,
+    progress: Progress,
     log_to: LogTo,
     changes: Mapping[str, tuple[Any, Any]] | None = None,
 ) -> Path:
     valid = validation(trainer.data)
-    with Watch(run, trainer, quiet=quiet, log_to=log_to) as watch:
+    with Watch(run, trainer, progress=progress, log_to=log_to) as watch:
         if changes:
             watch.settings_changed(changes)
         loop = Loop(run, trainer, watch, flag, valid)
@@ -152,6 +154,7 @@ class Loop:
             self._stop_if_agreed(result)
             if trainer.step_number % config.save_every == 0:
                 self.save()
+        self.watch.ended()
         self.save()
 
     def evaluate(self, text: HeldOut, limit: int = 0) -> dict[str, float]:
@@ -167,13 +170,14 @@ class Loop:
     def _evaluate(self, text: HeldOut, limit: int) -> dict[str, float]:
         model = TorchLanguageModel(self.trainer.bilm, self.trainer.head)
         try:
-            with self.watch.not_training(f"evaluating on {text.name}", text.count(limit)) as bar:
+            with self.watch.not_training():
                 found = evaluate_together(
                     model,
                     text.pick(limit),
                     text.count(limit),
                     self.trainer.ranks,
-                    on_progress=bar.update,
+                    what=f"evaluating on {text.name}",
+                    progress=self.watch.progress,
                     poll=self.flag.check,
                 )
         except StopRequested:

@@ -1,51 +1,48 @@
 """Watch: what a person sees of a run while it goes, and what stays in its files.
 
-On stderr a bar (percent, tokens per second, time left) and the evaluations; in log.txt the same as lines; in
+To the caller's `Progress` go the steps, and as lines to stay the evaluations; log.txt has the same as lines,
 metrics.jsonl as numbers; with `log_to="tensorboard"` as curves too. The loss of training against a sample is always
 called the sampled loss: it is optimistic, and no perplexity follows from it (bilm-tf prints one; docs/specification.md,
 6.5). Of several ranks only the first one reports.
 """
 
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from tqdm import tqdm
-
 from elmo.errors import MissingExtraError
 from elmo.lm.figures import Perplexity
 from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.step.trainer import StepResult, Trainer
+from elmo.process.progress.report import SILENT, Progress
+from elmo.process.progress.texts import duration
 
 LogTo = Literal["files", "tensorboard"]
 
-# A terminal is redrawn often; a file that a scheduler keeps gets a line now and then.
-_SECONDS_BETWEEN_LINES = 30.0
-
 
 class Watch:
-    """Reports how a run goes. `quiet`: to the files only. Use it in a `with` block: it closes the bar."""
+    """Reports how a run goes, to its files and to `progress`. Use it in a `with` block: it closes the curves."""
 
-    def __init__(self, run: RunFolder, trainer: Trainer, *, quiet: bool = False, log_to: LogTo = "files") -> None:
+    def __init__(
+        self, run: RunFolder, trainer: Trainer, *, progress: Progress = SILENT, log_to: LogTo = "files"
+    ) -> None:
         self.run = run
         self.trainer = trainer
-        self.quiet = quiet or not trainer.ranks.is_first
+        self.progress = progress if trainer.ranks.is_first else SILENT
         self.loss_name = "sampled loss" if trainer.config.softmax == "sampled" else "loss"
         boards = log_to == "tensorboard" and trainer.ranks.is_first
         self._board = _board(run, trainer.step_number) if boards else None
-        self._bar = self._new_bar(trainer.last_step, "step", initial=trainer.step_number)
         self._first_step = trainer.step_number
         self._begun = self._clock = time.perf_counter()
         self._counted = 0
         self._shown = ""
+        self._show(trainer.last_step)
 
     def __enter__(self) -> "Watch":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bar.close()
         if self._board is not None:
             self._board.close()
 
@@ -54,14 +51,17 @@ class Watch:
         self._counted += 1
         if result is not None and self.trainer.step_number % self.trainer.config.log_every == 0:
             self._log(result)
-        self._bar.set_postfix_str(f"epoch {self.trainer.epoch:.2f}{self._shown}", refresh=False)
-        self._bar.update()
+        self._show(self.trainer.last_step)
+
+    def ended(self) -> None:
+        """No step follows, whether or not the last one was reached."""
+        if self.trainer.step_number != self.trainer.last_step:
+            self._show(self.trainer.step_number)
 
     def say(self, text: str) -> None:
-        """A line on stderr and in log.txt."""
+        """A line to stay, also in log.txt."""
         self.run.log(text)
-        if not self.quiet:
-            self._bar.write(text, file=sys.stderr)
+        self.progress.say(text)
 
     def record(self, **values: Any) -> None:
         """Append an object to metrics.jsonl, headed by how far the run has come."""
@@ -87,23 +87,20 @@ class Watch:
         self.say(f"step {trainer.step_number}: {what} {figures}")
 
     @contextmanager
-    def not_training(self, what: str = "", total: int = 0) -> Iterator[tqdm]:
-        """For evaluations and saving, which don't count in tokens_per_second. Yields a bar of `total` sentences."""
+    def not_training(self) -> Iterator[None]:
+        """For evaluations and saving, which don't count in tokens_per_second."""
         begun = time.perf_counter()
         try:
-            with self._new_bar(total, "sentence", desc=what, leave=False, unseen=not sys.stderr.isatty()) as bar:
-                yield bar
+            yield
         finally:
             spent = time.perf_counter() - begun
             self._clock += spent
             self._begun += spent
 
-    def _new_bar(self, total: int, unit: str, *, unseen: bool = False, **settings: Any) -> tqdm:
-        pause = 0.1 if sys.stderr.isatty() else _SECONDS_BETWEEN_LINES
-        return tqdm(
-            total=total, unit=unit, disable=self.quiet or unseen, file=sys.stderr, smoothing=0.05, mininterval=pause,
-            **settings,
-        )  # fmt: skip
+    def _show(self, last_step: int) -> None:
+        trainer = self.trainer
+        note = f"epoch {trainer.epoch:.2f}{self._shown}"
+        self.progress.show("training", trainer.step_number, last_step, "steps", note)
 
     def _log(self, result: StepResult) -> None:
         trainer, now = self.trainer, time.perf_counter()
@@ -124,7 +121,7 @@ class Watch:
         left = pace * (trainer.last_step - trainer.step_number)
         self.run.log(
             f"step {trainer.step_number:,} of {trainer.last_step:,} ({done:.1%}), epoch {trainer.epoch:.3f}, {shown}, "
-            f"{tqdm.format_interval(left)} left"
+            f"{duration(left)} left"
         )
         for direction, loss in {**result.losses, "mean": result.loss}.items():
             self._curve(f"{self.loss_name}/{direction}", loss)

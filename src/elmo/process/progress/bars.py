@@ -1,5 +1,6 @@
 """ProgressBars: progress on a terminal, as bars with the time left, drawn by tqdm."""
 
+import os
 import threading
 import time
 from typing import Any, TextIO
@@ -33,11 +34,21 @@ def _form(total: int | None) -> str:
     return _WITHOUT_TOTAL if total is None else _WITH_TOTAL
 
 
+def _size(stream: TextIO) -> dict[str, Any]:
+    """How tqdm learns the terminal's size. One that nobody has told its size says that it has no column."""
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        columns = 0
+    return {"dynamic_ncols": True} if columns else {"ncols": 80, "nrows": 20}
+
+
 class ProgressBars(Progress):
     """Draws a bar for each stage that is under way; one in the course of another appears below it."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = LossyStream(stream)
+        self._size = _size(stream)
         self._bars: dict[str, _Bar] = {}
         self._lock = threading.RLock()  # a signal handler may report while a report is being drawn
 
@@ -72,7 +83,7 @@ class ProgressBars(Progress):
             unit=unit,
             bar_format=_form(total),
             file=self._stream,
-            dynamic_ncols=True,
+            **self._size,
             smoothing=0.05,
             miniters=1,
             delay=_UNSEEN,

@@ -10,13 +10,11 @@ One process downloads a model, others wait for it. What a killed process has beg
 
 import hashlib
 import shutil
-import sys
+import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
-
-from tqdm import tqdm
 
 from elmo.disk.atomic import new_folder
 from elmo.disk.bounded import is_file
@@ -24,12 +22,13 @@ from elmo.disk.cache import cache_folder
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_json
 from elmo.errors import OutputError, WeightFileError
+from elmo.process.progress.report import Progress, following
 from elmo.weights import first_sight, formats
 from elmo.weights.download import MAX_BYTES
 from elmo.weights.fingerprint import file_hash
 from elmo.weights.many_langs.names import PICKLES
 from elmo.weights.published.sources import RemoteFile, Source, source_of
-from elmo.weights.published.transfer import OnProgress, Refused, discard, transfer
+from elmo.weights.published.transfer import Refused, discard, transfer
 from elmo.weights.published.unpack import unpack, unpacked_size
 
 WAIT = 3600.0
@@ -48,11 +47,13 @@ def is_downloaded(name: str) -> bool:
     return _is_complete(source_of(name), published_folder(name))
 
 
-def fetched(name: str, *, download: bool = True, mirrors: Sequence[str] = (), progress: bool = True) -> Path:
+def fetched(name: str, *, download: bool = True, mirrors: Sequence[str] = (), progress: Progress | bool = True) -> Path:
     """The folder of the published model `name`, downloaded unless it is there.
 
     `download`: False asks no network. `mirrors`: addresses that are tried before the publishers', as ADDRESS/NAME/FILE.
-    `progress`: whether bars are shown on stderr. Raises WeightFileError if there is no such model, no address gives it,
+    `progress`: receives the bytes of each file; True, the default, since nobody expects that a name takes minutes: bars
+    on stderr. Warns of files that came unencrypted and whose SHA-256 is not known. Raises WeightFileError if there is
+    no such model, no address gives it,
     or the files are not those of the first download; OutputError if they can't be written.
     """
     source, folder = source_of(name, mirrors), published_folder(name)
@@ -60,9 +61,9 @@ def fetched(name: str, *, download: bool = True, mirrors: Sequence[str] = (), pr
         return folder
     if not download:
         raise WeightFileError(f"{name}: is not downloaded yet. {_by_hand(source, folder)}")
-    with _alone(name) as parts:
+    with _alone(name) as parts, following(progress) as reported:
         if not _is_complete(source, folder):  # another process may have been faster
-            _download(source, folder, parts, progress)
+            _download(source, folder, parts, reported)
     return folder
 
 
@@ -96,7 +97,7 @@ def _alone(name: str) -> Iterator[Path]:
         ) from None
 
 
-def _download(source: Source, folder: Path, parts: Path, progress: bool) -> None:
+def _download(source: Source, folder: Path, parts: Path, progress: Progress) -> None:
     here = {file: _brought(source, file, folder, parts, progress) for file in source.files}
     try:
         _place(source, folder, here)
@@ -124,7 +125,7 @@ def _place(source: Source, folder: Path, here: dict[RemoteFile, Path]) -> None:
             _record_contents(unfinished, folder)
 
 
-def _brought(source: Source, file: RemoteFile, folder: Path, parts: Path, progress: bool) -> Path:
+def _brought(source: Source, file: RemoteFile, folder: Path, parts: Path, progress: Progress) -> Path:
     """One file, from the first address that gives it, checked and compared with its first download."""
     known = first_sight.known_hash(folder / file.name, weights=_anchor(source, folder))
     failures: list[tuple[str, str]] = []
@@ -132,14 +133,14 @@ def _brought(source: Source, file: RemoteFile, folder: Path, parts: Path, progre
         part = parts / hashlib.sha256(address.encode()).hexdigest()[:16] / file.name
         part.parent.mkdir(exist_ok=True)
         try:
-            with _bar(file.name, progress) as on_progress:
-                transfer(address, part, min_bytes=file.min_bytes, max_bytes=MAX_BYTES, on_progress=on_progress)
+            transfer(address, part, min_bytes=file.min_bytes, max_bytes=MAX_BYTES, progress=progress)
             _require_kind(part, file.name)
             _require_known(part, known)
             if known is None and address.startswith("http:"):
-                _note(
+                warnings.warn(
                     f"{address} is not encrypted, and no SHA-256 of the file is known: whoever controls the network on "
-                    "the way could have changed it. Its SHA-256 is recorded now, and compared from then on"
+                    "the way could have changed it. Its SHA-256 is recorded now, and compared from then on.",
+                    stacklevel=2,
                 )
             return part
         except Refused as refused:
@@ -219,23 +220,3 @@ def _by_hand(source: Source, folder: Path) -> str:
     files = " and ".join(file.publisher for file in source.files)
     how = f"unpack it into {folder}" if source.is_archive else f"put them into {folder}"
     return f"By hand: get {files} where there is a network and {how}; the name works then."
-
-
-def _note(text: str) -> None:
-    print(f"note: {text}.", file=sys.stderr)
-
-
-@contextmanager
-def _bar(name: str, progress: bool) -> Iterator[OnProgress]:
-    """Shows a bar from the first byte on."""
-    with ExitStack() as opened:
-        bars: list[tqdm] = []
-
-        def on_progress(done: int, total: int | None) -> None:
-            if not bars:
-                bar = tqdm(desc=name, unit="B", unit_scale=True, disable=not progress, file=sys.stderr)
-                bars.append(opened.enter_context(bar))
-            bars[0].total = total
-            bars[0].update(done - bars[0].n)
-
-        yield on_progress

@@ -13,7 +13,6 @@ import socket
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from email.message import Message
@@ -21,6 +20,7 @@ from pathlib import Path
 
 from elmo.disk.json_file import read_json, write_json
 from elmo.errors import OutputError, WeightFileError
+from elmo.process.progress.report import Progress
 from elmo.version import __version__
 
 TIMEOUT = 30.0
@@ -29,13 +29,10 @@ TRIES = 5
 """Attempts in a row that may bring less than a MiB each."""
 
 _BLOCK = 1 << 18
-_PROGRESS_BYTES = 1 << 20
+_BYTES_OF_SUCCESS = 1 << 20
 _PAUSE = 0.5  # seconds before the second attempt; doubled for each later one
 _AGAIN = (408, 425, 429, 500, 502, 503, 504)
 _RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
-
-OnProgress = Callable[[int, int | None], None]
-"""Called with the bytes that are here, and those of the whole file if the server says how many."""
 
 
 class Refused(Exception):  # noqa: N818 - one address's answer; the caller goes on with the next one
@@ -56,22 +53,22 @@ class _Version:
     total: int | None
 
 
-def transfer(address: str, part: Path, *, min_bytes: int, max_bytes: int, on_progress: OnProgress) -> None:
+def transfer(address: str, part: Path, *, min_bytes: int, max_bytes: int, progress: Progress) -> None:
     """Brings the file at `address` to `part`, whole.
 
-    Raises Refused if this address doesn't give it, with `part` kept for another attempt where that could help;
-    OutputError if the disk is full.
+    `progress`: receives its bytes, as a stage with the name of `part`. Raises Refused if this address doesn't give it,
+    with `part` kept for another attempt where that could help; OutputError if the disk is full.
     """
     known, start = _begun(part, address)
     if known is not None and start == known.total:  # a process ended after the last byte
-        return on_progress(start, start)
+        return progress.show(part.name, start, start, "bytes")
     failures = 0
     while True:
         before = _size(part)
         try:
-            return _attempt(address, part, min_bytes, max_bytes, on_progress)
+            return _attempt(address, part, min_bytes, max_bytes, progress)
         except _Cut as cut:
-            failures = 0 if _size(part) - before >= _PROGRESS_BYTES else failures + 1
+            failures = 0 if _size(part) - before >= _BYTES_OF_SUCCESS else failures + 1
             if failures == TRIES:
                 raise Refused(f"{cut}, {TRIES} times in a row") from None
             time.sleep(_PAUSE * 2 ** max(0, failures - 1))
@@ -83,7 +80,7 @@ def discard(part: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _attempt(address: str, part: Path, min_bytes: int, max_bytes: int, on_progress: OnProgress) -> None:
+def _attempt(address: str, part: Path, min_bytes: int, max_bytes: int, progress: Progress) -> None:
     known, start = _begun(part, address)
     headers = {"User-Agent": f"elmo/{__version__}", "Accept-Encoding": "identity"}
     if start and known is not None:
@@ -92,7 +89,7 @@ def _attempt(address: str, part: Path, min_bytes: int, max_bytes: int, on_progre
         with _OPENER.open(urllib.request.Request(address, headers=headers), timeout=TIMEOUT) as response:
             version, start = _agreed(response.headers, response.status, address, known, start)
             _require_size(version.total, min_bytes, max_bytes)
-            _write(response, part, version, start, max_bytes, on_progress)
+            _write(response, part, version, start, max_bytes, progress)
     except _OtherVersion as other:
         discard(part)
         raise _Cut(str(other)) from None
@@ -143,21 +140,23 @@ def _write(
     version: _Version,
     start: int,
     max_bytes: int,
-    on_progress: OnProgress,
+    progress: Progress,
 ) -> None:
     try:
         _require_space(part, (version.total or 0) - start)
         write_json(_facts(part), asdict(version))
         with part.open("r+b" if start else "wb") as file:
             file.seek(start)
-            on_progress(start, version.total)
+            progress.show(part.name, start, version.total, "bytes")
             while block := response.read1(_BLOCK):  # what has come, not all that was asked for: a cut loses nothing
                 if file.tell() + len(block) > max_bytes:
                     raise Refused(f"the file has more than {max_bytes:,} bytes, so it is no model")
                 file.write(block)
-                on_progress(file.tell(), version.total)
+                progress.show(part.name, file.tell(), version.total, "bytes")
             file.truncate()
             end = file.tell()
+        if version.total is None:
+            progress.show(part.name, end, end, "bytes")
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EFBIG):
             raise OutputError(
