@@ -69,6 +69,23 @@ def test_an_error_leaves_a_whole_line_and_the_cursor_below_it(terminal):
     assert terminal.screen[0].count("training") == 1
 
 
+def test_ctrl_c_while_a_bar_is_drawn_leaves_a_whole_line(terminal, monkeypatch):
+    monkeypatch.setattr(bars, "_UNSEEN", 0.01)  # tqdm doesn't know of a bar whose first drawing did not come to its end
+
+    def write(text):
+        type(terminal).write(terminal, text)
+        if "training" in text:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), drawn_on(terminal) as progress:
+        progress.show("training", 0, 10, "steps")
+        monkeypatch.setattr(terminal, "write", write)
+        moved_on(progress, "training", 5, 10, "steps")
+    monkeypatch.undo()
+    terminal.write("interrupted\n")
+    assert terminal.screen[1:] == ["interrupted", ""]
+
+
 def test_what_is_done_in_a_moment_is_not_drawn(terminal, monkeypatch):
     monkeypatch.setattr(bars, "_UNSEEN", 0.5)
     with drawn_on(terminal) as progress:

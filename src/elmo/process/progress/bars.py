@@ -74,6 +74,7 @@ class ProgressBars(Progress):
         with self._lock:
             for what in reversed(list(self._bars)):
                 self._end(what)
+            self._stream.end_line()  # of a bar that an exception left half drawn, tqdm doesn't know
 
     def _new_bar(self, what: str, done: int, total: int | None, unit: str) -> _Bar:
         return _Bar(

@@ -9,16 +9,23 @@ class LossyStream:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._is_broken = False
+        self._is_at_line_start = True
 
     def write(self, text: str) -> None:
         """Writes the text, unless an earlier attempt failed."""
-        if self._is_broken:
+        if self._is_broken or not text:
             return
+        self._is_at_line_start = text[-1] in "\r\n"  # before writing, which Ctrl-C may end
         try:
             self._stream.write(text)
             self._stream.flush()
         except (OSError, ValueError):  # ValueError: somebody has closed it
             self._is_broken = True
+
+    def end_line(self) -> None:
+        """Whatever is written next begins a line."""
+        if not self._is_at_line_start:
+            self.write("\n")
 
     def flush(self) -> None:
         """Nothing: `write` has done it."""
