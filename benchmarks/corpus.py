@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from record import ROOT, Record, Table, parser, peak_memory
+from peak_memory import peak_memory
+from record import ROOT, Record, Table, parser
 
 from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.embedder import Embedder

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from peak_memory import peak_memory
 from plain_embedding import PlainEmbedder
-from record import ROOT, Record, Table, parser, peak_memory
+from record import ROOT, Record, Table, parser
 
 from elmo.embed.embedder import Embedder
 from elmo.embed.speed import (

@@ -5,8 +5,7 @@
 
 Every figure comes from processes of its own, kinds taking turns; medians of the rounds. A model of random weights
 ("small", "medium", "original") is first stored in a folder. "first vector" is what a process needs from its start
-until the first sentence's vectors are there, Python, torch and reading the model included; the next sentences come one
-a call.
+until the first sentence's vectors are there, Python and reading the model included; the next sentences come one a call.
 """
 
 import json
@@ -26,7 +25,7 @@ RANDOM = ("small", "medium", "original")
 ONE = """
 import json, lzma, statistics, sys, time
 from elmo import Embedder
-from record import peak_memory
+from peak_memory import peak_memory
 model, dtype, text, count = sys.argv[1:]
 embedder = Embedder.from_pretrained(model, dtype=dtype)
 embedder.embed(["He went to the bank to get money ."])

@@ -22,7 +22,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from record import Record, Table, parser, peak_memory
+from peak_memory import peak_memory
+from record import Record, Table, parser
 from torch import nn
 
 from elmo.embed.speed import random_bilm

@@ -19,7 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # record.py
 
 import numpy as np
 import torch
-from record import Record, Table, parser, peak_memory
+from peak_memory import peak_memory
+from record import Record, Table, parser
 
 from elmo.config import BiLMConfig
 from elmo.embed.corpus.embed_corpus import embed_corpus

@@ -135,6 +135,13 @@ def test_start_up_waits_for_the_first_vector(tmp_path: Path) -> None:
     assert "\n| import elmo | " in record and "\n| small-en | int8 | " in record
 
 
+def test_memory_at_the_first_vector_is_set_beside_its_floor(tmp_path: Path) -> None:
+    script = BENCHMARKS / "first_vector_memory.py"
+    record = run(script, tmp_path / "results", "--size", "small", "--rounds", "1")
+    for row in ("| AllenNLP | float32 | float32 | ", "| own | int8 | int8 | "):
+        assert f"\n{row}" in record
+
+
 @pytest.mark.parametrize("script", FAULTS)
 def test_a_fault_is_survived(script: str, tmp_path: Path) -> None:
     flags, subject, passed = FAULTS[script]
