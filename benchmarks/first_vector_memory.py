@@ -58,8 +58,8 @@ def main() -> int:
         rows = list(_rows(Path(name), sizes, bare, given.rounds))
     columns = ["format", "stored as", "computed in", "when read", "peak", "weights computed with", "floor", "CPU s"]
     sentence = (
-        f"A process that has only imported the package takes {bare / 1e6:,.0f} MB. A model that is computed in fewer bits "
-        "than it is stored in keeps what is stored as well."
+        f"A process that has only imported the package takes {bare / 1e6:,.0f} MB. A model that is computed in fewer "
+        "bits than it is stored in keeps what is stored as well."
     )
     settings = {"size": given.size, "rounds": f"{given.rounds}, the largest peak and the median CPU time count"}
     Record("first-vector-memory", "Memory at the first vector", [Table(columns, rows)], sentence, settings).write(
