@@ -1,6 +1,7 @@
 /* The native library against plain loops in double precision, on every tier that the processor has; in odd shapes.
- * Compiled by tests/ops/native/test_other_processors.py and test_sanitizers.py. Exit code 0: all equal. */
+ * Compiled by tests/ops/native/test_other_processors.py. Exit code 0: all equal. */
 #include <math.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,9 @@ int64_t elmo_fused_lstm_work_bytes(const Layer *layer, const Run *run);
 void elmo_product(int64_t kind, const Packed *matrix, const float *bias, const float *rows, int64_t count,
                   int64_t inner, int64_t first, int64_t last, char *work, float *out);
 void elmo_fused_lstm(int64_t kind, const Layer *layer, const Run *run);
+int64_t elmo_encode_work_bytes(const Encoder *encoder);
+void elmo_encode_tokens(int64_t kind, const Encoder *encoder, const int32_t *ids, int64_t count, char *work,
+                        float *out);
 
 static int problems = 0, checks = 0;
 
@@ -129,6 +133,54 @@ static void check_product(int64_t kind, int64_t count, int64_t inner, int64_t ou
 static double squash(double x) { return 1 / (1 + exp(-x)); }
 static double clipped(double x, double limit) { return x > limit ? limit : x < -limit ? -limit : x; }
 
+static float *copy_of(const float *values, int64_t count) {
+    float *made = room(count * sizeof(float));
+    memcpy(made, values, count * sizeof(float));
+    return made;
+}
+
+static void same_bits(const char *what, int64_t kind, const float *one, const float *other, int64_t count) {
+    checks++;
+    if (memcmp(one, other, count * sizeof(float))) {
+        printf("%s, kind %d: %s have other bits\n", elmo_instructions(), (int)kind, what);
+        problems++;
+    }
+}
+
+enum { MOST_THREADS = 3 };
+
+typedef struct {
+    int64_t kind;
+    const Layer *layer;
+    Run run;
+} Member;
+
+static void *run_member(void *given) {
+    Member *member = given;
+    member->run.work = room(elmo_fused_lstm_work_bytes(member->layer, &member->run));
+    elmo_fused_lstm(member->kind, member->layer, &member->run);
+    free(member->run.work);
+    return NULL;
+}
+
+/* The layer, its columns shared by `team` threads. */
+static void run_team(int64_t kind, const Layer *layer, Run run, int team) {
+    int64_t rows = run.steps ? run.alive[0] : 0;
+    pthread_t threads[MOST_THREADS];
+    Member members[MOST_THREADS];
+    run.made = room(rows * layer->cell_size * sizeof(float));
+    run.arrivals = calloc(16 * team, sizeof(int32_t));
+    run.team = team;
+    for (int rank = 0; rank < team; rank++) {
+        members[rank] = (Member){kind, layer, run};
+        members[rank].run.rank = rank;
+        if (rank && pthread_create(&threads[rank], NULL, run_member, &members[rank])) exit(3);
+    }
+    run_member(&members[0]);
+    for (int rank = 1; rank < team; rank++) pthread_join(threads[rank], NULL);
+    free(run.made), free(run.arrivals);
+}
+
 static void check_layer(int64_t kind, const int64_t *lengths, int64_t rows, int64_t dim, int64_t size, int64_t cells,
                         int projects, int skips) {
     int64_t steps = rows ? lengths[0] : 0, tokens = 0, panels = (cells + 15) / 16;
@@ -195,19 +247,239 @@ static void check_layer(int64_t kind, const int64_t *lengths, int64_t rows, int6
                    cells,
                    (float)cell_clip,
                    (float)projection_clip};
-    int32_t arrivals[16] = {0};
-    float *shared = room(rows * cells * 4);
-    Run run = {alive, places, inputs, outputs, hidden, cell, shared, NULL, arrivals, steps, dim, size, skips, 0, 1};
-    run.work = room(elmo_fused_lstm_work_bytes(&layer, &run));
-    elmo_fused_lstm(kind, &layer, &run);
+    float *first_hidden = copy_of(hidden, rows * size), *first_cell = copy_of(cell, rows * cells);
+    Run run = {alive, places, inputs, outputs, hidden, cell, NULL, NULL, NULL, steps, dim, size, skips, 0, 1, NULL};
+    run_team(kind, &layer, run, 1);
     double loose = kind == KIND_FLOAT32 ? 2e-5 : kind == KIND_BFLOAT16 ? 5e-2 : 1e-1;
     compare("layer", kind, outputs, expected, tokens * size, loose);
     compare("hidden", kind, hidden, h, rows * size, loose);
     compare("cell", kind, cell, c, rows * cells, loose);
+    float *other = random_floats(tokens * size, 1);
+    for (int team = 2; team <= MOST_THREADS && rows && tokens < 1000; team++) {
+        float *own_hidden = copy_of(first_hidden, rows * size), *own_cell = copy_of(first_cell, rows * cells);
+        Run shared = run;
+        shared.hidden = own_hidden, shared.cell = own_cell, shared.outputs = other;
+        run_team(kind, &layer, shared, team);
+        same_bits("outputs of a team", kind, outputs, other, tokens * size);
+        same_bits("hidden of a team", kind, hidden, own_hidden, rows * size);
+        same_bits("cell of a team", kind, cell, own_cell, rows * cells);
+        free(own_hidden), free(own_cell);
+    }
+    free(first_hidden), free(first_cell), free(other);
     forget(layer.input), forget(layer.recurrent), forget(layer.projection);
     free(input), free(recurrent), free(projection), free(bias), free(alive), free(places), free(inputs), free(outputs);
     free(hidden), free(cell), free(expected), free(h), free(c), free(made), free(panel_bias), free(panel_input);
-    free(panel_recurrent), free(shared), free(run.work);
+    free(panel_recurrent);
+}
+
+/* --- rows that read several sentences in turn: each has the bits that it has alone --- */
+
+static void check_turns(int64_t kind, int64_t size, int projects) {
+    enum { SENTENCES = 5, ROWS = 2, TOKENS = 13, STEPS = 7, CELLS = 32 };
+    static const int64_t lengths[SENTENCES] = {5, 3, 2, 1, 2}, starts[SENTENCES] = {0, 5, 8, 10, 11};
+    static const int order[ROWS][3] = {{0, 4, -1}, {1, 2, 3}}; /* 7 and 6 tokens */
+    int64_t alive[STEPS] = {2, 2, 2, 2, 2, 2, 1}, places[TOKENS], next[ROWS] = {0, 0}, within[ROWS] = {0, 0};
+    int32_t begins[TOKENS], ends[TOKENS];
+    for (int64_t step = 0, done = 0; step < STEPS; step++)
+        for (int64_t row = 0; row < alive[step]; row++, done++) {
+            int sentence = order[row][next[row]];
+            places[done] = starts[sentence] + within[row];
+            begins[done] = within[row] == 0 ? sentence : -1;
+            within[row]++;
+            ends[done] = within[row] == lengths[sentence] ? sentence : -1;
+            if (ends[done] >= 0) next[row]++, within[row] = 0;
+        }
+    int64_t cells = projects ? CELLS : size, panels = (cells + 15) / 16;
+    float *input = random_floats(64 * panels * size, 0.3f), *recurrent = random_floats(64 * panels * size, 0.3f);
+    float *projection = random_floats(size * cells, 0.3f), *bias = random_floats(64 * panels, 1);
+    Packed nothing = {NULL, NULL, NULL, 0, 0, 0};
+    Layer layer = {lay_out(kind, input, 64 * panels, size),
+                   lay_out(kind, recurrent, 64 * panels, size),
+                   projects ? lay_out(kind, projection, size, cells) : nothing,
+                   bias,
+                   size,
+                   size,
+                   cells,
+                   3,
+                   INFINITY};
+    float *inputs = random_floats(TOKENS * size, 1), *outputs = random_floats(TOKENS * size, 1);
+    float *hidden = random_floats(SENTENCES * size, 1), *cell = random_floats(SENTENCES * cells, 1);
+    float *alone = random_floats(TOKENS * size, 1);
+    float *alone_hidden = copy_of(hidden, SENTENCES * size), *alone_cell = copy_of(cell, SENTENCES * cells);
+    for (int64_t sentence = 0; sentence < SENTENCES; sentence++) {
+        int64_t ones[STEPS] = {1, 1, 1, 1, 1, 1, 1}, own[STEPS];
+        for (int64_t k = 0; k < lengths[sentence]; k++) own[k] = starts[sentence] + k;
+        Run run = {ones,
+                   own,
+                   inputs,
+                   alone,
+                   alone_hidden + sentence * size,
+                   alone_cell + sentence * cells,
+                   NULL,
+                   NULL,
+                   NULL,
+                   lengths[sentence],
+                   size,
+                   size,
+                   1,
+                   0,
+                   1,
+                   NULL};
+        run_team(kind, &layer, run, 1);
+    }
+    for (int team = 1; team <= MOST_THREADS; team++) {
+        float *own_hidden = copy_of(hidden, SENTENCES * size), *own_cell = copy_of(cell, SENTENCES * cells);
+        float *rows = random_floats(ROWS * size, 1);
+        Sentences sentences = {begins, ends, own_hidden, own_cell};
+        Run run = {alive, places, inputs, outputs, rows, own_cell, NULL, NULL,
+                   NULL,  STEPS,  size,   size,    1,    0,        1,    &sentences};
+        run_team(kind, &layer, run, team);
+        same_bits("outputs in turn", kind, outputs, alone, TOKENS * size);
+        same_bits("hidden in turn", kind, own_hidden, alone_hidden, SENTENCES * size);
+        same_bits("cells in turn", kind, own_cell, alone_cell, SENTENCES * cells);
+        free(own_hidden), free(own_cell), free(rows);
+    }
+    forget(layer.input), forget(layer.recurrent), forget(layer.projection);
+    free(input), free(recurrent), free(projection), free(bias), free(inputs), free(outputs), free(hidden), free(cell);
+    free(alone), free(alone_hidden), free(alone_cell);
+}
+
+/* --- the token encoder --- */
+
+typedef struct {
+    int64_t count, characters, dim, num_widths, num_highways, size; /* size 0: no projection */
+    int64_t squashes, widths[3], numbers[3];
+} Shape;
+
+enum { ALPHABET = 30, PADDING = 29 };
+
+/* y (outer) = weight (outer, inner) x (inner) + bias */
+static void product_of(const float *weight, const float *bias, const double *x, int64_t outer, int64_t inner,
+                       double *y) {
+    for (int64_t n = 0; n < outer; n++) {
+        y[n] = bias[n];
+        for (int64_t k = 0; k < inner; k++) y[n] += (double)weight[n * inner + k] * x[k];
+    }
+}
+
+static float *padded_bias(int64_t outer) {
+    float *made = room((outer + 63) / 64 * 64 * sizeof(float));
+    for (int64_t n = 0; n < (outer + 63) / 64 * 64; n++) made[n] = n < outer ? chance() : 0;
+    return made;
+}
+
+static Packed encoder_weight(int64_t kind, const float *weight, int64_t outer, int64_t inner) {
+    Packed packed = lay_out(kind, weight, outer, inner);
+    if (kind == KIND_FLOAT32) packed.chunk = 32; /* as engine/native/characters.py has it */
+    return packed;
+}
+
+static void check_encoder(int64_t kind, Shape shape) {
+    int64_t characters = shape.characters, dim = shape.dim, features = 0, highways = shape.num_highways;
+    for (int64_t width = 0; width < shape.num_widths; width++) features += shape.numbers[width];
+    int64_t size = shape.size ? shape.size : features;
+    float *embedding = random_floats(ALPHABET * dim, 1), *filter_bias = random_floats(features, 1);
+    float *weights[3], *matrices[4], *biases[4], *projection = NULL, *projection_bias = NULL;
+    Packed filters[3], transforms[2], gates[2], nothing = {NULL, NULL, NULL, 0, 0, 0};
+    for (int64_t width = 0; width < shape.num_widths; width++) {
+        int64_t inner = shape.widths[width] * dim;
+        weights[width] = random_floats(shape.numbers[width] * inner, 1 / sqrtf((float)inner));
+        filters[width] = encoder_weight(kind, weights[width], shape.numbers[width], inner);
+    }
+    for (int64_t k = 0; k < 2 * highways; k++) {
+        matrices[k] = random_floats(features * features, 1 / sqrtf((float)features));
+        biases[k] = padded_bias(features);
+        (k % 2 ? gates : transforms)[k / 2] = encoder_weight(kind, matrices[k], features, features);
+    }
+    const float *transform_biases[] = {biases[0], biases[2]}, *gate_biases[] = {biases[1], biases[3]};
+    if (shape.size) {
+        projection = random_floats(size * features, 1 / sqrtf((float)features));
+        projection_bias = padded_bias(size);
+    }
+    Encoder encoder = {embedding,
+                       shape.widths,
+                       shape.numbers,
+                       filters,
+                       filter_bias,
+                       transforms,
+                       gates,
+                       transform_biases,
+                       gate_biases,
+                       shape.size ? encoder_weight(kind, projection, size, features) : nothing,
+                       projection_bias,
+                       characters,
+                       dim,
+                       shape.num_widths,
+                       features,
+                       highways,
+                       size,
+                       shape.squashes};
+    int32_t *ids = room(shape.count * characters * sizeof *ids);
+    for (int64_t token = 0; token < shape.count; token++) { /* one byte, all places, none, then any number of bytes */
+        int64_t some = (int64_t)((chance() + 1) / 2 * (float)characters);
+        int64_t length = token == 0 ? 1 : token == 1 ? characters : token == 2 ? 0 : some;
+        for (int64_t k = 0; k < characters; k++)
+            ids[token * characters + k] = k < length ? (int32_t)((chance() + 1) / 2 * (PADDING - 1)) : PADDING;
+    }
+    double *x = room(features * sizeof(double)), *made = room(features * sizeof(double));
+    double *gate = room(features * sizeof(double)), *expected = room(shape.count * size * sizeof(double));
+    for (int64_t token = 0; token < shape.count; token++) {
+        for (int64_t width = 0, first = 0; width < shape.num_widths; first += shape.numbers[width], width++) {
+            int64_t inner = shape.widths[width] * dim;
+            for (int64_t n = 0; n < shape.numbers[width]; n++) {
+                double best = -INFINITY;
+                for (int64_t at = 0; at + shape.widths[width] <= characters; at++) {
+                    double sum = 0;
+                    for (int64_t k = 0; k < inner; k++)
+                        sum += (double)embedding[ids[token * characters + at + k / dim] * dim + k % dim] *
+                               weights[width][n * inner + k];
+                    best = fmax(best, sum);
+                }
+                best += filter_bias[first + n];
+                x[first + n] = shape.squashes ? tanh(best) : fmax(best, 0);
+            }
+        }
+        for (int64_t k = 0; k < highways; k++) {
+            product_of(matrices[2 * k], biases[2 * k], x, features, features, made);
+            product_of(matrices[2 * k + 1], biases[2 * k + 1], x, features, features, gate);
+            for (int64_t n = 0; n < features; n++)
+                x[n] = squash(gate[n]) * fmax(made[n], 0) + (1 - squash(gate[n])) * x[n];
+        }
+        if (shape.size)
+            product_of(projection, projection_bias, x, size, features, expected + token * size);
+        else
+            memcpy(expected + token * size, x, size * sizeof(double));
+    }
+    float *out = random_floats(shape.count * size, 1), *alone = random_floats(size, 1);
+    char *work = room(elmo_encode_work_bytes(&encoder));
+    elmo_encode_tokens(kind, &encoder, ids, shape.count, work, out);
+    compare("token vectors", kind, out, expected, shape.count * size, kind == KIND_FLOAT32 ? 2e-5 : 1e-1);
+    for (int64_t token = 0; token < shape.count; token += 1 + shape.count / 5) {
+        elmo_encode_tokens(kind, &encoder, ids + token * characters, 1, work, alone);
+        same_bits("tokens encoded alone", kind, alone, out + token * size, size);
+    }
+    for (int64_t width = 0; width < shape.num_widths; width++) free(weights[width]), forget(filters[width]);
+    for (int64_t k = 0; k < 2 * highways; k++)
+        free(matrices[k]), free(biases[k]), forget((k % 2 ? gates : transforms)[k / 2]);
+    forget(encoder.projection), free(projection), free(projection_bias), free(embedding), free(filter_bias), free(ids);
+    free(x), free(made), free(gate), free(expected), free(out), free(alone), free(work);
+}
+
+static void check_encoders(int64_t kind) {
+    static const Shape shapes[] = {
+        {7, 50, 16, 3, 2, 9, 0, {1, 2, 7}, {32, 70, 3}}, /* as published, with a part of a panel */
+        {61, 50, 6, 2, 1, 65, 1, {1, 5}, {3, 67}},       /* tanh; more tokens than are encoded together */
+        {5, 50, 2, 1, 0, 64, 0, {3}, {20}},              /* no highway layer, filters of one width */
+        {5, 50, 4, 1, 0, 0, 0, {50}, {64}},              /* filters as wide as a token, no projection */
+        {4, 1, 2, 1, 1, 1, 1, {1}, {1}},                 /* one character, one filter, one dimension */
+        {0, 50, 4, 2, 2, 8, 0, {1, 3}, {5, 6}},          /* no token */
+        {1, 7, 4, 3, 2, 3, 0, {1, 2, 3}, {16, 16, 32}},  /* one token, three dimensions */
+        {10000, 6, 2, 2, 1, 3, 0, {1, 2}, {2, 3}},       /* many tokens */
+        {9, 50, 3, 2, 1, 5, 0, {1, 4}, {9, 17}},         /* characters of three dimensions: float32 alone */
+        {3, 5, 1, 1, 1, 0, 1, {2}, {129}},               /* of one dimension, features without a projection */
+    };
+    for (unsigned k = 0; k < sizeof shapes / sizeof *shapes; k++)
+        if (kind == KIND_FLOAT32 || shapes[k].dim % 2 == 0) check_encoder(kind, shapes[k]);
 }
 
 int main(void) {
@@ -227,6 +499,8 @@ int main(void) {
             check_layer(kind, many, 70, 33, 17, 100, 1, 0), check_layer(kind, many, 13, 66, 66, 70, 1, 1);
             check_layer(kind, NULL, 0, 4, 4, 8, 1, 0), check_layer(kind, none, 2, 4, 4, 8, 1, 0);
             check_layer(kind, one, 1, 3, 3, 8, 1, 1), check_layer(kind, long_one, 1, 3, 3, 5, 1, 0);
+            check_turns(kind, 32, 0), check_turns(kind, 5, 1), check_turns(kind, 70, 1);
+            if (kind != KIND_INT8) check_encoders(kind); /* for int8 the engine takes bfloat16 here */
         }
     }
     printf("%d checks, %d problems\n", checks, problems);

@@ -1,6 +1,7 @@
 """The library's own check on processors that this machine isn't, and under sanitizers.
 
-check.c compares products and layers with plain loops in double precision, in odd shapes, on every tier.
+check.c compares products, layers and token encoders with plain loops in double precision, in odd shapes, on every tier;
+teams of threads and rows that read several sentences in turn have the bits of one thread and of one sentence.
 """
 
 import os
@@ -15,7 +16,8 @@ from elmo.ops.native.build import FLAGS, FOLDER
 
 CHECK = Path(__file__).with_name("check.c")
 COMPILE = [*(flag for flag in FLAGS if flag not in ("-fPIC", "-fvisibility=hidden", "-O3")), "-O2", "-static"]
-SANITIZE = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SANITIZE = ["-O1", "-g", "-fno-sanitize-recover=all"]
+SANITIZERS = ["address,undefined", "thread"]
 ON_X86 = platform.machine() in ("x86_64", "AMD64")
 
 pytestmark = pytest.mark.slow
@@ -27,7 +29,7 @@ def compiled(compiler: str, flags: list[str], folder: Path) -> Path:
         pytest.skip(f"needs {compiler}")
     program = folder / "check"
     sources = sorted(str(path) for path in FOLDER.rglob("*.c"))
-    subprocess.run([compiler, *flags, "-o", str(program), str(CHECK), *sources, "-lm"], check=True, timeout=300)
+    subprocess.run([compiler, *flags, "-o", str(program), str(CHECK), *sources, "-lm", "-pthread"], check=True, timeout=300)
     return program
 
 
@@ -63,8 +65,10 @@ def test_older_processors_meet_no_instruction_they_lack(processor: str, found: s
     assert found in output_of("qemu-x86_64", "-cpu", processor, str(program))
 
 
-def test_sanitizers_find_nothing(tmp_path: Path) -> None:
-    assert " checks, 0 problems" in output_of(str(compiled("gcc", SANITIZE, tmp_path)))
+@pytest.mark.parametrize("sanitizer", SANITIZERS)
+def test_sanitizers_find_nothing(sanitizer: str, tmp_path: Path) -> None:
+    program = compiled("gcc", [*SANITIZE, f"-fsanitize={sanitizer}"], tmp_path)
+    assert " checks, 0 problems" in output_of(str(program))
 
 
 @pytest.mark.skipif(not ON_X86, reason="compares the tiers of x86-64")
