@@ -180,7 +180,7 @@ class Embedder:
 
         Raises MissingExtraError without torch.
         """
-        with self._lock:
+        with self._lock.mutex:
             network: Any = self._network
             if isinstance(network, EngineNetwork):
                 require_torch("the biLM of an Embedder as a torch module")

@@ -88,7 +88,7 @@ class Engine:
         words: Int[np.ndarray, " types"] | None = None,
     ) -> Float[np.ndarray, "types projection"]:
         """The context-insensitive vector of each token, from the ids that the model reads (`TokenMap.ids`)."""
-        with self._lock:
+        with self._lock.mutex:
             if self._encoder is None:
                 self._encoder = TokenEncoder(self.config, self.tensors.held, self.dtype)
         return self._encoder(characters, words)
@@ -106,7 +106,7 @@ class Engine:
 
     def stacks(self) -> list[Stack]:
         """The LSTM layers of each direction."""
-        with self._lock:
+        with self._lock.mutex:
             if self._stacks is None:
                 self._stacks = [self._stack(direction) for direction in self.config.directions]
             return self._stacks

@@ -4,7 +4,8 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from elmo.engine.memory import aligned
+from elmo.engine.memory import address, aligned
+from elmo.ops.native.threads import leave_team
 from elmo.shapes import Float, Int
 
 _CACHE_LINE = 16  # in values of 32 bits
@@ -58,6 +59,10 @@ class Shared(NamedTuple):
             np.zeros((team, _CACHE_LINE), np.int32),
             aligned((reading.rows, reading.hidden.shape[1]), np.float32) if reading.turns else None,
         )
+
+    def leave(self, rank: int) -> None:
+        """No thread of the team waits any more for this one."""
+        leave_team(address(self.arrivals), rank)
 
 
 @runtime_checkable

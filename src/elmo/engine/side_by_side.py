@@ -119,7 +119,11 @@ class _Share:
             for layer, reading, common in zip(self.stack.layers, self.readings, shared, strict=True):
                 layer.run(reading, common, rank)
 
-        run_parallel([functools.partial(run, rank) for rank in range(threads)])
+        def leave(rank: int) -> None:
+            for common in shared:
+                common.leave(rank)
+
+        run_parallel([functools.partial(run, rank) for rank in range(threads)], leave)
 
     def give_back(self) -> None:
         """The new state of these rows, in its place among all."""

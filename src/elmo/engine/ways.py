@@ -26,13 +26,13 @@ class Ways:
 
     def run(self, kind: Hashable, amount: int, ways: Sequence[Callable[[], None]]) -> None:
         """Does the work in one of the ways. `kind`: whose times can be compared, per unit of `amount`."""
-        with self._lock:
+        with self._lock.mutex:
             times = self._kinds.setdefault(kind, _Times(len(ways)))
             way = times.next()
         begun = self._clock()
         ways[way]()
         seconds = self._clock() - begun
-        with self._lock:
+        with self._lock.mutex:
             times.add(way, seconds / amount)
 
 

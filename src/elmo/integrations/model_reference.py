@@ -76,7 +76,7 @@ class ModelReference:
 
 def _embedder(model: str, dtype: str, state: State) -> Embedder:
     key = (model, dtype, state)
-    with _lock:
+    with _lock.mutex:
         if key not in _loaded:
             _loaded[key] = Embedder.from_pretrained(model, dtype=dtype, state=state)
             while len(_loaded) > _MAX_LOADED:

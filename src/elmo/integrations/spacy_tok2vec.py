@@ -62,7 +62,7 @@ class LayerMemory:
 
     def __call__(self, sentences: list[tuple[str, ...]]) -> list[Float32[np.ndarray, "layers tokens dim"]]:
         """The layers of each sentence. Threads take turns."""
-        with self._lock:
+        with self._lock.mutex:
             return self._layers(sentences)
 
     def _layers(self, sentences: list[tuple[str, ...]]) -> list[Float32[np.ndarray, "layers tokens dim"]]:

@@ -71,7 +71,7 @@ def _remembered(module: nn.Module, dtype: ComputeType, make: Callable[[], Any]) 
     found = _known.get(module, {}).get(dtype)
     if found is not None and found[0] == version:
         return found[1]
-    with _lock:
+    with _lock.mutex:
         made = _known.setdefault(module, {})
         found = made.get(dtype)
         if found is None or found[0] != version:

@@ -11,30 +11,28 @@ from typing import Self
 
 
 class ThreadLock:
-    """A context manager; `taken` tries without waiting. Not reentrant."""
+    """`with lock.mutex:` holds it; `taken` tries without waiting. Not reentrant.
+
+    The block takes the interpreter's own lock. `__enter__` and `__exit__` written in Python would leave it locked for
+    ever if Ctrl-C came between the lock and the block.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self.mutex = threading.Lock()
+        """Replaced in a forked child: get it anew for each block."""
         _locks.add(self)
 
     def taken(self) -> bool:
         """Takes the lock unless another thread (or this one) has it; whether it was taken. End it with `free`."""
-        return self._lock.acquire(blocking=False)
+        return self.mutex.acquire(blocking=False)
 
     def free(self) -> None:
         """Gives the lock back."""
-        self._lock.release()
+        self.mutex.release()
 
     def renew(self) -> None:
         """A new, free lock, whoever held the old one."""
-        self._lock = threading.Lock()
-
-    def __enter__(self) -> Self:
-        self._lock.acquire()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
+        self.mutex = threading.Lock()
 
     def __reduce__(self) -> tuple[type[Self], tuple[()]]:
         return type(self), ()

@@ -29,7 +29,9 @@ def compiled(compiler: str, flags: list[str], folder: Path) -> Path:
         pytest.skip(f"needs {compiler}")
     program = folder / "check"
     sources = sorted(str(path) for path in FOLDER.rglob("*.c"))
-    subprocess.run([compiler, *flags, "-o", str(program), str(CHECK), *sources, "-lm", "-pthread"], check=True, timeout=300)
+    subprocess.run(
+        [compiler, *flags, "-o", str(program), str(CHECK), *sources, "-lm", "-pthread"], check=True, timeout=300
+    )
     return program
 
 

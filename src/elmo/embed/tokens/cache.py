@@ -45,7 +45,7 @@ class TokenCache(Generic[Array]):
 
     def fill(self, tokens: Sequence[str], table: Array) -> list[int]:
         """Copies the vectors of known tokens into their places in `table` (tokens, dim); returns the others' places."""
-        with self._lock:
+        with self._lock.mutex:
             rows = [self._rows.get(token) for token in tokens]
             known = [place for place, row in enumerate(rows) if row is not None]
             for place in known:
@@ -61,7 +61,7 @@ class TokenCache(Generic[Array]):
 
         Those that another thread added meanwhile are left out.
         """
-        with self._lock:
+        with self._lock.mutex:
             new = [place for place, token in enumerate(tokens) if self._is_new(token)]
             rows = self._room_for(len(new))
             new = new[len(new) - len(rows) :]
@@ -72,7 +72,7 @@ class TokenCache(Generic[Array]):
 
     def clear(self) -> None:
         """Forgets every word."""
-        with self._lock:
+        with self._lock.mutex:
             self._rows.clear()
             self._next_row = 0
 

@@ -34,7 +34,7 @@ class TokenTable(Generic[Array]):
 
     def _cache_for(self, weights: object) -> TokenCache[Array]:
         """The cache; a new one if the token encoder was trained, loaded anew or moved."""
-        with self._lock:
+        with self._lock.mutex:
             if weights != self._made_for:
                 self._made_for, self.cache = weights, self._new_cache()
             return self.cache

@@ -31,6 +31,7 @@ _SIGNATURES = {
     "elmo_fused_kinds": [],
     "elmo_fused_lstm_work_bytes": [_POINTER] * 2,
     "elmo_fused_lstm": [_INTEGER] + [_POINTER] * 2,
+    "elmo_leave": [_POINTER, _INTEGER],
     "elmo_product_work_bytes": [_POINTER],
     "elmo_encode_work_bytes": [_POINTER],
     "elmo_encode_tokens": [_INTEGER, _POINTER, _POINTER, _INTEGER, _POINTER, _POINTER],

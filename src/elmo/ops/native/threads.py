@@ -4,6 +4,9 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from elmo.ops import native
 
 _VARIABLE = "OMP_NUM_THREADS"
 
@@ -24,26 +27,42 @@ def num_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_parallel(jobs: Sequence[Callable[[], None]]) -> None:
+def run_parallel(jobs: Sequence[Callable[[], None]], leave: Callable[[int], None] = lambda rank: None) -> None:
     """Runs every job in a thread of its own, the first one in this thread; raises what one of them raised.
+
+    `leave`: called with the number of a job that was cut off or never began (Ctrl-C, no memory, no more threads), and
+    must see to it that no other job waits for that one.
 
     Threads are started for each call: that is cheap compared with such work, jobs that wait for each other all run
     regardless of what else the process does, and a forked child has nothing to inherit.
     """
     problems: list[BaseException] = []
 
-    def run(job: Callable[[], None]) -> None:
+    def run(rank: int) -> None:
         try:
-            job()
+            jobs[rank]()
         except BaseException as error:
+            leave(rank)
             problems.append(error)
 
-    threads = [threading.Thread(target=run, args=(job,)) for job in jobs[1:]]
-    for thread in threads:
-        thread.start()
-    for job in jobs[:1]:
-        run(job)
+    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(1, len(jobs))]
+    begun = 0
+    try:
+        for begun, thread in enumerate(threads):  # noqa: B007 - read when a start fails
+            thread.start()
+        begun = len(threads)
+        if jobs:
+            run(0)
+    except BaseException:
+        for rank in (0, *range(begun + 1, len(jobs))):
+            leave(rank)
+        raise
     for thread in threads:
         thread.join()
     if problems:
         raise problems[0]
+
+
+def leave_team(arrivals: int, rank: int) -> None:
+    """For `run_parallel`: no thread waits any more for this one at `arrivals`, the address of a `Run`'s counters."""
+    cast(Any, native.library()).elmo_leave(arrivals, rank)

@@ -64,7 +64,7 @@ def prepack(weight: Float[Tensor, "outer ..."], dtype: ComputeType = "float32") 
     found = _known[dtype].get(weight)
     if found is not None and found[0] == version:
         return found[1]
-    with _lock:
+    with _lock.mutex:
         found = _known[dtype].get(weight)
         if found is None or found[0] != version:
             found = (version, Prepacked(_flat(weight.detach()), dtype))

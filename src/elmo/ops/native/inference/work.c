@@ -114,11 +114,14 @@ static void wake_all(int32_t *place) {
 #endif
 }
 
-/* arrivals[16 * rank]: how often that thread has arrived; arrivals[16 * rank + 1]: whether somebody may sleep on it. */
+/* arrivals[16 * rank]: how often that thread has arrived, and whether it has left; arrivals[16 * rank + 1]: whether
+ * somebody may sleep on it. */
+enum { LEFT = 1 << 30 };
+
 void elmo_meet(const Run *run) {
     if (run->team == 1) return;
-    int32_t *mine = &run->arrivals[16 * run->rank], now = mine[0] + 1;
-    __atomic_store_n(mine, now, __ATOMIC_SEQ_CST);
+    int32_t *mine = &run->arrivals[16 * run->rank];
+    int32_t now = __atomic_add_fetch(mine, 1, __ATOMIC_SEQ_CST) & (LEFT - 1);
     if (__atomic_load_n(mine + 1, __ATOMIC_SEQ_CST)) wake_all(mine);
     for (int64_t other = 0; other < run->team; other++) {
         int32_t *place = &run->arrivals[16 * other], seen;
@@ -132,4 +135,11 @@ void elmo_meet(const Run *run) {
             __atomic_fetch_sub(place + 1, 1, __ATOMIC_SEQ_CST);
         }
     }
+}
+
+/* Nobody waits any more for this thread of the team, which was interrupted or never began: the others end with values
+ * that mean nothing. */
+EXPORTED void elmo_leave(int32_t *arrivals, int64_t rank) {
+    __atomic_fetch_or(&arrivals[16 * rank], LEFT, __ATOMIC_SEQ_CST);
+    wake_all(&arrivals[16 * rank]);
 }
