@@ -69,7 +69,7 @@ def main() -> int:
     torch.set_num_threads(given.threads)
     task = find(next(name for name in BUILT_IN if given.config.stem.startswith(name)))
     settings = _settings(given, task)
-    data = read_data(task, settings, Files(given.train, given.dev), quiet=True)
+    data = read_data(task, settings, Files(given.train, given.dev))
     rows = []
     for encoder in given.encoders:
         arm = replace(settings, tokens=replace(settings.tokens, encoder=encoder))
@@ -123,7 +123,7 @@ def _cost(job: Any, data: TaskData[Any], given: Any) -> Cost:
         if frozen is not None:
             wanted = list(sentences_of(task, *drawn, scored))
             began = time.process_time()
-            frozen.remember(wanted, quiet=True)
+            frozen.remember(wanted)
             distinct = {tuple(one) for one in wanted}
             all_of_them = {tuple(one) for one in sentences_of(task, data.train, data.dev)}
             layers = (time.process_time() - began) * sum(map(len, all_of_them)) / sum(map(len, distinct))

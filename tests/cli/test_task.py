@@ -44,6 +44,20 @@ def train(tmp_path, data, model_folder):
     return run
 
 
+def test_bars_show_the_training_and_its_predictions_unless_refused(tmp_path, data, capsys, terminal, on_terminal):
+    run, data = str(tmp_path / "run"), str(data)
+    command = ["task", "train", "ner", "--train", data, "--dev", data, "--encoder", "none", *SMALL]
+    assert on_terminal(main, [*command, "-o", run]) == 0
+    assert any(line.startswith("seed 1: 100%") for line in terminal.screen)
+    assert on_terminal(main, ["task", "evaluate", run, data]) == 0
+    assert any(line.startswith("predicting: 100%") for line in terminal.screen)
+    redrawn = terminal.getvalue().count("\r")
+    assert on_terminal(main, [*command, "-o", f"{run}-2", "--quiet"]) == 0
+    assert on_terminal(main, ["task", "evaluate", run, data, "--quiet"]) == 0
+    assert on_terminal(main, ["task", "predict", run, data, "-o", f"{run}-3", "--quiet"]) == 0
+    assert terminal.getvalue().count("\r") == redrawn
+
+
 def test_from_a_file_to_predictions_with_two_commands(tmp_path, data, capsys):
     text = tmp_path / "text.txt"
     text.write_text("Anna saw Rome\n\nthe Bank\n", encoding="utf-8")

@@ -3,6 +3,7 @@
 import pytest
 
 from elmo.process import answering_process
+from elmo.reproduce import grid
 from elmo.reproduce.side_by_side import TrainerDied, train_side_by_side
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.train.job import AnyJob, Files, Job
@@ -16,6 +17,25 @@ def test_a_process_that_dies_is_told_with_its_training(tmp_path, monkeypatch):
     monkeypatch.setattr(answering_process, "_START", "import os; os._exit(3)")
     with pytest.raises(TrainerDied, match=r"run-0: the process of this training ended with code 3 .* --workers"):
         train_side_by_side(jobs(tmp_path), 1, lambda: None)
+
+
+def test_the_trainings_that_have_ended_are_counted(tmp_path, monkeypatch, recorded_progress):
+    begun = jobs(tmp_path)
+    (begun[0].run / "seed-1").mkdir(parents=True)
+    (begun[0].run / "seed-1" / "scores.json").write_text("{}", encoding="utf-8")  # by an earlier run
+
+    def train(all_jobs, workers, look):
+        look()
+        for job in all_jobs:
+            (job.run / "seed-1").mkdir(parents=True, exist_ok=True)
+            for path in (job.run / "seed-1" / "scores.json", job.run / "scores.json"):
+                path.write_text("{}", encoding="utf-8")
+            look()
+
+    monkeypatch.setattr(grid, "train_side_by_side", train)
+    assert grid._side_by_side(begun, 2, recorded_progress) == [{}] * 3
+    recorded_progress.require_stages(trainings="trainings")
+    assert recorded_progress.stages["trainings"][0] == (1, 3)
 
 
 def test_what_looking_raises_ends_all_of_them(tmp_path, monkeypatch):

@@ -67,7 +67,7 @@ def test_the_papers_model_learns_a_step_and_predicts(name, published, tmp_path):
     table = tomllib.loads((CONFIGS / PAPER[name]).read_text(encoding="utf-8"))
     settings = with_table(task.settings(), table | {"static": ["vectors"], "device": "cpu"}, PAPER[name])
     assert settings.tokens.encoder == "elmo"
-    data = read_data(task, settings, files, quiet=True)
+    data = read_data(task, settings, files)
     words = tuple(sorted({word for sentence in task.sentences_of(data.train) for word in sentence}))
     vectors = np.random.default_rng(0).standard_normal((len(words), 300), np.float32)
     sources = TokenSources(published, {"static": StaticVectors(words, vectors)}, words)

@@ -120,12 +120,17 @@ def _reproduce(experiment: str, argv: list[str]) -> int:
         cache_dtype=arguments.cache_dtype,
         keep_models=arguments.keep_models,
         resume=arguments.resume,
-        quiet=arguments.quiet,
     )
     files = Files(arguments.train, arguments.dev, arguments.test)
     job = Job(task, arguments.settings, files, arguments.output, options)
     found = reproduce(
-        experiment, job, seeds=arguments.seeds, shares=arguments.shares, name=arguments.name, workers=arguments.workers
+        experiment,
+        job,
+        seeds=arguments.seeds,
+        shares=arguments.shares,
+        name=arguments.name,
+        workers=arguments.workers,
+        progress=not arguments.quiet,
     )
     if arguments.json:
         print(json.dumps(found.results, indent=2, ensure_ascii=False))

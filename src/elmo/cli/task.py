@@ -79,6 +79,8 @@ class _Loading:
     """Replace an existing file of predictions."""
     json: Flag = False
     """Print JSON: the scores (evaluate), or one line for each example (predict)."""
+    quiet: Flag = False
+    """No progress."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,6 @@ def _train(argv: list[str]) -> int:
         cache_dtype=arguments.cache_dtype,
         include_bilm=arguments.include_bilm,
         resume=arguments.resume,
-        quiet=arguments.quiet,
     )
     files = Files(arguments.train, arguments.dev, arguments.test)
     job = Job(task, arguments.settings, files, arguments.output, options)
@@ -182,7 +183,7 @@ def _train(argv: list[str]) -> int:
     job.require_free()
     from elmo.tasks.train.train import train
 
-    summary = train(job)
+    summary = train(job, progress=not arguments.quiet)
     if arguments.json:
         print(json.dumps(summary, indent=2, ensure_ascii=False))
     elif not arguments.quiet:
@@ -212,7 +213,7 @@ def _evaluate(argv: list[str]) -> int:
     from elmo.tasks.train.apply import evaluate
 
     saved = _loaded(arguments)
-    scores, pairs = evaluate(saved, arguments.data)
+    scores, pairs = evaluate(saved, arguments.data, progress=not arguments.quiet)
     if arguments.output is not None:
         with _result_file(arguments.output, arguments.force) as file:
             file.writelines(line + "\n" for line in saved.task.write_file(arguments.output, pairs))
@@ -231,7 +232,9 @@ def _predict(argv: list[str]) -> int:
     saved = _loaded(arguments)
     from elmo.tasks.train.apply import predict
 
-    pairs = predict(saved, files.examples)
+    # Predictions that appear on a terminal show by themselves how far it is.
+    is_seen = arguments.output is None and sys.stdout.isatty()
+    pairs = predict(saved, files.examples, progress=not arguments.quiet and not is_seen)
     if arguments.json:
         lines = (json.dumps({**files.facts(), **saved.task.to_json(*pair)}, ensure_ascii=False) for pair in pairs)
     elif arguments.output is None:

@@ -7,7 +7,6 @@ FOLDER/table2.png .svg   the record as a picture
 FOLDER/runs/ cache/      the trainings and the biLM's layers (`grid`)
 """
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 from elmo.disk.atomic import new_file
 from elmo.disk.json_file import read_record, write_json
 from elmo.errors import ConfigError, MissingExtraError, OutputError
+from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import stop_flag
 from elmo.reproduce.data_facts import DataFacts, data_facts
 from elmo.reproduce.grid import require_fitting, run_grid
@@ -60,6 +60,7 @@ def reproduce(
     shares: Sequence[float] | None = None,
     name: str | None = None,
     workers: int = 1,
+    progress: Progress | bool = False,
 ) -> Reproduced:
     """Trains all systems of a table or figure with all seeds, and compares them as the paper does.
 
@@ -67,7 +68,8 @@ def reproduce(
     `seeds`: one or more (default: 1, 2, 3, or those of the resumed experiment). `shares`: percentages, for figure 1
     alone (default: `systems.SHARES`, or those of the resumed experiment). `name`: of the data set, for page and picture
     (default: that of the training file's folder). `workers`: systems that are trained at a time, in processes that
-    share torch's threads. Several experiments may share one folder, each begun without
+    share torch's threads. `progress`: receives what `train` reports, and as lines which training is next; of several
+    workers the number of trainings; True: bars on stderr. Several experiments may share one folder, each begun without
     `resume`. Raises ConfigError, TextError, OutputError, and Interrupted when stopped with everything saved.
     """
     require_experiment(experiment)
@@ -78,9 +80,8 @@ def reproduce(
     require(workers >= 1, "--workers", workers, "a whole number from 1 on")
     if shares and experiment != "figure1":
         raise ConfigError(f"--shares was given, but {experiment} trains on all of the data. Leave it out.")
-    with stop_flag():
-        if not job.options.quiet:
-            _warn_without_matplotlib()
+    with stop_flag(), following(progress) as reported:
+        _warn_without_matplotlib(reported)
         facts = data_facts(job)
         systems = _systems(experiment, job, facts, noted.get("shares", ()) if shares is None else shares)
         asked = {"experiment": experiment, **job.facts()}
@@ -88,16 +89,16 @@ def reproduce(
             asked["shares"] = sorted({system.share for system in systems})
         name = noted.get("name", job.files.train.resolve().parent.name) if name is None else name
         begun = _begun(job, asked, {"name": name, "seeds": seeds})
-        trained = run_grid(job.with_options(seeds=seeds), systems, workers=workers)
-        return _written(begun, trained, facts, job.run)
+        trained = run_grid(job.with_options(seeds=seeds), systems, workers=workers, progress=reported)
+        return _written(begun, trained, facts, job.run, reported)
 
 
-def _warn_without_matplotlib() -> None:
+def _warn_without_matplotlib(progress: Progress) -> None:
     """Before hours of training, not after them."""
     try:
         require_matplotlib()
     except MissingExtraError as error:
-        print(f"{error}. The table is written without it.", file=sys.stderr)
+        progress.say(f"{error}. The table is written without it.")
 
 
 def _noted(experiment: str, folder: Path, resume: bool) -> dict[str, Any]:
@@ -147,7 +148,9 @@ def _is_ours(folder: Path) -> bool:
     return folder.is_dir() and (is_used or not any(folder.iterdir()))
 
 
-def _written(begun: dict[str, Any], trained: list[Trained], facts: DataFacts, folder: Path) -> Reproduced:
+def _written(
+    begun: dict[str, Any], trained: list[Trained], facts: DataFacts, folder: Path, progress: Progress
+) -> Reproduced:
     record = recorded(begun, [outcome_of(one, folder, facts.units) for one in trained], facts.rules)
     page = markdown(record, _trainings(record))
     path = folder / begun["experiment"]
@@ -158,7 +161,7 @@ def _written(begun: dict[str, Any], trained: list[Trained], facts: DataFacts, fo
     try:
         files += draw(record, path)
     except MissingExtraError as error:
-        print(f"{error}; then run the same command with --resume: nothing is trained again.", file=sys.stderr)
+        progress.say(f"{error}; then run the same command with --resume: nothing is trained again.")
     return Reproduced(record, page, files)
 
 

@@ -6,7 +6,6 @@
 What is trained is not trained again; what is under way goes on bit for bit. Experiments in one folder share runs.
 """
 
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -14,10 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError, Interrupted
+from elmo.process.progress.report import SILENT, Progress
 from elmo.process.stop_flag import stop_flag
 from elmo.reproduce.runs import Trained
 from elmo.reproduce.side_by_side import continued, train_side_by_side
@@ -31,12 +29,12 @@ _LEAST_WEIGHT = 5.0
 
 
 @dataclass
-class _Progress:
+class _Cells:
     """Says which training of how many is next, and how long all will take."""
 
     cells: list[tuple[System, int]]
     runs: Path
-    quiet: bool
+    progress: Progress
     done: float = 0.0
     """Weight of the trainings that were finished here."""
     seconds: float = 0.0
@@ -51,11 +49,9 @@ class _Progress:
         finished = self._is_finished(system, seed)
         if not finished:
             self.under_way = (time.monotonic(), _weight(system))
-        if self.quiet:
-            return
         share = "" if system.share == 100 else f", {system.share:g} % of the data"
         rest = "finished before" if finished else self._left(place)
-        print(f"cell {place} of {len(self.cells)}: {system.label}{share}, seed {seed}: {rest}", file=sys.stderr)
+        self.progress.say(f"cell {place} of {len(self.cells)}: {system.label}{share}, seed {seed}: {rest}")
 
     def end(self) -> None:
         """The training under way, if there is one, is over."""
@@ -84,7 +80,7 @@ def require_fitting(task: AnyTask, system: System) -> None:
         raise ConfigError(f"the system {system.label!r} can't be trained: {error}") from None
 
 
-def run_grid(job: AnyJob, systems: Sequence[System], *, workers: int = 1) -> list[Trained]:
+def run_grid(job: AnyJob, systems: Sequence[System], *, workers: int = 1, progress: Progress = SILENT) -> list[Trained]:
     """Trains what isn't trained yet, `workers` systems at a time; the outcome of each. Raises as `train` does.
 
     `job`: what the systems have in common; its `run` is the folder of the experiment.
@@ -94,42 +90,39 @@ def run_grid(job: AnyJob, systems: Sequence[System], *, workers: int = 1) -> lis
     jobs = [replace(job, settings=system.settings, run=runs / system.folder) for system in systems]
     if workers == 1:
         cells = [(system, seed) for system in systems for seed in options.seeds]
-        summaries = _one_by_one(systems, jobs, _Progress(cells, runs, options.quiet))
+        summaries = _one_by_one(systems, jobs, _Cells(cells, runs, progress))
     else:
         largest = max(systems, key=lambda system: (system.settings.tokens.encoder != "none", system.share))
-        remember_layers(replace(job, settings=largest.settings))
-        summaries = _side_by_side(jobs, workers, options.quiet)
+        remember_layers(replace(job, settings=largest.settings), progress)
+        summaries = _side_by_side(jobs, workers, progress)
     return [Trained(system, one.run, summary) for system, one, summary in zip(systems, jobs, summaries, strict=True)]
 
 
-def _one_by_one(systems: Sequence[System], jobs: Sequence[AnyJob], progress: _Progress) -> list[dict[str, Any]]:
+def _one_by_one(systems: Sequence[System], jobs: Sequence[AnyJob], cells: _Cells) -> list[dict[str, Any]]:
     """What `train` gave for each."""
     summaries = []
     for system, job in zip(systems, jobs, strict=True):
-        summaries.append(continued(job, partial(progress.begin, system)))
-        progress.end()
+        summaries.append(continued(job, partial(cells.begin, system), cells.progress))
+        cells.end()
     return summaries
 
 
-def _side_by_side(jobs: Sequence[AnyJob], workers: int, quiet: bool) -> list[dict[str, Any]]:
-    """The same, with one progress bar over all trainings."""
+def _side_by_side(jobs: Sequence[AnyJob], workers: int, progress: Progress) -> list[dict[str, Any]]:
+    """The same; all trainings are one stage."""
     files = [outcome_file(job.run, seed) for job in jobs for seed in job.options.seeds]
-    done = sum(file.is_file() for file in files)
-    with (
-        stop_flag() as flag,
-        tqdm(total=len(files), initial=done, desc="trainings", unit="training", disable=quiet, file=sys.stderr) as bar,
-    ):
+    with stop_flag() as flag:
 
         def look() -> None:
-            bar.update(sum(file.is_file() for file in files) - bar.n)
+            done = sum(file.is_file() for file in files)
+            progress.show("trainings", done, len(files), "trainings")
             if flag.signal is not None:
                 raise Interrupted(
-                    f"stopped by signal {flag.signal} with {bar.n} of {len(files)} trainings done; what was under way "
+                    f"stopped by signal {flag.signal} with {done} of {len(files)} trainings done; what was under way "
                     "is saved too. Go on with the same command and --resume."
                 )
 
-        train_side_by_side([job.with_options(quiet=True) for job in jobs], workers, look)
-        bar.update(len(files) - bar.n)
+        train_side_by_side(jobs, workers, look)
+        look()
     return [read_record(job.run / "scores.json") for job in jobs]
 
 

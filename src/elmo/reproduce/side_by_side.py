@@ -19,6 +19,7 @@ import torch
 
 from elmo.errors import ElmoError
 from elmo.process.answering_process import answers, portable, started
+from elmo.process.progress.report import SILENT, Progress
 from elmo.process.stop_flag import StopFlag, stop_flag
 from elmo.tasks.registry import find, reference
 from elmo.tasks.train.job import AnyJob, Job
@@ -152,9 +153,9 @@ def _error_of(portable_job: "_Portable") -> Exception | None:
     return None
 
 
-def continued(job: AnyJob, on_seed: Callable[[int], None] | None = None) -> dict[str, Any]:
+def continued(job: AnyJob, on_seed: Callable[[int], None] | None = None, progress: Progress = SILENT) -> dict[str, Any]:
     """What `train` gives; a run that was begun goes on."""
-    return train(job.with_options(resume=(job.run / "run.json").is_file()), on_seed=on_seed)
+    return train(job.with_options(resume=(job.run / "run.json").is_file()), progress=progress, on_seed=on_seed)
 
 
 @dataclass(frozen=True)

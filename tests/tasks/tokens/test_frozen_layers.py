@@ -36,7 +36,7 @@ class Lengths:
 
 def test_any_encoder_is_remembered_and_padded(tmp_path):
     frozen = FrozenLayers(Lengths(), cache=tmp_path)
-    assert frozen.remember(SENTENCES, quiet=True) == 3
+    assert frozen.remember(SENTENCES) == 3
     for layers in (frozen, FrozenLayers(Lengths(), cache=tmp_path), FrozenLayers(Lengths())):
         found = layers.batch(SENTENCES)
         assert found.layers.tolist() == [[[[3], [3], [3]], [[4], [0], [0]], [[0], [0], [0]]]]

@@ -72,10 +72,11 @@ def test_damaged_files_are_told_with_the_way_out(tmp_path, name):
         store(tmp_path)
 
 
-def test_remembered_layers_equal_the_live_bilm_bit_for_bit(tmp_path, bilm, tiny_corpus, monkeypatch):
+def test_remembered_layers_equal_the_live_bilm_bit_for_bit(tmp_path, bilm, tiny_corpus, monkeypatch, recorded_progress):
     monkeypatch.setattr(frozen_layers, "_PART_TOKENS", 10)
     live, stored = FrozenLayers(bilm), FrozenLayers(bilm, cache=tmp_path)
-    assert stored.remember(tiny_corpus, quiet=True) == len(tiny_corpus)
+    assert stored.remember(tiny_corpus, progress=recorded_progress) == len(tiny_corpus)
+    recorded_progress.require({"biLM layers, once": "tokens"})
     assert len(list(tmp_path.rglob("part-*"))) > 1
     assert live.remember(tiny_corpus) == 0
     one, other = live.batch(tiny_corpus), stored.batch(tiny_corpus)
@@ -88,10 +89,10 @@ def test_remembered_layers_equal_the_live_bilm_bit_for_bit(tmp_path, bilm, tiny_
 
 
 def test_a_second_run_computes_nothing(tmp_path, bilm, tiny_corpus, monkeypatch):
-    FrozenLayers(bilm, cache=tmp_path).remember(tiny_corpus, quiet=True)
+    FrozenLayers(bilm, cache=tmp_path).remember(tiny_corpus)
     again = FrozenLayers(bilm, cache=tmp_path)
     monkeypatch.setattr(bilm, "contextualize", None)
-    assert again.remember(tiny_corpus, quiet=True) == 0
+    assert again.remember(tiny_corpus) == 0
     assert again.batch(tiny_corpus).layers.abs().sum() > 0
 
 
@@ -104,6 +105,6 @@ def test_a_stop_keeps_the_finished_parts(tmp_path, bilm, tiny_corpus, monkeypatc
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        FrozenLayers(bilm, cache=tmp_path).remember(tiny_corpus, quiet=True, poll=poll)
-    left = FrozenLayers(bilm, cache=tmp_path).remember(tiny_corpus, quiet=True)
+        FrozenLayers(bilm, cache=tmp_path).remember(tiny_corpus, poll=poll)
+    left = FrozenLayers(bilm, cache=tmp_path).remember(tiny_corpus)
     assert 0 < left < len(tiny_corpus)

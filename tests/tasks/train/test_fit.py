@@ -54,7 +54,7 @@ class StopAfter(StopFlag):
 def run(folder: Path, train, dev, settings: FitSettings = SETTINGS, **more) -> tuple[Fitted, dict, list[dict]]:
     """How it ended, the weights, and metrics.jsonl without times."""
     model = tagger(train)
-    fitted = fit(model, TASK, train, dev, settings, folder, seed=5, quiet=True, **more)
+    fitted = fit(model, TASK, train, dev, settings, folder, seed=5, **more)
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     for line in lines:
         del line["seconds"], line["scoring_seconds"], line["examples_per_second"]
@@ -110,7 +110,7 @@ def test_the_average_of_the_weights_is_scored_and_kept(tmp_path, train_sentences
     _, _, lines = run(tmp_path / "average", train_sentences, [], settings)
     averaged = tagger(train_sentences)
     initial = [parameter.detach().clone() for parameter in averaged.parameters()]
-    fit(averaged, TASK, train_sentences, [], settings, tmp_path / "again", seed=5, quiet=True)
+    fit(averaged, TASK, train_sentences, [], settings, tmp_path / "again", seed=5)
     with_average, seen[:] = list(seen), []
     _, plain, plain_lines = run(tmp_path / "plain", train_sentences, [], FitSettings(**{**vars(SETTINGS), "epochs": 3}))
     assert [line["loss"] for line in plain_lines] == [line["loss"] for line in lines]
@@ -247,15 +247,35 @@ def test_chance_outside_is_neither_used_nor_changed(tmp_path, train_sentences, d
     model = tagger(train_sentences)
     torch.manual_seed(99)
     state = torch.get_rng_state()
-    fit(model, TASK, train_sentences, dev_sentences, SETTINGS, tmp_path / "other", seed=5, quiet=True)
+    fit(model, TASK, train_sentences, dev_sentences, SETTINGS, tmp_path / "other", seed=5)
     assert torch.equal(torch.get_rng_state(), state)
     assert all(torch.equal(tensor, one[1][name]) for name, tensor in model.state_dict().items())
+
+
+def test_it_reports_batches_and_predictions(tmp_path, train_sentences, dev_sentences, recorded_progress):
+    run(tmp_path, train_sentences, dev_sentences, progress=recorded_progress)
+    assert recorded_progress.units.pop("predicting") == {"examples"}
+    predicted = recorded_progress.stages.pop("predicting")
+    assert predicted.count((len(dev_sentences), len(dev_sentences))) == SETTINGS.epochs
+    recorded_progress.require({"seed 5": "batches"})
+    assert recorded_progress.notes[-1].startswith("epoch 4, best dev f1 ")
+
+
+def test_a_training_that_ends_early_reaches_the_total_that_it_came_to(
+    tmp_path, train_sentences, dev_sentences, monkeypatch, recorded_progress
+):
+    monkeypatch.setattr(TASK, "score", lambda examples, predictions: {"f1": 10.0})
+    settings = FitSettings(epochs=9, patience=2, batch_size=32, learning_rate=0.01)
+    fitted, _, _ = run(tmp_path, train_sentences, dev_sentences, settings, progress=recorded_progress)
+    reports = recorded_progress.stages["seed 5"]
+    assert fitted.epochs < 9
+    assert reports[-1][0] == reports[-1][1] < reports[0][1]
 
 
 def test_another_seed_is_another_training(tmp_path, train_sentences):
     models = [tagger(train_sentences) for _ in range(2)]
     for seed, model in enumerate(models):
-        fit(model, TASK, train_sentences, [], SETTINGS, tmp_path / str(seed), seed=seed, quiet=True)
+        fit(model, TASK, train_sentences, [], SETTINGS, tmp_path / str(seed), seed=seed)
     assert not torch.equal(models[0].project.weight, models[1].project.weight)
 
 

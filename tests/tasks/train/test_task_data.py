@@ -31,23 +31,23 @@ def lengths(examples) -> list[int]:
 
 
 def test_held_out_data_share_no_group_with_training(files):
-    data = read_data(InPairs(), Settings(), files, quiet=True)
+    data = read_data(InPairs(), Settings(), files)
     assert len(data.dev) == 4
     assert {length // 2 for length in (n - 1 for n in lengths(data.dev))}.isdisjoint(
         {(n - 1) // 2 for n in lengths(data.train)}
     )
     half = replace(Settings(), fit=FitSettings(train_share=0.5))
-    kept = lengths(read_data(InPairs(), half, files, quiet=True).train)
+    kept = lengths(read_data(InPairs(), half, files).train)
     assert len(kept) == 18
     assert len({(n - 1) // 2 for n in kept}) == 9
 
 
 def test_long_training_examples_are_left_out_and_dev_examples_never(files):
     short = replace(Settings(), fit=FitSettings(max_length=10))
-    data = read_data(NamedEntities(), short, Files(files.train, files.train), quiet=True)
+    data = read_data(NamedEntities(), short, Files(files.train, files.train))
     assert lengths(data.train) == list(range(1, 11))
     assert lengths(data.dev) == list(range(1, 41))
     (files.train.parent / "long.conll").write_text("x B-A\nx O\n")
     with pytest.raises(ConfigError, match="there is nothing to train on"):
         read_data(NamedEntities(), replace(short, fit=FitSettings(max_length=1)),
-                  Files(files.train.parent / "long.conll", files.train), quiet=True)  # fmt: skip
+                  Files(files.train.parent / "long.conll", files.train))  # fmt: skip

@@ -86,7 +86,7 @@ class ProgressBars(Progress):
             file=self._stream,
             **self._size,
             smoothing=0.05,
-            miniters=1,
+            miniters=0,  # the time goes on, even if nothing else does
             delay=_UNSEEN,
         )
 

@@ -1,18 +1,17 @@
 """FrozenLayers: the layers an encoder gives for sentences, computed once and read from disk afterwards."""
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
-from tqdm import tqdm
 
 from elmo.embed.embedder import Embedder
 from elmo.embed.encoder import Encoder, Sentence
 from elmo.embed.windows import windows
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
+from elmo.process.progress.report import Count, Progress, following
 from elmo.tasks.tokens.layer_store import LayerStore, StoredType
 
 # Tokens that go to the disk together: work that is lost when a run is killed.
@@ -65,23 +64,26 @@ class FrozenLayers:
         return self.encoder.bilm
 
     def remember(
-        self, sentences: Iterable[Sentence], *, quiet: bool = False, poll: Callable[[], None] | None = None
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        progress: Progress | bool = False,
+        poll: Callable[[], None] | None = None,
     ) -> int:
         """Computes and stores what the store doesn't have yet; the number of such sentences. Without a store: nothing.
 
-        `poll` is called before each sentence; if it raises, the work ends, and the parts that are finished stay.
+        `progress`: receives the tokens whose layers are computed; True: bars on stderr. `poll` is called before each
+        sentence; if it raises, the work ends, and the parts that are finished stay.
         """
         if self.store is None:
             return 0
         self.store.refresh()
         missing = self.store.missing(sentences)
         if missing:
-            tokens = sum(map(len, missing))
-            with tqdm(
-                total=tokens, desc="biLM layers, once", unit=" tokens", unit_scale=True, disable=quiet, file=sys.stderr
-            ) as bar:
+            with following(progress) as reported:
+                computed = Count(reported, "biLM layers, once", sum(map(len, missing)), "tokens")
                 for part in windows(missing, len(missing), _PART_TOKENS):
-                    self.store.add(part, self._computed(part, bar.update, poll))
+                    self.store.add(part, self._computed(part, computed, poll))
         return len(missing)
 
     def batch(self, sentences: Sequence[Sentence], device: torch.device | str = "cpu") -> BiLMOutput:
@@ -104,10 +106,10 @@ class FrozenLayers:
         return (next(computed) if array is None else array.transpose(1, 0, 2) for array in stored)
 
     def _computed(
-        self, sentences: Sequence[Sentence], tell: Callable[[int], object], poll: Callable[[], None] | None
+        self, sentences: Sequence[Sentence], computed: Count, poll: Callable[[], None] | None
     ) -> Iterator[np.ndarray]:
         for sentence, array in zip(sentences, self.encoder.embed_iter(sentences), strict=True):
             if poll is not None:
                 poll()
-            tell(len(sentence))
+            computed.add(len(sentence))
             yield array

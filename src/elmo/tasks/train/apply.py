@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from elmo.process.progress.report import Count, Progress, following
 from elmo.tasks.ensemble import Ensemble
 from elmo.tasks.saved_model import SavedTaskModel
 from elmo.tasks.task import E, P, Plain, S, Scores
@@ -14,16 +15,20 @@ from elmo.tasks.train.fit import predict_all
 _WINDOW = 512
 
 
-def evaluate(saved: SavedTaskModel[S, E, P], path: Path | str) -> tuple[Scores, list[tuple[E, P]]]:
+def evaluate(
+    saved: SavedTaskModel[S, E, P], path: Path | str, *, progress: Progress | bool = False
+) -> tuple[Scores, list[tuple[E, P]]]:
     """The scores on a labelled file, and each example with its prediction.
 
-    Of an ensemble, `single_models` has the mean and the standard deviation of its models' own scores beside it. Raises
-    TextError with file and line for what is wrong in the file, also for labels the model doesn't know.
+    Of an ensemble, `single_models` has the mean and the standard deviation of its models' own scores beside it.
+    `progress`: receives the examples that are predicted; True: bars on stderr. Raises TextError with file and line for
+    what is wrong in the file, also for labels the model doesn't know.
     """
     task = saved.task
     examples = task.read(path, saved.settings)
     task.check(examples, saved.vocabulary, saved.settings)
-    predictions = predict_all(saved.model, task, examples, saved.settings.fit)
+    with following(progress) as reported:
+        predictions = predict_all(saved.model, task, examples, saved.settings.fit, progress=reported)
     scores = task.score(examples, predictions)
     if isinstance(saved.model, Ensemble):
         singles = [predict_all(model, task, examples, saved.settings.fit) for model in saved.model.models]
@@ -40,9 +45,17 @@ def _spread(figures: Sequence[float], metric: str) -> dict[str, Plain]:
     return {"mean": statistics.fmean(figures), "standard_deviation": statistics.stdev(figures), metric: list(figures)}
 
 
-def predict(saved: SavedTaskModel[S, E, P], examples: Iterable[E]) -> Iterator[tuple[E, P]]:
-    """Each example with its prediction, in constant memory; `Task.write` makes a file of them."""
+def predict(
+    saved: SavedTaskModel[S, E, P], examples: Iterable[E], *, progress: Progress | bool = False
+) -> Iterator[tuple[E, P]]:
+    """Each example with its prediction, in constant memory; `Task.write` makes a file of them.
+
+    `progress`: receives the examples that were given; True: bars on stderr.
+    """
     stream = iter(examples)
-    while group := list(islice(stream, _WINDOW)):
-        predictions = predict_all(saved.model, saved.task, group, saved.settings.fit)
-        yield from zip(group, predictions, strict=True)
+    with following(progress) as reported:
+        predicted = Count(reported, "predicting", None, "examples")
+        while group := list(islice(stream, _WINDOW)):
+            predictions = predict_all(saved.model, saved.task, group, saved.settings.fit)
+            yield from predicted.each(zip(group, predictions, strict=True))
+        predicted.finish()

@@ -9,7 +9,6 @@ add in varying order).
 """
 
 import math
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,15 +18,15 @@ from typing import Any, Generic, NoReturn
 import numpy as np
 import torch
 from torch import nn
-from tqdm import tqdm
 
 from elmo.errors import ElmoError, Interrupted
+from elmo.process.progress.report import SILENT, Count, Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested
 from elmo.tasks.settings import FitSettings
 from elmo.tasks.task import E, P, S, Scores, Task
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.train.example_batches import BatchLimits, shuffled_batches, sorted_batches
-from elmo.tasks.train.fit_folder import FitFolder, Progress
+from elmo.tasks.train.fit_folder import FitFolder, Position
 from elmo.tasks.train.memory import enough_memory_for
 from elmo.tasks.train.optimizers import Moment, make_optimizer, rate_at
 from elmo.tasks.train.weight_average import WeightAverage
@@ -65,17 +64,18 @@ def fit(
     folder: Path,
     *,
     seed: int,
-    quiet: bool = False,
+    progress: Progress | bool = False,
     flag: StopFlag | None = None,
 ) -> Fitted:
     """Trains a model, or goes on with the training in `folder`.
 
-    `dev`: decides which epoch is the best; if empty, the last one is, and nothing ends early. `flag`: when it is
-    raised, everything is saved and Interrupted raised. Raises TrainingFailed when a loss or gradient is not finite.
+    `dev`: decides which epoch is the best; if empty, the last one is, and nothing ends early. `progress`: receives
+    the batches of the training and the examples that are scored; True: bars on stderr. `flag`: when it is raised,
+    everything is saved and Interrupted raised. Raises TrainingFailed when a loss or gradient is not finite.
     """
     devices = [model.tokens.device] if model.tokens.device.type == "cuda" else []
-    with torch.random.fork_rng(devices=devices):
-        return _Fit(model, task, train, dev, settings, FitFolder(folder), seed, quiet, flag or StopFlag()).run()
+    with torch.random.fork_rng(devices=devices), following(progress) as reported:
+        return _Fit(model, task, train, dev, settings, FitFolder(folder), seed, reported, flag or StopFlag()).run()
 
 
 class _Fit(Generic[S, E, P]):
@@ -90,60 +90,53 @@ class _Fit(Generic[S, E, P]):
         settings: FitSettings,
         folder: FitFolder,
         seed: int,
-        quiet: bool,
+        progress: Progress,
         flag: StopFlag,
     ) -> None:
         self.model, self.task, self.train, self.dev = model, task, train, dev
         self.settings, self.folder, self.seed, self.flag = settings, folder, seed, flag
+        self.progress = progress
         self.best_by = settings.best_by or task.metric
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self.optimizer = make_optimizer(settings, model)
         self.average = WeightAverage(self.parameters, settings.average_decay, warmup=settings.average_warmup)
         self.limits = training_limits(settings, len(train))
         self.sizes = [task.size(example) for example in train]
-        self.progress = folder.restore(model, self.optimizer, self.average)
-        self.batches = self._batches_of(self.progress.epoch)
-        self.bar = tqdm(
-            total=settings.epochs * len(self.batches),  # about: later epochs may have a batch more or less
-            initial=self.progress.step,
-            desc=f"seed {seed}",
-            unit="batch",
-            disable=quiet,
-            file=sys.stderr,
-        )
+        self.position = folder.restore(model, self.optimizer, self.average)
+        self.batches = self._batches_of(self.position.epoch)
 
     def run(self) -> Fitted:
         """All epochs from where the training stands."""
-        with self.bar:
-            while not self._is_over():
-                self._epoch()
-                self._evaluate()
-        done = self.progress
+        self._show()
+        while not self._is_over():
+            self._epoch()
+            self._evaluate()
+        done = self.position
+        self._show(ended=True)
         self.folder.restore_best(self.model)
         self.model.eval()
         recorded = {line["epoch"]: line for line in self.folder.metrics()}
         return Fitted(done.epoch, done.best_epoch, recorded.get(done.best_epoch, {}).get("dev", {}))
 
     def _is_over(self) -> bool:
-        done, patience = self.progress, self.settings.patience
+        done, patience = self.position, self.settings.patience
         return done.epoch >= self.settings.epochs or (bool(self.dev) and 0 < patience <= done.fruitless)
 
     def _epoch(self) -> None:
         """The rest of the epoch under way."""
         self.model.train()
-        self.batches = self._batches_of(self.progress.epoch)
-        before, clock, saved = self.progress.seconds, time.monotonic(), time.monotonic()
-        for batch in self.batches[self.progress.batch :]:
+        self.batches = self._batches_of(self.position.epoch)
+        before, clock, saved = self.position.seconds, time.monotonic(), time.monotonic()
+        for batch in self.batches[self.position.batch :]:
             loss = self._step([self.train[place] for place in batch])
             now = time.monotonic()
-            self.progress = self.progress.changed(
-                batch=self.progress.batch + 1,
-                step=self.progress.step + 1,
-                loss=self.progress.loss + loss,
+            self.position = self.position.changed(
+                batch=self.position.batch + 1,
+                step=self.position.step + 1,
+                loss=self.position.loss + loss,
                 seconds=before + now - clock,
             )
-            self.bar.update()
-            if self.bar.n % 10 == 0:
+            if self.position.batch < len(self.batches):  # an epoch is done when it is scored
                 self._show()
             if self.flag.signal is not None:
                 self._stop()
@@ -159,7 +152,7 @@ class _Fit(Generic[S, E, P]):
         return [batch for order in orders for batch in order]
 
     def _step(self, examples: list[E]) -> float:
-        step = self.progress.step
+        step = self.position.step
         torch.manual_seed(_PRIME * self.seed + step)
         random = np.random.default_rng([self.seed, step])
         drawn = [self.task.drawn(example, random) for example in examples]
@@ -177,7 +170,7 @@ class _Fit(Generic[S, E, P]):
         return loss.item()
 
     def _moment(self) -> Moment:
-        done = self.progress
+        done = self.position
         return Moment(
             done.step, (done.epoch + done.batch / len(self.batches)) / self.settings.epochs, done.fruitless_all
         )
@@ -198,16 +191,16 @@ class _Fit(Generic[S, E, P]):
                 self.folder.record(self._line(done.epoch, scores, loss, time.monotonic() - began))
         except StopRequested:
             self._stop()
-        self.progress = done
+        self.position = done
         self._save()
         self._show()
 
-    def _judged(self, scores: Scores, loss: float | None) -> Progress:
-        """Progress after an epoch with these scores; the weights are kept if they are the best.
+    def _judged(self, scores: Scores, loss: float | None) -> Position:
+        """The position after an epoch with these scores; the weights are kept if they are the best.
 
         Patience counts from the first score above 0: before it, the model has only begun to learn.
         """
-        done = self.progress.changed(epoch=self.progress.epoch + 1, batch=0, loss=0.0, seconds=0.0)
+        done = self.position.changed(epoch=self.position.epoch + 1, batch=0, loss=0.0, seconds=0.0)
         score = self.task.figure(scores, self.best_by) if self.dev else 0.0
         is_better = score > done.best_score
         if done.best_epoch and not is_better and done.best_score > 0:
@@ -225,44 +218,53 @@ class _Fit(Generic[S, E, P]):
         """The scores and the mean loss on the dev data; no loss if the model has none for data it isn't trained on."""
         if not self.dev:
             return {}, None
-        predictions = predict_all(self.model, self.task, self.dev, self.settings, self.flag.check)
+        predictions = predict_all(
+            self.model, self.task, self.dev, self.settings, poll=self.flag.check, progress=self.progress
+        )
         return self.task.score(self.dev, predictions), mean_loss(self.model, self.task, self.dev, self.settings)
 
     def _line(self, epoch: int, scores: Scores, loss: float | None, scoring_seconds: float) -> dict[str, Any]:
-        progress = self.progress
+        position = self.position
         return {
             "epoch": epoch,
-            "loss": round(progress.loss / len(self.batches), 6),
+            "loss": round(position.loss / len(self.batches), 6),
             "learning_rate": self.optimizer.param_groups[0]["lr"],
-            "seconds": round(progress.seconds, 3),
+            "seconds": round(position.seconds, 3),
             "scoring_seconds": round(scoring_seconds, 3),
-            "examples_per_second": round(self.settings.epoch_passes * len(self.train) / max(progress.seconds, 1e-9), 1),
+            "examples_per_second": round(self.settings.epoch_passes * len(self.train) / max(position.seconds, 1e-9), 1),
             "dev": scores,
             "dev_loss": None if loss is None else round(loss, 6),
             "mix_weights": self.model.tokens.mix_weights(),
         }
 
-    def _show(self) -> None:
-        done = self.progress
+    def _show(self, *, ended: bool = False) -> None:
+        """Reports the position. `ended`: no batch follows, though epochs may be left."""
+        done, num_batches = self.position, len(self.batches)
+        # Later epochs may have a batch more or less than the one under way.
+        left = 0 if ended else (self.settings.epochs - done.epoch) * num_batches - done.batch
+        self.progress.show(f"seed {self.seed}", done.step, done.step + left, "batches", self._note())
+
+    def _note(self) -> str:
+        done = self.position
         parts = [f"epoch {done.epoch + (done.batch > 0)}"]
         if done.batch:
             parts.append(f"loss {done.loss / done.batch:.4g}")
         if done.best_epoch and self.dev:
             parts.append(f"best dev {self.best_by} {done.best_score:.2f} (epoch {done.best_epoch})")
-        self.bar.set_postfix_str(", ".join(parts))
+        return ", ".join(parts)
 
     def _save(self) -> None:
-        self.folder.save(self.model, self.optimizer, self.average, self.progress)
+        self.folder.save(self.model, self.optimizer, self.average, self.position)
 
     def _stop(self) -> NoReturn:
         self._save()
         raise Interrupted(
-            f"stopped in epoch {self.progress.epoch + 1} of seed {self.seed} by signal {self.flag.signal}; everything "
+            f"stopped in epoch {self.position.epoch + 1} of seed {self.seed} by signal {self.flag.signal}; everything "
             f"is saved in {self.folder.path}. Go on with the same command and --resume."
         )
 
     def _failed(self, loss: float, norm: float) -> TrainingFailed:
-        done = self.progress
+        done = self.position
         return TrainingFailed(
             f"{self.folder.path}: epoch {done.epoch + 1}, batch {done.batch + 1}: the loss is {loss}, the gradient's "
             f"global norm {norm}: the training of seed {self.seed} diverged. Its best weights so far are those of "
@@ -276,10 +278,13 @@ def predict_all(
     task: Task[S, E, P],
     examples: Sequence[E],
     settings: FitSettings,
+    *,
     poll: Callable[[], None] | None = None,
+    progress: Progress = SILENT,
 ) -> list[P]:
     """A prediction for each example, in their order. `poll` is called before each batch."""
     model.eval()
+    predicted = Count(progress, "predicting", len(examples), "examples")
     predictions: dict[int, P] = {}
     for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings)):
         if poll is not None:
@@ -287,6 +292,7 @@ def predict_all(
         chosen = [examples[place] for place in batch]
         with enough_memory_for(task, chosen):
             predictions |= zip(batch.tolist(), model.predict(chosen), strict=True)
+        predicted.add(len(chosen))
     return [predictions[place] for place in range(len(examples))]
 
 

@@ -37,7 +37,7 @@ _FINGERPRINT_KEY = "sha256"
 
 
 @dataclass(frozen=True)
-class Progress:
+class Position:
     """How far training is."""
 
     epoch: int = 0
@@ -60,7 +60,7 @@ class Progress:
     fruitless_all: int = 0
     """The same over the whole training, not only in a row."""
 
-    def changed(self, **values: Any) -> "Progress":
+    def changed(self, **values: Any) -> "Position":
         """A copy with other values."""
         return replace(self, **values)
 
@@ -85,7 +85,7 @@ class FitFolder:
         return self.path / "best.safetensors"
 
     def save(
-        self, model: nn.Module, optimizer: torch.optim.Optimizer, average: WeightAverage, progress: Progress
+        self, model: nn.Module, optimizer: torch.optim.Optimizer, average: WeightAverage, position: Position
     ) -> None:
         """Write where training stands."""
         parts = {"weights": model.state_dict(), "optimizer": optimizer_tensors(optimizer)}
@@ -95,7 +95,7 @@ class FitFolder:
         with new_folder(self._checkpoint, size=size, force=True, replaceable=_PARTS) as unfinished:
             for name, tensors in parts.items():
                 _write(tensors, unfinished / f"{name}.safetensors")
-            (unfinished / "progress.json").write_text(json.dumps(asdict(progress)), encoding="utf-8")
+            (unfinished / "progress.json").write_text(json.dumps(asdict(position)), encoding="utf-8")
             write_sums(unfinished, sorted(path.name for path in unfinished.iterdir()))
 
     def save_best(self, model: nn.Module) -> None:
@@ -104,9 +104,9 @@ class FitFolder:
         with new_file(self._best, size=sum(tensor.nbytes for tensor in weights.values()), force=True) as unfinished:
             _write(weights, unfinished)
 
-    def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer, average: WeightAverage) -> Progress:
+    def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer, average: WeightAverage) -> Position:
         """Bring what is fresh to the checkpoint; without one, to the beginning. WeightFileError if it is damaged."""
-        progress = Progress()
+        position = Position()
         if self._checkpoint.is_dir():
             if changed := what_changed(self._checkpoint):
                 raise _damaged(self._checkpoint, changed)
@@ -115,11 +115,11 @@ class FitFolder:
             if average.tensors():
                 average.restore(_read(self._checkpoint / "average.safetensors"))
             try:
-                progress = Progress(**read_record(self._checkpoint / "progress.json"))
+                position = Position(**read_record(self._checkpoint / "progress.json"))
             except TypeError:
                 raise _damaged(self._checkpoint, "progress.json does not say how far the training is") from None
-        self._forget_metrics_after(progress.epoch)
-        return progress
+        self._forget_metrics_after(position.epoch)
+        return position
 
     def restore_best(self, model: nn.Module) -> None:
         """Give the model the best weights."""

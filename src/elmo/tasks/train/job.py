@@ -46,7 +46,6 @@ class RunOptions:
     """Whether models are saved at all."""
     resume: bool = False
     """Go on in a run folder, with the same settings and files; more seeds are allowed."""
-    quiet: bool = False
 
 
 @dataclass(frozen=True)

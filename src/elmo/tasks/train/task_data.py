@@ -1,10 +1,10 @@
 """TaskData: what the files of a task hold - training examples, dev and test examples, vocabulary."""
 
-import sys
 from dataclasses import dataclass, replace
 from typing import Generic
 
 from elmo.errors import ConfigError
+from elmo.process.progress.report import SILENT, Progress
 from elmo.tasks.task import E, P, S, Task, Vocabulary
 from elmo.tasks.train.example_batches import share_of
 from elmo.tasks.train.job import Files
@@ -30,12 +30,11 @@ class TaskData(Generic[E]):
         return {name: examples for name, examples in (("dev", self.dev), ("test", self.test)) if examples}
 
 
-def read_data(task: Task[S, E, P], settings: S, files: Files, *, quiet: bool = False) -> TaskData[E]:
+def read_data(task: Task[S, E, P], settings: S, files: Files, progress: Progress = SILENT) -> TaskData[E]:
     """What is trained on and scored. Raises TextError for errors in the files, ConfigError if nothing is left."""
     data = all_examples(task, settings, files)
-    if not files.dev and not quiet:
-        print(f"no --dev was given: {len(data.dev):,} of the training examples decide which epoch is the best",
-              file=sys.stderr)  # fmt: skip
+    if not files.dev:
+        progress.say(f"no --dev was given: {len(data.dev):,} of the training examples decide which epoch is the best")
     groups = [task.group(example, place) for place, example in enumerate(data.train)]
     train = [data.train[place] for place in share_of(groups, settings.fit.train_share)]
     train = _short_enough(task, task.training(train, settings), settings.fit.max_length)

@@ -24,6 +24,7 @@ from elmo.errors import Interrupted
 from elmo.ops.native.threads import num_threads
 from elmo.process.device import chosen_device
 from elmo.process.environment import environment
+from elmo.process.progress.report import SILENT, Progress, following
 from elmo.process.stop_flag import StopFlag, stop_flag
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.saved_model import SavedTaskModel, save
@@ -43,18 +44,21 @@ from elmo.tasks.train.task_data import TaskData, read_data
 from elmo.version import __version__
 
 
-def train(job: AnyJob, *, on_seed: Callable[[int], None] | None = None) -> dict[str, Any]:
+def train(
+    job: AnyJob, *, progress: Progress | bool = False, on_seed: Callable[[int], None] | None = None
+) -> dict[str, Any]:
     """Trains a model for each seed of a job in its run folder; what scores.json says.
 
-    `on_seed` is called with each seed when its turn comes, also if it was trained before. Raises TextError for what is
-    wrong in the data, ConfigError for settings that don't fit together, OutputError if the folder is taken,
-    Interrupted when stopped with everything saved.
+    `progress`: receives the tokens whose layers are computed, the batches of each training, and the examples that are
+    scored; True: bars on stderr. `on_seed` is called with each seed when its turn comes, also if it was trained before.
+    Raises TextError for what is wrong in the data, ConfigError for settings that don't fit together, OutputError if the
+    folder is taken, Interrupted when stopped with everything saved.
     """
     options = job.options
     require_seeds(options.seeds)
     job.task.check_settings(job.settings)
-    with stop_flag() as flag:
-        data = read_data(job.task, job.settings, job.files, quiet=options.quiet)
+    with stop_flag() as flag, following(progress) as reported:
+        data = read_data(job.task, job.settings, job.files, reported)
         job.require_free()
         tokens = job.settings.tokens
         sources = TokenSources(
@@ -63,8 +67,8 @@ def train(job: AnyJob, *, on_seed: Callable[[int], None] | None = None) -> dict[
         job.run.mkdir(parents=True, exist_ok=True)
         with locked(job.run, "'elmo task train' or 'elmo reproduce'"):
             _note(job, sources.frozen)
-            _remember(sources.frozen, job.task.sentences_of(*data.parts()), flag, quiet=options.quiet)
-            training = _Training(job, data, sources, flag, on_seed)
+            _remember(sources.frozen, job.task.sentences_of(*data.parts()), flag, reported)
+            training = _Training(job, data, sources, flag, reported, on_seed)
             metric = job.settings.fit.best_by or job.task.metric
             summary = {"task": job.task.name, **over_seeds(options.seeds, training.one_seed, job.task.metric, metric)}
             write_json(job.run / "scores.json", summary)
@@ -81,6 +85,7 @@ class _Training(Generic[S, E, P]):
     data: TaskData[E]
     sources: TokenSources
     flag: StopFlag
+    progress: Progress
     on_seed: Callable[[int], None] | None
 
     def one_seed(self, seed: int) -> Outcome:
@@ -102,12 +107,12 @@ class _Training(Generic[S, E, P]):
             job.settings.fit,
             folder,
             seed=seed,
-            quiet=job.options.quiet,
+            progress=self.progress,
             flag=self.flag,
         )
         outcome: Outcome = {"epochs": fitted.epochs, "best_epoch": fitted.best_epoch}
         for name, examples in self.data.scored().items():
-            outcome[name] = _scored(job, model, examples, folder / name)
+            outcome[name] = _scored(job, model, examples, folder / name, self.progress)
         outcome["mix_weights"] = model.tokens.mix_weights()
         if job.options.keep_models:
             self._save(model, seed, outcome, folder / "model")
@@ -128,13 +133,13 @@ def new_model(job: Job[S, E, P], vocabulary: Vocabulary, sources: TokenSources) 
     return job.task.build(job.settings, vocabulary, TokenRepresentation(job.settings.tokens, sources))
 
 
-def remember_layers(job: AnyJob) -> None:
+def remember_layers(job: AnyJob, progress: Progress = SILENT) -> None:
     """Computes and stores what `train` would compute of the encoder's layers before it trains. Raises as `train`."""
     with stop_flag() as flag:
         frozen = _frozen(job.settings.tokens, job.settings.fit.device, job.options, job.run)
         if frozen is not None:
-            data = read_data(job.task, job.settings, job.files, quiet=job.options.quiet)
-            _remember(frozen, job.task.sentences_of(*data.parts()), flag, quiet=job.options.quiet)
+            data = read_data(job.task, job.settings, job.files, progress)
+            _remember(frozen, job.task.sentences_of(*data.parts()), flag, progress)
 
 
 def outcome_file(run: Path, seed: int) -> Path:
@@ -142,9 +147,11 @@ def outcome_file(run: Path, seed: int) -> Path:
     return run / f"seed-{seed}" / "scores.json"
 
 
-def _scored(job: Job[S, E, P], model: TaskModel[E, P], examples: Sequence[E], path: Path) -> dict[str, Any]:
+def _scored(
+    job: Job[S, E, P], model: TaskModel[E, P], examples: Sequence[E], path: Path, progress: Progress
+) -> dict[str, Any]:
     """Scores; predictions and counts are written to `path` with their endings."""
-    predictions = predict_all(model, job.task, examples, job.settings.fit)
+    predictions = predict_all(model, job.task, examples, job.settings.fit, progress=progress)
     lines = job.task.write(zip(examples, predictions, strict=True))
     text = "".join(line + "\n" for line in lines)
     with new_file(path.with_suffix(".predictions"), size=len(text), force=True) as unfinished:
@@ -193,9 +200,7 @@ def _static(
     return found, sorted({word for sentence in task.sentences_of(data.train) for word in sentence})
 
 
-def _remember(
-    frozen: FrozenLayers | None, sentences: Iterable[list[str]], flag: StopFlag, *, quiet: bool = False
-) -> None:
+def _remember(frozen: FrozenLayers | None, sentences: Iterable[list[str]], flag: StopFlag, progress: Progress) -> None:
     """The layers of all sentences go to the store, if there is one: a biLM that is trained has none."""
 
     def look() -> None:
@@ -206,4 +211,4 @@ def _remember(
             )
 
     if frozen is not None:
-        frozen.remember(sentences, quiet=quiet, poll=look)
+        frozen.remember(sentences, progress=progress, poll=look)
