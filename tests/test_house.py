@@ -1,6 +1,7 @@
 """The floors of the house: imports only go down, rooms on one floor don't know each other, nobody imports the cli."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -134,6 +135,20 @@ def _is_overload(function: ast.FunctionDef) -> bool:
 
 def test_imports_only_go_down():
     assert wrong_imports(ROOT) == []
+
+
+def test_only_the_command_line_and_the_drawing_of_progress_know_of_standard_error():
+    """All else reports to a `Progress`."""
+    knowing = {
+        path.as_posix()
+        for path in sources(ROOT)
+        if re.search(r"\btqdm\b(?!\"|\.)|sys\.stderr|file=stderr", (ROOT / path).read_text(encoding="utf-8"))
+    }
+    others = {path for path in knowing if not path.startswith(("cli/", "process/progress/"))}
+    assert others == {"process/answering_process.py"}  # which gives it to a child process
+    assert not {path for path in knowing if path.startswith("cli/") and "tqdm" in (ROOT / path).read_text("utf-8")} - {
+        "cli/doctor.py"
+    }
 
 
 def test_every_file_stands_in_a_known_room():

@@ -1,11 +1,9 @@
 """`elmo embed`: text -> vectors, to a file or the screen."""
 
 import json
-import signal
 import sys
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -18,6 +16,7 @@ from elmo.cli.early_checks import As
 from elmo.cli.text_input import ReadingFlags, say, text_input, vocabulary_of
 from elmo.errors import ConfigError, TextError, paths_count_from
 from elmo.process.device import Device
+from elmo.process.stop_flag import stop_flag
 from elmo.text.first_look.sample import first_look, look_at
 from elmo.text.reading.placed import PlacedSentence, placed_in
 from elmo.text.reading.settings import Reading, text_files
@@ -26,7 +25,6 @@ from elmo.text.text_file import STDIN, is_file, is_stream
 
 if TYPE_CHECKING:
     import numpy as np
-    from tqdm import tqdm
 
     from elmo.embed.embedder import Embedder
     from elmo.embed.layer_names import Layers
@@ -158,7 +156,7 @@ def _file_to_file(arguments: Arguments, output: Path) -> int:
 
     embedder = _embedder(arguments)
     reading = arguments.reading
-    with _Bar(arguments.quiet) as bar, _stop_signals(arguments.quiet) as stop_asked:
+    with stop_flag() as flag:
         report = embed_corpus(
             embedder,
             names,
@@ -177,8 +175,8 @@ def _file_to_file(arguments: Arguments, output: Path) -> int:
             shard=arguments.shard,
             resume=arguments.resume,
             force=arguments.force,
-            progress=bar.show,
-            stop_asked=stop_asked,
+            progress=not arguments.quiet,
+            stop_asked=lambda: flag.signal is not None,
             warn=lambda message: message in said or print(f"warning: {message}", file=sys.stderr),
         )
     if "begun_anew" in report:
@@ -320,7 +318,6 @@ _FILE_ENDINGS = (
     *(".txt", ".text", ".md", ".jsonl", ".ndjson", ".conll", ".conllu", ".csv", ".tsv"),
     *(".gz", ".xz", ".bz2", ".zst"),
 )
-_UNITS = {"reading": "B", "checking": "row", "embedding": "tok"}
 _VALUES_SHOWN = 4
 _WIDEST_TOKEN = 24
 
@@ -343,58 +340,3 @@ def _table(tokens: list[str], spans: list[list[int]], array: "np.ndarray") -> st
     shape = f"{axes}: {' x '.join(map(str, array.shape))}, {array.dtype}"
     named = "layer 0 ..." if array.ndim == 3 else "length"
     return "\n".join([*lines, "", shape, f"{named}: L2 norm of the vector; from-to: characters of the text"])
-
-
-class _Bar:
-    """Progress with ETA on stderr: bytes while the text is counted, lines while what is resumed is checked, tokens."""
-
-    def __init__(self, quiet: bool) -> None:
-        self.quiet = quiet
-        self.what = ""
-        self.bar: tqdm | None = None
-
-    def show(self, what: str, done: int, total: int) -> None:
-        """As `embed_corpus` calls it."""
-        if what != self.what or self.bar is None:
-            self.close()
-            from tqdm import tqdm  # here, because a text that is shown has no bar
-
-            unit = _UNITS[what]
-            # A resumed run begins somewhere in the middle, which must not count as speed.
-            self.bar = tqdm(
-                desc=what, total=total, initial=done, unit=unit, unit_scale=True, disable=self.quiet, file=sys.stderr
-            )
-            self.what = what
-        self.bar.update(done - self.bar.n)
-
-    def close(self) -> None:
-        if self.bar is not None:
-            self.bar.close()
-            self.bar = None
-
-    def __enter__(self) -> "_Bar":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-
-@contextmanager
-def _stop_signals(quiet: bool) -> Iterator[Any]:
-    """Gives a function that says whether Ctrl-C or SIGTERM came; a second one ends the run at once."""
-    asked = False
-
-    def ask(number: int, frame: object) -> None:
-        nonlocal asked
-        if asked:
-            raise KeyboardInterrupt
-        asked = True
-        if not quiet:
-            print("\nstopping after this window; once more to stop at once", file=sys.stderr)
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -22,7 +22,6 @@ from elmo.embed.network.network import Network
 from elmo.embed.results.embedded_text import EmbeddedText, embed_text
 from elmo.embed.results.output import OutputType, as_output, checked_output
 from elmo.embed.results.pooling import Pool, checked_pool, normalized, pooled
-from elmo.embed.results.progress import Progress, shown
 from elmo.embed.row_states import RowStates, checked_state
 from elmo.embed.tokens.cache import DEFAULT_BYTES
 from elmo.embed.tokens.table import TokenTable
@@ -32,6 +31,7 @@ from elmo.errors import ConfigError
 from elmo.ops.native.kinds import ComputeType
 from elmo.process.device import device_name, require_torch
 from elmo.process.keywords import known_keywords
+from elmo.process.progress.report import Count, Progress, following
 from elmo.process.thread_lock import ThreadLock
 from elmo.text.batches import Batch, bucket, number_tokens, pad
 from elmo.text.reading.settings import SentenceEnds
@@ -266,7 +266,7 @@ class Embedder:
         *,
         pool: None = None,
         normalize: bool = False,
-        progress: Progress = False,
+        progress: Progress | bool = False,
         output: Literal["numpy"] = "numpy",
     ) -> list[np.ndarray]: ...
     @overload
@@ -277,7 +277,7 @@ class Embedder:
         *,
         pool: Pool,
         normalize: bool = False,
-        progress: Progress = False,
+        progress: Progress | bool = False,
         output: Literal["numpy"] = "numpy",
     ) -> np.ndarray: ...
     @overload
@@ -288,7 +288,7 @@ class Embedder:
         *,
         pool: None = None,
         normalize: bool = False,
-        progress: Progress = False,
+        progress: Progress | bool = False,
         output: Literal["torch"],
     ) -> "list[Tensor]": ...
     @overload
@@ -299,7 +299,7 @@ class Embedder:
         *,
         pool: Pool,
         normalize: bool = False,
-        progress: Progress = False,
+        progress: Progress | bool = False,
         output: Literal["torch"],
     ) -> "Tensor": ...
     @overload
@@ -310,7 +310,7 @@ class Embedder:
         *,
         pool: Pool | None = None,
         normalize: bool = False,
-        progress: Progress = False,
+        progress: Progress | bool = False,
         output: Literal["pandas"],
     ) -> "pandas.DataFrame": ...
     @known_keywords
@@ -321,7 +321,7 @@ class Embedder:
         *,
         pool: Pool | None = None,
         normalize: bool = False,
-        progress: Progress = False,
+        progress: Progress | bool = False,
         output: OutputType = "numpy",
     ) -> Any:
         """The vectors of every token, or with `pool` of every sentence, in float32.
@@ -334,7 +334,7 @@ class Embedder:
         `pool`: "mean", "max", "first", "last" or "first_last" (see `elmo.embed.results.pooling`): one vector for each
         sentence; a sentence without tokens has zeros.
         `normalize`: divide each vector by its L2 norm, after pooling.
-        `progress`: True shows a bar on standard error; a function is called with the tokens done and all tokens.
+        `progress`: receives the tokens that are done (see `elmo.Progress`); True: a bar on stderr.
         `output`: "numpy"; "torch": tensors on the CPU; "pandas": a table (see below).
         Returns, without `pool`, a list with one array for each sentence, of exactly its length; with `pool`, one array
         (sentences, dim), or (sentences, layers, dim) of all layers. A table has a row for each token, with the columns
@@ -346,8 +346,9 @@ class Embedder:
         choice = LayerChoice.of(layers, self.num_layers)
         pool, output = checked_pool(pool), checked_output(output)
         checked = checked_sentences(sentences)
-        with shown(progress, sum(map(len, checked))) as tell:
-            arrays = self._embed(checked, choice, pool, tell)
+        with following(progress) as reported:
+            embedded = Count(reported, "embedding", sum(map(len, checked)), "tokens")
+            arrays = self._embed(checked, choice, pool, embedded.add)
         arrays = [normalized(array) for array in arrays] if normalize else arrays
         empty = np.zeros((0, *([self.num_layers] if choice.keeps_all else []), self.layer_dim), np.float32)
         tokens = [self.with_boundaries(sentence) for sentence in checked] if output == "pandas" else checked

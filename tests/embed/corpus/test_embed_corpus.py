@@ -19,6 +19,7 @@ from elmo.embed.embedder import Embedder
 from elmo.embed.storage.layout import VectorLayout, files_of, format_of
 from elmo.embed.storage.writers import WRITERS, NpyWriter, read_vectors
 from elmo.errors import ConfigError, Interrupted, OutputError, TextError
+from elmo.process.progress.report import Progress
 
 SUFFIXES = (".hdf5", ".npy", ".parquet")
 
@@ -42,7 +43,7 @@ def names(folder) -> list[str]:
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("state", ["zero", "carry"])
 def test_an_interrupted_run_resumed_is_the_uninterrupted_one_to_the_byte(
-    tiny_checkpoint, text, tmp_path, suffix, state
+    tiny_checkpoint, text, tmp_path, suffix, state, recorded_progress
 ):
     whole, parts = tmp_path / f"whole{suffix}", tmp_path / f"parts{suffix}"
     embed_corpus(Embedder(tiny_checkpoint, state=state), text, whole, window=4)
@@ -57,8 +58,13 @@ def test_an_interrupted_run_resumed_is_the_uninterrupted_one_to_the_byte(
                 stop_asked=stop_after(windows),
             )
         assert not parts.exists()
-    report = embed_corpus(Embedder(tiny_checkpoint, state=state), text, parts, window=4, resume=True)
+    report = embed_corpus(
+        Embedder(tiny_checkpoint, state=state), text, parts, window=4, resume=True, progress=recorded_progress
+    )
     assert report["resumed_at_line"] == 20
+    recorded_progress.require_stages(reading="bytes", checking="rows", embedding="tokens")
+    assert recorded_progress.stages["checking"][-1] == (20, 20)
+    assert recorded_progress.stages["embedding"][0][0] > 0
     for one, other in zip(files_of(parts, format_of(parts)), files_of(whole, format_of(whole)), strict=True):
         assert one.read_bytes() == other.read_bytes(), one.name
     assert not (tmp_path / f"parts{suffix}.partial").exists()
@@ -225,16 +231,15 @@ def test_bad_lines_stop_the_run_before_it_begins_or_keep_their_place(embedder, t
     assert latin["bad_lines"] == []
 
 
-def test_the_report_says_what_was_done(embedder, text, lines, tmp_path):
-    told = []
+def test_the_report_says_what_was_done(embedder, text, lines, tmp_path, recorded_progress):
     output = tmp_path / "new" / "vectors.h5"
-    report = embed_corpus(embedder, text, output, window=9, progress=lambda *news: told.append(news))
+    report = embed_corpus(embedder, text, output, window=9, progress=recorded_progress)
     tokens = sum(len(line.split()) for line in lines)
     assert (report["lines"], report["tokens"], report["blank_lines"]) == (len(lines), tokens, 2)
     assert report["bytes"] == output.stat().st_size
-    assert told[0][0] == "reading"
-    assert [news for news in told if news[0] == "embedding"][0] == ("embedding", 0, tokens)
-    assert told[-1] == ("embedding", tokens, tokens)
+    recorded_progress.require_stages(reading="bytes", embedding="tokens")
+    assert recorded_progress.stages["embedding"][0] == (0, tokens)
+    assert recorded_progress.stages["embedding"][-1] == (tokens, tokens)
 
 
 def test_packed_text_other_tokenizers_and_formats_by_name(embedder, text, tmp_path):
@@ -249,12 +254,15 @@ def test_packed_text_other_tokenizers_and_formats_by_name(embedder, text, tmp_pa
         embed_corpus(embedder, text, tmp_path / "other.bin", to="xml")
 
 
-def test_standard_input_is_kept_until_the_end(embedder, text, tmp_path, monkeypatch):
+def test_standard_input_is_kept_until_the_end(embedder, text, tmp_path, monkeypatch, recorded_progress):
     embed_corpus(embedder, text, tmp_path / "whole.npy", window=4)
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text.read_bytes())))
     with pytest.raises(Interrupted):
         embed_corpus(embedder, "-", tmp_path / "vectors.npy", window=4, stop_asked=stop_after(2))
     embed_corpus(embedder, "-", tmp_path / "vectors.npy", window=4, resume=True)
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text.read_bytes())))
+    embed_corpus(embedder, "-", tmp_path / "at-once.npy", progress=recorded_progress)
+    recorded_progress.require_stages(receiving="bytes", reading="bytes", embedding="tokens")
     assert (tmp_path / "vectors.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"\xff\n")))
     with pytest.raises(TextError, match="^stdin:1: not valid UTF-8"):
@@ -272,12 +280,13 @@ def test_a_text_that_changes_under_the_run_is_noticed(embedder, text, tmp_path):
     for name, after in changes.items():
         text.write_text(before)
 
-        def change(what, done, total, after=after):
-            if what == "embedding":
-                text.write_text(after)
+        class Changing(Progress):
+            def show(self, what, done, total, unit, note="", after=after):
+                if what == "embedding":
+                    text.write_text(after)
 
         with pytest.raises(TextError, match=r"corpus.txt:\d+: the text changed"):
-            embed_corpus(embedder, text, tmp_path / f"{name}.npy", window=4, progress=change)
+            embed_corpus(embedder, text, tmp_path / f"{name}.npy", window=4, progress=Changing())
 
 
 def test_impossible_arguments_are_refused_before_anything_is_made(embedder, text, tmp_path):

@@ -101,18 +101,20 @@ def test_a_table_has_a_row_for_each_token_or_sentence(tiny_checkpoint):
     assert list(kept.token) == ["<S>", "a", "</S>"]
 
 
-def test_progress_counts_every_token(tiny_checkpoint, capsys):
-    for state in ("zero", "carry"):
-        seen: list[tuple[int, int]] = []
-        Embedder(tiny_checkpoint, state=state, max_tokens=6).embed(
-            SENTENCES, progress=lambda done, total, seen=seen: seen.append((done, total))
-        )
-        assert seen[-1] == (8, 8)
-        assert [done for done, _ in seen] == sorted(done for done, _ in seen)
-    Embedder(tiny_checkpoint).embed(SENTENCES, progress=True)
-    assert "embedding" in capsys.readouterr().err
-    Embedder(tiny_checkpoint).embed(SENTENCES)
-    assert capsys.readouterr().err == ""
+@pytest.mark.parametrize("state", ["zero", "carry"])
+def test_progress_counts_every_token(tiny_checkpoint, state, recorded_progress):
+    Embedder(tiny_checkpoint, state=state, max_tokens=6).embed(SENTENCES, progress=recorded_progress)
+    recorded_progress.require_stages(embedding="tokens")
+    assert recorded_progress.stages["embedding"][-1] == (8, 8)
+
+
+def test_true_shows_a_bar_and_the_default_nothing(tiny_checkpoint, terminal, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stderr", terminal)
+        Embedder(tiny_checkpoint).embed(SENTENCES)
+        assert terminal.getvalue() == ""
+        Embedder(tiny_checkpoint).embed(SENTENCES, progress=True)
+    assert terminal.screen[0].startswith("embedding: 100%")
 
 
 def test_what_is_none_of_the_choices_is_refused(embedder):

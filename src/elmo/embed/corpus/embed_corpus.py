@@ -19,7 +19,7 @@ from typing import Any, get_args
 from elmo.embed.corpus.join import ALL_ROWS, SHARD, WHOLE_RUN
 from elmo.embed.corpus.partial_folder import DamagedFolder, PartialFolder
 from elmo.embed.corpus.places import check_places, require_free
-from elmo.embed.corpus.plan import CorpusPlan, OnProgress, StopAsked, plan_corpus
+from elmo.embed.corpus.plan import CorpusPlan, StopAsked, plan_corpus
 from elmo.embed.corpus.run import WORK_FILES, WORK_FOLDERS, Run
 from elmo.embed.corpus.shards import Shard, rows_of_shard
 from elmo.embed.corpus.text_source import TextSource
@@ -30,6 +30,7 @@ from elmo.embed.storage.text_columns import TextColumns, names_of_files
 from elmo.embed.storage.writers import WRITERS
 from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.process.keywords import known_keywords
+from elmo.process.progress.report import Progress, following
 from elmo.text.first_look.sample import first_look
 from elmo.text.reading.settings import AUTO, Reading, SentenceEnds, text_files
 from elmo.text.sentence_checks import checked_count
@@ -61,7 +62,7 @@ def embed_corpus(
     shard: str | None = None,
     resume: bool = False,
     force: bool = False,
-    progress: OnProgress | None = None,
+    progress: Progress | bool = False,
     stop_asked: StopAsked | None = None,
     warn: Warn | None = None,
 ) -> dict[str, Any]:
@@ -84,10 +85,10 @@ def embed_corpus(
     `resume`: go on where a killed run ended, if there was one, after every checksum of what it left was compared; if
     it was killed at its very end, there is nothing left to do. `force`: replace a finished file; begin anew. Both: go
     on, or begin anew if what is there can't be trusted (then the report's `begun_anew` says why).
-    `progress(what, done, total)` is called for "reading" in bytes, "checking" (what is resumed) in rows, and
-    "embedding" in tokens; `stop_asked()` is asked before each window whether to stop there; `warn(message)` is called,
-    before anything is embedded, if a text looks untokenized or is not in the model's language (default: a Python
-    warning, `TextWarning`).
+    `progress`: receives the bytes that are read, the rows that are checked of what is resumed, and the tokens that are
+    embedded (see `elmo.Progress`); True: bars on stderr. `stop_asked()` is asked before each window whether to stop
+    there; `warn(message)` is called, before anything is embedded, if a text looks untokenized or is not in the model's
+    language (default: a Python warning, `TextWarning`).
     The report has lines (rows), tokens, blank_lines, bad_lines (messages), bytes, seconds, tokens_per_second;
     `left_behind`: files in OUTPUT.partial that no run of elmo made and that therefore stay there with the folder.
     Raises TextError, ConfigError (also if text and output are one file), OutputError (it exists, another process is at
@@ -112,14 +113,14 @@ def embed_corpus(
     paths = (partial.input,) if is_once else tuple(map(Path, texts))
     source = TextSource(paths, reading, None if isinstance(tokenizer, str) else tokenizer, texts[0] if is_once else "")
     with_sentences = file_format == "hdf5" and not forget_sentences
-    with partial.held():
+    with partial.held(), following(progress) as reported:
         _make_room(partial, file_format, needs_input=is_once, resume=resume, force=force)
         if is_once and not partial.is_begun:
-            partial.spool(texts[0])
+            partial.spool(texts[0], reported)
         source = _looked_at(source, embedder.vocabulary, warn or _python_warning)
         # The index of a shard's sentences is made when its rows are known.
         plan = plan_corpus(
-            source, with_sentences=with_sentences and which is None, progress=progress, stop_asked=stop_asked
+            source, with_sentences=with_sentences and which is None, progress=reported, stop_asked=stop_asked
         )
         num_rows = len(plan.lengths)
         if which is not None:
@@ -146,7 +147,7 @@ def embed_corpus(
             settings |= {SHARD: str(which)}
             metadata["run"] = _hash_of(settings)
         writer = WRITERS[file_format](partial.path, layout, metadata, columns)
-        run = Run(embedder, source, plan, partial, writer, layers, window, force, progress, stop_asked)
+        run = Run(embedder, source, plan, partial, writer, layers, window, force, reported, stop_asked)
         return run.report(run.make(settings, resume=resume))
 
 

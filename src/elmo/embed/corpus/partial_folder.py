@@ -30,6 +30,7 @@ from elmo.disk.atomic import sync
 from elmo.disk.bounded import open_regular, read_bytes
 from elmo.disk.folder_lock import locked
 from elmo.errors import ConfigError, OutputError
+from elmo.process.progress.report import SILENT, Count, Progress
 from elmo.text.limits import limited_lines
 from elmo.text.text_file import opened, text_name
 
@@ -43,6 +44,7 @@ _UNFINISHED = ".unfinished"
 
 FORMAT_VERSION = 3
 _SMALL_FILE = 1 << 20  # bytes
+_BYTES_BETWEEN_REPORTS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Progress:
+class Position:
     """How far a file is finished."""
 
     lines: int = 0
@@ -168,12 +170,21 @@ class PartialFolder:
                 entry.unlink()
         return foreign
 
-    def spool(self, text: Path | str) -> None:
-        """Keeps a text that can be read only once. Raises TextError for what is no text, OSError naming the copy."""
+    def spool(self, text: Path | str, progress: Progress = SILENT) -> None:
+        """Keeps a text that can be read only once. Raises TextError for what is no text, OSError naming the copy.
+
+        `progress`: receives its bytes.
+        """
+        received = Count(progress, "receiving", None, "bytes")
         unfinished = self.input.with_name(_INPUT_FILE + _UNFINISHED)
         with opened(text) as (_, content), unfinished.open("xb") as file:
             try:
-                file.writelines(limited_lines(content, text_name(text)))
+                for line in limited_lines(content, text_name(text)):
+                    file.write(line)
+                    if file.tell() - received.done >= _BYTES_BETWEEN_REPORTS:
+                        received.add(file.tell() - received.done)
+                received.add(file.tell() - received.done)
+                received.finish()
                 file.flush()
                 os.fsync(file.fileno())
             except OSError as error:
@@ -205,13 +216,13 @@ class PartialFolder:
                     "and without --resume."
                 )
 
-    def finished(self, lengths: np.ndarray) -> tuple[Progress, list[Window]]:
+    def finished(self, lengths: np.ndarray) -> tuple[Position, list[Window]]:
         """How far the file is finished, and its windows. `lengths`: (lines,) tokens of each line.
 
         OutputError if the folder's records contradict each other or the text.
         """
         if not os.path.lexists(self.path / _PROGRESS_FILE):
-            progress, log = Progress(), b""
+            progress, log = Position(), b""
         else:
             progress = self._checked_progress(self._read(_PROGRESS_FILE))
             log = self._log(progress)
@@ -230,7 +241,7 @@ class PartialFolder:
         self._log_hash = hashlib.sha256(log)
         return progress, windows
 
-    def advance(self, before: Progress, window: Window, state: Mapping[str, np.ndarray] | None = None) -> Progress:
+    def advance(self, before: Position, window: Window, state: Mapping[str, np.ndarray] | None = None) -> Position:
         """Notes that the file is synced up to the end of `window`, with the `state` that the next one continues."""
         if state is not None:
             content = BytesIO()
@@ -241,7 +252,7 @@ class PartialFolder:
         line = (json.dumps(asdict(window)) + "\n").encode("ascii")
         self._append_to_log(before.log_bytes, line)
         self._log_hash.update(line)
-        after = Progress(
+        after = Position(
             window.lines, window.tokens, before.windows + 1, before.log_bytes + len(line), self._log_hash.hexdigest()
         )
         self._write(_PROGRESS_FILE, asdict(after))
@@ -285,10 +296,10 @@ class PartialFolder:
             if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
                 raise self.damaged(f"{name} is a link or no regular file")
 
-    def _checked_progress(self, values: dict[str, Any]) -> Progress:
-        if sorted(values) != sorted(asdict(Progress())) or not _are_counts(values, "log_sha256"):
+    def _checked_progress(self, values: dict[str, Any]) -> Position:
+        if sorted(values) != sorted(asdict(Position())) or not _are_counts(values, "log_sha256"):
             raise self.damaged(f"{_PROGRESS_FILE} does not say how far it is finished")
-        return Progress(**values)
+        return Position(**values)
 
     def _checked_window(self, line: bytes) -> Window:
         values = self._parsed(_WINDOWS_FILE, line)
@@ -296,7 +307,7 @@ class PartialFolder:
             raise self.damaged(f"{_WINDOWS_FILE} has a line that describes no window")
         return Window(**values)
 
-    def _log(self, progress: Progress) -> bytes:
+    def _log(self, progress: Position) -> bytes:
         try:
             with open_regular(self.path / _WINDOWS_FILE, own=True) as file:
                 log = file.read(progress.log_bytes) if progress.log_bytes <= os.fstat(file.fileno()).st_size else b""

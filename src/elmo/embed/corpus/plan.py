@@ -5,18 +5,16 @@ whether a resumed run still has the same text, and lets the file's structure be 
 """
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
 from elmo.embed.corpus.text_source import TextSource
 from elmo.errors import Interrupted, TextError
+from elmo.process.progress.report import SILENT, Count, Progress
 from elmo.weights.fingerprint import file_hash
 
-OnProgress = Callable[[str, int, int], None]
-"""Called with what is being done ("reading" bytes, "checking" lines, "embedding" tokens), how much, and of how much."""
 StopAsked = Callable[[], bool]
 
 _LINES_BETWEEN_CHECKS = 4096
@@ -58,7 +56,7 @@ def plan_corpus(
     source: TextSource,
     *,
     with_sentences: bool,
-    progress: OnProgress | None = None,
+    progress: Progress = SILENT,
     stop_asked: StopAsked | None = None,
 ) -> CorpusPlan:
     """Reads the whole text once. `with_sentences`: whether the sentence index is made, which holds all distinct lines.
@@ -69,13 +67,15 @@ def plan_corpus(
     bad_lines: list[str] = []
     bad_rows: list[int] = []
     index: dict[str, str] | None = {} if with_sentences else None
+    num_bytes = sum(path.stat().st_size for path in source.paths)
+    read = Count(progress, "reading", num_bytes, "bytes")
 
     def note(_: int, message: str) -> None:
         bad_lines.append(source.told(message))
         bad_rows.append(len(lengths))
 
     try:
-        for row, place in enumerate(source.rows(note, _reading(source.paths, progress))):
+        for row, place in enumerate(source.rows(note, read.add)):
             lengths.append(len(place.tokens))
             if index is not None and place.tokens:
                 index[place.text.strip()] = str(row)
@@ -89,18 +89,5 @@ def plan_corpus(
         bad_rows,
         index,
         file_hash(source.paths),
-        sum(path.stat().st_size for path in source.paths),
+        num_bytes,
     )
-
-
-def _reading(paths: Sequence[Path], progress: OnProgress | None) -> Callable[[int], None] | None:
-    if progress is None:
-        return None
-    done, total = 0, sum(path.stat().st_size for path in paths)
-
-    def read(more: int) -> None:
-        nonlocal done
-        done += more
-        progress("reading", done, total)
-
-    return read

@@ -11,9 +11,9 @@ import numpy as np
 
 from elmo.embed.corpus.background_writer import BackgroundWriter
 from elmo.embed.corpus.disk_space import disk_full, require_space
-from elmo.embed.corpus.partial_folder import DamagedFolder, PartialFolder, Progress, Window
+from elmo.embed.corpus.partial_folder import DamagedFolder, PartialFolder, Position, Window
 from elmo.embed.corpus.places import require_free
-from elmo.embed.corpus.plan import CorpusPlan, OnProgress, StopAsked
+from elmo.embed.corpus.plan import CorpusPlan, StopAsked
 from elmo.embed.corpus.text_source import TextSource
 from elmo.embed.embedder import Embedder
 from elmo.embed.layer_choice import Layers
@@ -22,6 +22,7 @@ from elmo.embed.storage.readers import read_vectors
 from elmo.embed.storage.writers import WRITERS, VectorWriter
 from elmo.embed.windows import windows
 from elmo.errors import ElmoError, Interrupted
+from elmo.process.progress.report import Count, Progress
 from elmo.text.reading.placed import PlacedSentence
 
 WORK_FILES = tuple(sorted({name for writer in WRITERS.values() for name in writer.work_files}))
@@ -42,7 +43,7 @@ class Run:
     layers: Layers
     window: int | None
     force: bool
-    progress: OnProgress | None
+    progress: Progress
     stop_asked: StopAsked | None
     begun_anew: str | None = None
     left_behind: list[str] = field(default_factory=list)
@@ -50,11 +51,11 @@ class Run:
     tokens_kept: int = 0
     started: float = field(default_factory=time.perf_counter)
 
-    def make(self, settings: Mapping[str, Any], *, resume: bool) -> Progress:
+    def make(self, settings: Mapping[str, Any], *, resume: bool) -> Position:
         """Has the file in its place; gives how far an earlier run had come."""
         if resume and self._is_made():
             self.left_behind = self.partial.clear()
-            return Progress(len(self.plan.lengths), self.plan.num_tokens)
+            return Position(len(self.plan.lengths), self.plan.num_tokens)
         # The folder is emptied only after the writer has closed its files.
         with closing(self.writer):
             before = self._begun(settings)
@@ -65,7 +66,7 @@ class Run:
         self.left_behind = self.partial.clear()
         return before
 
-    def _begun(self, settings: Mapping[str, Any]) -> Progress:
+    def _begun(self, settings: Mapping[str, Any]) -> Position:
         """Begins the run, or finds how far an earlier one has come."""
         if self.embedder.state == "carry":
             self.embedder.reset()
@@ -80,9 +81,9 @@ class Run:
                 raise
             self.begun_anew = str(error)
             self._begin_anew(settings)
-            return Progress()
+            return Position()
 
-    def report(self, before: Progress) -> dict[str, Any]:
+    def report(self, before: Position) -> dict[str, Any]:
         """What was done."""
         plan, seconds = self.plan, time.perf_counter() - self.started
         report = {
@@ -136,7 +137,7 @@ class Run:
         bytes_done = overhead + done * layout.bytes_per_token if done else 0
         require_space(self.partial.path, layout, copies=writer.copies, overhead=overhead, done=bytes_done)
 
-    def _trusted(self, settings: Mapping[str, Any]) -> Progress:
+    def _trusted(self, settings: Mapping[str, Any]) -> Position:
         """How far the file is finished, when everything that is there was compared with its checksum."""
         partial = self.partial
         manifest = partial.manifest()
@@ -155,15 +156,17 @@ class Run:
         return before
 
     def _check_windows(self, windows: Sequence[Window]) -> None:
+        if not windows:
+            return
         first = 0
+        checked = Count(self.progress, "checking", windows[-1].lines, "rows")
         for window in windows:
             if self.writer.window_checksum(first, window.lines) != window.sha256:
                 raise self.partial.damaged(f"the vectors of lines {first + 1} to {window.lines} were changed")
+            checked.add(window.lines - first)
             first = window.lines
-            if self.progress is not None:
-                self.progress("checking", first, windows[-1].lines)
 
-    def _embed_windows(self, done: Progress) -> None:
+    def _embed_windows(self, done: Position) -> None:
         embedder, carries = self.embedder, self.embedder.state == "carry"
         if done.lines == len(self.plan.lengths):
             return
@@ -187,8 +190,7 @@ class Run:
             self._tell(tokens)
 
     def _tell(self, tokens: int) -> None:
-        if self.progress is not None:
-            self.progress("embedding", tokens, self.plan.num_tokens)
+        self.progress.show("embedding", tokens, self.plan.num_tokens, "tokens")
 
     def _interrupted(self, lines: int) -> str:
         return (
@@ -214,7 +216,7 @@ class Run:
 class _Keeper:
     """Brings windows to the disk in a thread of its own, one after the other, and notes each when it is there."""
 
-    def __init__(self, partial: PartialFolder, writer: VectorWriter, done: Progress) -> None:
+    def __init__(self, partial: PartialFolder, writer: VectorWriter, done: Position) -> None:
         self._partial = partial
         self._writer = writer
         self._done = done
