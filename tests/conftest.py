@@ -32,7 +32,9 @@ install_import_hook(["elmo.engine", "elmo.model", "elmo.ops"], "beartype.beartyp
 # What is about torch, as a whole. Without torch these rooms are left out and these files skipped; all else must pass.
 ROOMS_OF_TORCH = ("gpu", "model", "ops", "pretrain", "reproduce", "runs", "tasks")
 FILES_OF_TORCH = (
+    "analysis/test_encoders.py",
     *(f"cli/test_{verb}.py" for verb in ("bench", "doctor", "finetune", "pretrain", "reproduce", "static", "task")),
+    *(f"context2vec/test_{name}.py" for name in ("network", "train")),
     *(f"embed/test_{name}.py" for name in ("compute_types", "misuse", "path_of_gpus", "threads")),
     "embed/results/test_pooling.py",
     *(f"lm/test_{name}.py" for name in ("language_models", "perplexity", "sentence_scores", "substitutes")),

@@ -36,6 +36,7 @@ def printed(notebook: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_every_cell_runs_and_prints_what_is_stored(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("nbclient")
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     stored = json.loads(path.read_text(encoding="utf-8"))
     found = site_notebook().executed(path)

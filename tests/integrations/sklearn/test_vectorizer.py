@@ -5,6 +5,9 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+
+pytest.importorskip("sklearn")
+
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
