@@ -12,8 +12,9 @@ def words() -> list[str]:
     return ["a", "bc" * 20, "river", "<S>", "</S>", "", "책"] * 3
 
 
+# A last bit of a gate can decide which way a factor is rounded: in bfloat16 and int8 by a whole step.
 @torch.inference_mode()
-@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 2e-6), ("bfloat16", 2e-3), ("int8", 1e-4)])
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 2e-6), ("bfloat16", 2e-3), ("int8", 1e-3)])
 def test_torch_and_the_engine_agree(tiny_bilm, words, dtype, tolerance, monkeypatch):
     tiny_bilm.requires_grad_(False)
     ids, lengths = tiny_bilm.token_map.ids(words), torch.tensor([len(words), 7, 0])

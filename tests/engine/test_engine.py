@@ -122,3 +122,18 @@ def test_an_engine_can_be_pickled_and_copied(tiny_checkpoint, tiny_corpus):
     expected, _ = all_layers(engine, tiny_checkpoint.token_map, tiny_corpus)
     for other in (copy.deepcopy(engine), pickle.loads(pickle.dumps(engine))):
         np.testing.assert_array_equal(all_layers(other, tiny_checkpoint.token_map, tiny_corpus)[0], expected)
+
+
+@pytest.mark.usefixtures("tier")
+def test_rows_without_padding_have_the_same_bits(tiny_checkpoint, tiny_corpus, dtype):
+    engine, token_map = Engine.from_checkpoint(tiny_checkpoint, dtype), tiny_checkpoint.token_map
+    padded, padded_state = all_layers(engine, token_map, [*tiny_corpus, []])
+    distinct, places = number_tokens([*tiny_corpus, []], token_map.boundary_tokens)
+    ids = token_map.ids(distinct)
+    batch = pad(places, np.arange(len(places)))
+    vectors = engine.token_vectors(ids.characters, ids.words)[batch.packed_places]
+    packed, state = engine.contextualize_packed(vectors, batch.lengths)
+    there = np.arange(padded.shape[2]) < batch.lengths[:, None]
+    np.testing.assert_array_equal(packed, padded[:, there])
+    for one, other in zip(state, padded_state, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -48,7 +48,7 @@ def read(layer, inputs, lengths, hidden, cell, *, skips=False, rows=None):
     """Outputs (zero beyond a row's length) and the new state of one layer; `rows` (default: all) read in turn."""
     order = np.argsort(-lengths, kind="stable")
     rows = int((lengths > 0).sum()) if rows is None else rows
-    alive, places, turns = timetable(order, lengths[order], inputs.shape[1], backward=False, rows=rows)
+    alive, places, turns = timetable(order * inputs.shape[1], lengths[order], backward=False, rows=rows)
     outputs = np.zeros((len(lengths) * inputs.shape[1], hidden.shape[1]), inputs.dtype)
     state = hidden[order], cell[order]
     layer.run(Reading(alive, places, inputs.reshape(-1, inputs.shape[2]), outputs, *state, skips, turns))
@@ -171,7 +171,7 @@ def test_sentences_share_rows_on_several_threads(dtype, team, monkeypatch):
     vectors, lengths, hidden, cell = rows_for(weights, [9, 2, 0, 3, 1, 4, 4, 1])
     layers = np.zeros((2, *vectors.shape), np.float32)
     layers[0] = vectors
-    found = read_side_by_side([stack], layers, lengths, hidden[None], cell[None])
+    found = read_side_by_side([stack], *_positions(layers), lengths, hidden[None], cell[None])
     outputs, *state = read(stack.layers[0], vectors, lengths, hidden, cell)
     np.testing.assert_array_equal(layers[1], outputs)
     for one, other in zip(found, state, strict=True):
@@ -194,7 +194,7 @@ def test_both_directions_and_skips_equal_one_layer_after_the_other(dtype, thread
     layers[0] = np.tile(vectors, 2)
     hidden, cell = (chance.standard_normal((2, 4, size)).astype(np.float32) for size in (48, 100))
     before = hidden.copy(), cell.copy()
-    new_hidden, new_cell = read_side_by_side(stacks, layers, lengths, hidden, cell)
+    new_hidden, new_cell = read_side_by_side(stacks, *_positions(layers), lengths, hidden, cell)
     np.testing.assert_array_equal(hidden, before[0])
     np.testing.assert_array_equal(cell, before[1])
     for place, stack in enumerate(stacks):
@@ -208,6 +208,12 @@ def test_both_directions_and_skips_equal_one_layer_after_the_other(dtype, thread
             np.testing.assert_array_equal(found, turn(outputs, lengths))
             np.testing.assert_array_equal(np.split(new_hidden[index], 2, axis=1)[place], after[0])
             np.testing.assert_array_equal(np.split(new_cell[index], 2, axis=1)[place], after[1])
+
+
+def _positions(layers):
+    """All rows one after the other, in the same memory, and where each begins."""
+    _, batch, tokens, dim = layers.shape
+    return layers.reshape(-1, batch * tokens, dim), np.arange(batch) * tokens
 
 
 def _turned(values, lengths):

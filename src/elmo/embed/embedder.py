@@ -33,7 +33,7 @@ from elmo.process.device import device_name, require_torch
 from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.thread_lock import ThreadLock
-from elmo.text.batches import Batch, bucket, number_tokens, pad
+from elmo.text.batches import bucket, number_tokens, pad
 from elmo.text.reading.settings import SentenceEnds
 from elmo.text.sentence_checks import checked_count, checked_sentences, checked_stream
 from elmo.text.sentences import Tokenize
@@ -58,8 +58,8 @@ WINDOW_SENTENCES = 512
 CARRY_ROWS = 64
 """Rows of a batch in carry mode: the batch size of AllenNLP's `elmo` command."""
 
-# Tokens of a batch, padding counted. On a CPU the sentences of a batch share rows of equal length (engine/turns.py), so
-# it needs several times the longest; more brings nothing. A GPU wants more rows at once.
+# Tokens of a batch; elsewhere than on a CPU padding counts too. On a CPU the sentences of a batch share rows of equal
+# length (engine/turns.py), so it needs several times the longest; more brings nothing. A GPU wants more rows at once.
 _MAX_TOKENS = {"cpu": 8192}
 _MAX_TOKENS_ELSEWHERE = 16_384
 _WINDOW_BATCHES = {"cpu": 2}
@@ -80,8 +80,8 @@ class Embedder:
     `dtype`: what the factors of matrix products are rounded to; everything else is float32. "float32"; "bfloat16";
         "int8" (bfloat16 in the token encoder); "auto": bfloat16 where the processor and the native library have it,
         else float32. `self.dtype` and `describe()` say what was chosen.
-    `max_tokens`: tokens in a batch, padding included (default: 8,192 on a CPU, 16,384 elsewhere). Longer sentences are
-        batches of their own, and are read in pieces of that size without changing their vectors.
+    `max_tokens`: tokens in a batch (default: 8,192 on a CPU, 16,384 elsewhere, where padding counts too). Longer
+        sentences are batches of their own, and are read in pieces of that size without changing their vectors.
     `cache_bytes`: memory for token vectors remembered across calls; 0: none. It never changes a result.
 
     Any number of threads may call `embed`, `embed_iter` and `describe` of one Embedder at once: the vectors are those
@@ -411,7 +411,7 @@ class Embedder:
         places, table = self._numbered(read, tokens)
         state = zero_state(self.config, 1)
         for row in range(len(read)):
-            _, state = tokens.network.read(pad(places, np.array([row])), table, state, self.max_tokens)
+            state = tokens.network.read(pad(places, np.array([row])), table, state, self.max_tokens).state
         self._warm = state
         warm_state = self.warm_state
         assert warm_state is not None
@@ -481,10 +481,11 @@ class Embedder:
                 return [pooled(array, pool) for array in arrays]
         places, table = self._numbered(sentences, tokens)
         results: list[Any] = [None] * len(sentences)
-        for rows in bucket([len(row) for row in places], self.max_tokens):
+        for rows in bucket([len(row) for row in places], self.max_tokens, padded=network.pads):
             batch = pad(places, rows)
-            layers, _ = network.read(batch, table, self._initial(len(rows)), self.max_tokens)
-            for row, array in zip(rows, self._cut(network.chosen(layers, choice), batch), strict=True):
+            read = network.read(batch, table, self._initial(len(rows)), self.max_tokens)
+            arrays = self._cut(network.chosen(read.layers, choice), read.starts, batch.lengths)
+            for row, array in zip(rows, arrays, strict=True):
                 results[row] = pooled(array, pool)
             tell(sum(len(sentences[row]) for row in rows))
         return results
@@ -505,9 +506,9 @@ class Embedder:
     ) -> list[np.ndarray]:
         """Carry mode: all sentences are one batch, in the caller's order."""
         batch = pad(places, np.arange(len(places)))
-        layers, state = network.read(batch, table, self._carried.first(len(places)), self.max_tokens)
-        self._carried.update(state)
-        return list(self._cut(network.chosen(layers, choice), batch))
+        read = network.read(batch, table, self._carried.first(len(places)), self.max_tokens)
+        self._carried.update(read.state)
+        return list(self._cut(network.chosen(read.layers, choice), read.starts, batch.lengths))
 
     def _initial(self, rows: int) -> State | None:
         """What each of `rows` rows starts from; None: zeros."""
@@ -516,11 +517,11 @@ class Embedder:
         assert self._warm is not None  # checked when the embedder was made
         return State(*(part.repeat(rows, axis=1) for part in self._warm))
 
-    def _cut(self, values: np.ndarray, batch: Batch) -> Iterator[np.ndarray]:
+    def _cut(self, values: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> Iterator[np.ndarray]:
         """Each row's vectors from those of a batch, as an array with memory of its own."""
         edge = 0 if self.keep_boundaries else 1
-        for row, length in enumerate(batch.lengths):
-            yield values[..., row, edge : length - edge, :].copy()
+        for start, length in zip(starts, lengths, strict=True):
+            yield values[..., start + edge : start + length - edge, :].copy()
 
 
 def _network_of(model: "BiLM | Checkpoint", dtype: ComputeType) -> Network[Any]:

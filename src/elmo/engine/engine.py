@@ -55,7 +55,22 @@ def contextualize(
     layers = np.zeros((len(stacks[0].layers) + 1, batch, tokens, len(stacks) * size), vectors.dtype)
     for place in range(len(stacks)):
         np.copyto(layers[0, :, :, place * size : (place + 1) * size], vectors, where=there[:, :, None])
-    return layers, State(*read_side_by_side(stacks, layers, lengths, *state))
+    flat, starts = layers.reshape(len(layers), batch * tokens, len(stacks) * size), np.arange(batch) * tokens
+    return layers, State(*read_side_by_side(stacks, flat, starts, lengths, *state))
+
+
+def contextualize_packed(
+    stacks: Sequence[Stack],
+    vectors: Float[np.ndarray, "tokens projection"],
+    lengths: Int[np.ndarray, " batch"],
+    state: State,
+) -> tuple[Float[np.ndarray, "layers_and_tokens tokens dim"], State]:
+    """`contextualize` of rows that lie one after the other, without padding."""
+    tokens, size = vectors.shape
+    layers = np.empty((len(stacks[0].layers) + 1, tokens, len(stacks) * size), vectors.dtype)
+    for place in range(len(stacks)):
+        layers[0, :, place * size : (place + 1) * size] = vectors
+    return layers, State(*read_side_by_side(stacks, layers, np.cumsum(lengths) - lengths, lengths, *state))
 
 
 class Engine:
@@ -103,6 +118,17 @@ class Engine:
         stacks = self.stacks()
         state = zero_state(self.config, len(lengths), vectors.dtype) if state is None else state
         return contextualize(stacks, vectors, lengths, state)
+
+    def contextualize_packed(
+        self,
+        vectors: Float[np.ndarray, "tokens projection"],
+        lengths: Int[np.ndarray, " batch"],
+        state: State | None = None,
+    ) -> tuple[Float[np.ndarray, "layers_and_tokens tokens dim"], State]:
+        """`contextualize` of rows that lie one after the other, without padding: as many vectors as tokens."""
+        stacks = self.stacks()
+        state = zero_state(self.config, len(lengths), vectors.dtype) if state is None else state
+        return contextualize_packed(stacks, vectors, lengths, state)
 
     def stacks(self) -> list[Stack]:
         """The LSTM layers of each direction."""

@@ -35,18 +35,22 @@ class Stack(NamedTuple):
 
 def read_side_by_side(
     stacks: Sequence[Stack],
-    layers: Float[np.ndarray, "layers_and_tokens batch tokens dim"],
+    layers: Float[np.ndarray, "layers_and_tokens positions dim"],
+    starts: Int[np.ndarray, " batch"],
     lengths: Int[np.ndarray, " batch"],
     hidden: Float[np.ndarray, "layers batch projections"],
     cell: Float[np.ndarray, "layers batch cells"],
 ) -> tuple[Float[np.ndarray, "layers batch projections"], Float[np.ndarray, "layers batch cells"]]:
-    """Writes layers[1:] from layers[0], each direction in its share of `dim`; returns the new (hidden, cell)."""
+    """Writes layers[1:] from layers[0], each direction in its share of `dim`; returns the new (hidden, cell).
+
+    `starts`: the position of each row's first token.
+    """
     new_hidden, new_cell = hidden.copy(), cell.copy()
     can_share = all(layer.shares_columns for stack in stacks for layer in stack.layers)
     threads, rows = num_threads() if can_share else 1, len(lengths)
     parts = min(rows, -(-threads // len(stacks)))
     shares = [
-        _Share(stack, place, len(stacks), part, parts, layers, lengths, new_hidden, new_cell)
+        _Share(stack, place, len(stacks), part, parts, layers, starts, lengths, new_hidden, new_cell)
         for part in range(parts)
         for place, stack in enumerate(stacks)
     ]
@@ -92,6 +96,7 @@ class _Share:
         part: int,
         parts: int,
         layers: np.ndarray,
+        starts: np.ndarray,
         lengths: np.ndarray,
         hidden: np.ndarray,
         cell: np.ndarray,
@@ -100,14 +105,14 @@ class _Share:
         order = np.argsort(-lengths, kind="stable")
         self.rows = order[part::parts]
         own = lengths[self.rows]
-        alive, positions, turns = timetable(self.rows, own, layers.shape[2], backward=stack.backward)
+        alive, positions, turns = timetable(starts[self.rows], own, backward=stack.backward)
         size = hidden.shape[2] // places
-        flat = layers.reshape(len(layers), -1, layers.shape[3])[:, :, place * size : (place + 1) * size]
+        mine = layers[:, :, place * size : (place + 1) * size]
         self._whole = (_columns(hidden, place, places), _columns(cell, place, places))
         # Contiguous, unlike [:, rows].
         hidden, cell = self._state = [np.take(whole, self.rows, axis=1) for whole in self._whole]
         self.readings = [
-            Reading(alive, positions, flat[index], flat[index + 1], hidden[index], cell[index], skips, turns)
+            Reading(alive, positions, mine[index], mine[index + 1], hidden[index], cell[index], skips, turns)
             for index, skips in enumerate(stack.skips)
         ]
 

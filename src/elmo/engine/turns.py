@@ -56,38 +56,37 @@ def seats(lengths: Int[np.ndarray, " sentences"], rows: int) -> Seats:
 
 
 def timetable(
-    sentences: Int[np.ndarray, " sentences"],
+    starts: Int[np.ndarray, " sentences"],
     lengths: Int[np.ndarray, " sentences"],
-    tokens: int,
     *,
     backward: bool,
     rows: int | None = None,
 ) -> Timetable:
-    """When which token is read. `sentences`: rows of a padded batch of `tokens` columns, `lengths` descending.
+    """When which token is read. `starts`: where each sentence's first token lies; `lengths`: descending.
 
     `rows`: of the computation (default: `rows_for` these lengths).
     """
-    sentences, lengths = sentences[lengths > 0], lengths[lengths > 0]
+    starts, lengths = starts[lengths > 0], lengths[lengths > 0]
     rows = rows_for(lengths) if rows is None else rows
     if len(lengths) == rows:
-        return _each_in_a_row(sentences, lengths, tokens, backward=backward)
+        return _each_in_a_row(starts, lengths, backward=backward)
     seated = seats(lengths, rows)
     owner = np.repeat(np.arange(len(lengths)), lengths)
     step = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     within = lengths[owner] - 1 - step if backward else step
     order = np.lexsort((seated.rows[owner], seated.begins[owner] + step))
     alive = np.bincount(seated.begins[owner] + step)
-    places = (sentences[owner] * tokens + within)[order]
+    places = (starts[owner] + within)[order]
     begins = np.where(step == 0, owner, -1)[order].astype(np.int32)
     ends = np.where(step == lengths[owner] - 1, owner, -1)[order].astype(np.int32)
     return Timetable(alive, places, Turns(begins, ends))
 
 
 def _each_in_a_row(
-    sentences: Int[np.ndarray, " sentences"], lengths: Int[np.ndarray, " sentences"], tokens: int, *, backward: bool
+    starts: Int[np.ndarray, " sentences"], lengths: Int[np.ndarray, " sentences"], *, backward: bool
 ) -> Timetable:
     """Every sentence has a row of its own."""
     steps = np.arange(lengths[0] if len(lengths) else 0)[:, None]
     there = lengths > steps
     within = lengths - 1 - steps if backward else steps
-    return Timetable(there.sum(axis=1), (sentences * tokens + within)[there], None)
+    return Timetable(there.sum(axis=1), (starts + within)[there], None)

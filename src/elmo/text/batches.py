@@ -22,6 +22,11 @@ class Batch:
     lengths: np.ndarray
     """(batch,) tokens of each row"""
 
+    @property
+    def packed_places(self) -> np.ndarray:
+        """(tokens of all rows,) the places one row after the other, without padding"""
+        return self.places[np.arange(self.places.shape[1]) < self.lengths[:, None]]
+
 
 def number_tokens(
     sentences: Sequence[Sequence[str]], boundary_tokens: tuple[str, str]
@@ -36,14 +41,20 @@ def number_tokens(
     return list(numbers), places
 
 
-def bucket(lengths: Sequence[int], max_tokens: int) -> Iterator[np.ndarray]:
-    """Groups of indices, longest first, each of at most `max_tokens` tokens counted with padding (or one sentence)."""
+def bucket(lengths: Sequence[int], max_tokens: int, *, padded: bool = True) -> Iterator[np.ndarray]:
+    """Groups of indices, longest first, each of at most `max_tokens` tokens (or one sentence).
+
+    `padded`: whether padding counts, which makes each row of a group as long as its first one.
+    """
     order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
+    ends = np.cumsum(np.asarray(lengths, dtype=np.int64)[order])
     start = 0
     while start < len(order):
-        count = max(1, max_tokens // max(1, lengths[order[start]]))
-        yield order[start : start + count]
-        start += count
+        longest = lengths[order[start]]
+        most = ends[start] - longest + max_tokens
+        count = max_tokens // max(1, longest) if padded else int(np.searchsorted(ends, most, "right")) - start
+        yield order[start : start + max(1, count)]
+        start += max(1, count)
 
 
 def pad(places: Sequence[np.ndarray], rows: np.ndarray) -> Batch:

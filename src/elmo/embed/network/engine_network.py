@@ -7,6 +7,7 @@ import numpy as np
 
 from elmo.config import BiLMConfig
 from elmo.embed.layer_choice import LayerChoice
+from elmo.embed.network.network import Contextualized
 from elmo.engine.engine import Engine, State
 from elmo.ops.native.kinds import ComputeType
 from elmo.shapes import Float
@@ -19,6 +20,7 @@ class EngineNetwork:
     """A checkpoint and its engine."""
 
     device = "cpu"
+    pads = False
 
     def __init__(self, checkpoint: Checkpoint, dtype: ComputeType) -> None:
         self.dtype: ComputeType = dtype
@@ -69,10 +71,12 @@ class EngineNetwork:
         ids = self.token_map.ids(tokens)
         return self._engine.token_vectors(ids.characters, ids.words)
 
-    def read(self, batch: Batch, table: np.ndarray, state: State | None, max_tokens: int) -> tuple[np.ndarray, State]:
+    def read(self, batch: Batch, table: np.ndarray, state: State | None, max_tokens: int) -> Contextualized[np.ndarray]:
         """All layers and the new state; the engine's memory doesn't grow with the length of a row's gates."""
-        return self._engine.contextualize(table[batch.places], batch.lengths, state)
+        starts = np.cumsum(batch.lengths) - batch.lengths
+        layers, state = self._engine.contextualize_packed(table[batch.packed_places], batch.lengths, state)
+        return Contextualized(layers, starts, state)
 
-    def chosen(self, layers: np.ndarray, choice: LayerChoice) -> Float[np.ndarray, "*layers batch tokens dim"]:
+    def chosen(self, layers: np.ndarray, choice: LayerChoice) -> Float[np.ndarray, "*layers positions dim"]:
         """The chosen layers."""
         return choice.apply(layers)

@@ -5,7 +5,7 @@ States are numpy arrays for both: they are small.
 """
 
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -13,17 +13,30 @@ from elmo.config import BiLMConfig
 from elmo.embed.layer_choice import LayerChoice
 from elmo.engine.engine import State
 from elmo.ops.native.kinds import ComputeType
-from elmo.shapes import Float
+from elmo.shapes import Float, Int
 from elmo.text.batches import Batch
 from elmo.text.token_map import TokenMap
 
 Array = TypeVar("Array")
 
 
+class Contextualized(NamedTuple, Generic[Array]):
+    """What a model makes of a batch."""
+
+    layers: Array
+    """(layers, positions, dim)"""
+    starts: Int[np.ndarray, " batch"]
+    """The position of each row's first token; those of the others follow it."""
+    state: State
+    """After each row's last token."""
+
+
 class Network(Protocol[Array]):
     """One model with factors of one type."""
 
     dtype: ComputeType
+    pads: bool
+    """Whether it takes memory and time for the padding of a batch."""
 
     @property
     def config(self) -> BiLMConfig:
@@ -65,13 +78,13 @@ class Network(Protocol[Array]):
         """(tokens, projection): each vector depends, to the last bit, on its token alone."""
         ...
 
-    def read(self, batch: Batch, table: Array, state: State | None, max_tokens: int) -> tuple[Array, State]:
-        """(layers, batch, tokens, dim) and the new state, from the vectors `table` of the batch's distinct tokens.
+    def read(self, batch: Batch, table: Array, state: State | None, max_tokens: int) -> Contextualized[Array]:
+        """All layers and the new state, from the vectors `table` of the batch's distinct tokens.
 
         `max_tokens`: rows of more tokens are read in pieces, if it takes memory to read them in one.
         """
         ...
 
-    def chosen(self, layers: Array, choice: LayerChoice) -> Float[np.ndarray, "*layers batch tokens dim"]:
+    def chosen(self, layers: Array, choice: LayerChoice) -> Float[np.ndarray, "*layers positions dim"]:
         """The chosen layers, in numpy."""
         ...

@@ -9,6 +9,7 @@ from torch import Tensor
 from elmo.config import BiLMConfig
 from elmo.embed.layer_choice import LayerChoice
 from elmo.embed.network.fixed_shapes import encode_in_fixed_shapes
+from elmo.embed.network.network import Contextualized
 from elmo.embed.network.pieces import contextualize_in_pieces
 from elmo.engine.engine import State
 from elmo.engine.tier import tier_for
@@ -24,6 +25,8 @@ from elmo.weights.checkpoint import content_hash
 
 class TorchNetwork:
     """On a CPU the biLM calls the engine, on the same memory; elsewhere torch computes."""
+
+    pads = True
 
     def __init__(self, bilm: BiLM, dtype: ComputeType) -> None:
         self.dtype: ComputeType = dtype
@@ -89,14 +92,16 @@ class TorchNetwork:
         return self.bilm.token_vectors(characters, words, self.dtype)
 
     @torch.inference_mode()
-    def read(self, batch: Batch, table: Tensor, state: State | None, max_tokens: int) -> tuple[Tensor, State]:
+    def read(self, batch: Batch, table: Tensor, state: State | None, max_tokens: int) -> Contextualized[Tensor]:
         """All layers and the new state."""
         vectors = table[torch.from_numpy(batch.places).to(table.device)]
         output = self._contextualized(vectors, batch, self._on_device(state), max_tokens)
-        return output.layers, State(output.state.hidden.cpu().numpy(), output.state.cell.cpu().numpy())
+        rows, tokens = batch.places.shape
+        state = State(output.state.hidden.cpu().numpy(), output.state.cell.cpu().numpy())
+        return Contextualized(output.layers.flatten(1, 2), np.arange(rows) * tokens, state)
 
     @torch.inference_mode()
-    def chosen(self, layers: Tensor, choice: LayerChoice) -> Float[np.ndarray, "*layers batch tokens dim"]:
+    def chosen(self, layers: Tensor, choice: LayerChoice) -> Float[np.ndarray, "*layers positions dim"]:
         """The chosen layers, computed on the device: only they leave it."""
         return choice.apply(layers).cpu().numpy()
 
