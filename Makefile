@@ -11,11 +11,12 @@ demo: $(VENV)/.installed
 	@echo
 	@echo "See a word move with its sentence, in your browser:  $(BIN)/elmo explore"
 
+# Both with Python's usual cache of compiled modules, which some environments switch off.
 test: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 -m "not slow"
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 -m "not slow"
 
 test-slow: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 -m slow
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --maxprocesses 4 -m slow
 
 # spaCy, scikit-learn, sentence-transformers, flair, Ray: each in a new environment, with the newest versions, its guide
 # and its tests; and the recipes (some minutes and 3 GB). .ci/integrations --record notes the versions in the guides.

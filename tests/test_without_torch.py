@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import elmo
+from elmo.cli.main import VERBS
 from elmo.weights.native.write import write
 
 # Whoever imports torch in this process is told that it isn't there.
@@ -117,9 +118,17 @@ def test_the_doctor_finds_nothing_broken():
 
 
 def test_every_verb_explains_itself():
-    done = run("from elmo.cli.main import VERBS\nprint(*VERBS)")
-    for verb in done.stdout.split():
-        assert command(verb, "--help").returncode == 0, verb
+    code = """
+from elmo.cli.main import VERBS, main
+for verb in VERBS:
+    try:
+        main([verb, "--help"])
+    except SystemExit as end:
+        assert not end.code, verb
+"""
+    done = run(code)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(f"elmo {verb}" in done.stdout for verb in VERBS)
 
 
 def test_an_embedder_is_used_in_python(model, tmp_path):

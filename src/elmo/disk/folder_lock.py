@@ -21,16 +21,16 @@ SECONDS = 5.0
 
 
 @contextmanager
-def locked(folder: Path, holder: str, *, seconds: float = SECONDS) -> Iterator[int | None]:
+def locked(folder: Path, holder: str, *, seconds: float | None = None) -> Iterator[int | None]:
     """Holds `folder`, which must be there, as long as the block runs; its descriptor, None where that can't be.
 
     Processes that get the descriptor hold the folder too, until the last of them ends. `holder`: what works in such a
-    folder, for the error. OutputError if another process still holds it after `seconds`.
+    folder, for the error. OutputError if another process still holds it after `seconds`; None: `SECONDS`.
     """
     descriptor = None if fcntl is None else os.open(folder, os.O_RDONLY)
     try:
         if descriptor is not None:
-            _take(descriptor, folder, holder, seconds)
+            _take(descriptor, folder, holder, SECONDS if seconds is None else seconds)
         yield descriptor
     finally:
         if descriptor is not None:

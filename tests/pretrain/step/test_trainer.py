@@ -181,15 +181,15 @@ def test_two_runs_with_one_seed_are_bit_identical(data: TrainingData, variant: P
 def test_a_restored_trainer_goes_on_bit_for_bit(data: TrainingData, variant: PretrainConfig, optimizer: str) -> None:
     config = replace(variant, optimizer=optimizer, learning_rate=0.01, warmup_steps=3, decay="linear")
     trainer = Trainer(config, data)
-    for _ in range(3):
+    for _ in range(2):
         trainer.step()
     weights = {name: parameter.detach().clone() for name, parameter in trainer.named_parameters.items()}
     tensors = {name: tensor.clone() for name, tensor in trainer.tensors().items()}
     progress = trainer.position
-    expected = [trainer.step() for _ in range(4)]
+    expected = [trainer.step() for _ in range(3)]  # beyond the warm-up
     other = Trainer(replace(config, seed=config.seed), data)
     other.restore(weights, tensors, progress)
-    assert [other.step() for _ in range(4)] == expected
+    assert [other.step() for _ in range(3)] == expected
 
 
 def test_the_padding_character_stays_zero_and_the_loss_falls(data: TrainingData, recipe: PretrainConfig) -> None:

@@ -38,8 +38,8 @@ def golden() -> Path:
 
 
 @pytest.fixture(scope="module")
-def golden_checkpoint(golden) -> Checkpoint:
-    return many_langs.read(golden)
+def golden_checkpoint(many_langs_checkpoint) -> Checkpoint:
+    return many_langs_checkpoint
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:

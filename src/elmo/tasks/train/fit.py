@@ -153,7 +153,7 @@ class _Fit(Generic[S, E, P]):
 
     def _step(self, examples: list[E]) -> float:
         step = self.position.step
-        torch.manual_seed(_PRIME * self.seed + step)
+        _seed(_PRIME * self.seed + step, self.model.tokens.device)
         random = np.random.default_rng([self.seed, step])
         drawn = [self.task.drawn(example, random) for example in examples]
         for group in self.optimizer.param_groups:
@@ -270,6 +270,13 @@ class _Fit(Generic[S, E, P]):
             f"global norm {norm}: the training of seed {self.seed} diverged. Its best weights so far are those of "
             f"epoch {done.best_epoch} (0: none). Try a lower --learning-rate or --clip-norm."
         )
+
+
+def _seed(number: int, device: torch.device) -> None:
+    """What `torch.manual_seed` does for the device alone: for others it notes a stack trace in each call."""
+    torch.default_generator.manual_seed(number)
+    if device.type == "cuda":
+        torch.cuda.manual_seed(number)
 
 
 @torch.no_grad()
