@@ -34,6 +34,7 @@ RUN_BY = {
     "docs/ko/korean.md": "tests/test_korean_pages.py",
     "docs/ko/quickstart.md": "tests/test_korean_pages.py",
     "docs/pretraining.md": "tests/test_docs.py",
+    "docs/progress.md": "tests/test_docs.py",
     "docs/recipes.md": "tests/integrations/recipes/test_recipes.py",
     "docs/serving.md": "tests/serve/test_page.py",
     "docs/tag-your-own-text.md": "tests/test_docs.py",

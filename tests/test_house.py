@@ -1,7 +1,6 @@
 """The floors of the house: imports only go down, rooms on one floor don't know each other, nobody imports the cli."""
 
 import ast
-import re
 import subprocess
 import sys
 from collections import Counter
@@ -137,18 +136,17 @@ def test_imports_only_go_down():
     assert wrong_imports(ROOT) == []
 
 
-def test_only_the_command_line_and_the_drawing_of_progress_know_of_standard_error():
-    """All else reports to a `Progress`."""
-    knowing = {
-        path.as_posix()
-        for path in sources(ROOT)
-        if re.search(r"\btqdm\b(?!\"|\.)|sys\.stderr|file=stderr", (ROOT / path).read_text(encoding="utf-8"))
-    }
-    others = {path for path in knowing if not path.startswith(("cli/", "process/progress/"))}
-    assert others == {"process/answering_process.py"}  # which gives it to a child process
-    assert not {path for path in knowing if path.startswith("cli/") and "tqdm" in (ROOT / path).read_text("utf-8")} - {
-        "cli/doctor.py"
-    }
+def test_progress_is_drawn_in_one_place_and_all_else_reports_to_it():
+    trees = {path: ast.parse((ROOT / path).read_text(encoding="utf-8")) for path in sources(ROOT)}
+    drawing = {path.parent for path, tree in trees.items() for _, name in imported(tree) if name.startswith("tqdm")}
+    assert drawing == {Path("process/progress")}
+
+
+def test_only_the_command_line_prints_messages():
+    printing = {path.as_posix() for path in sources(ROOT) if "sys.stderr" in (ROOT / path).read_text(encoding="utf-8")}
+    others = {path for path in printing if not path.startswith("cli/")}
+    # The latter gives it to a child process.
+    assert others == {"process/progress/report.py", "process/answering_process.py"}
 
 
 def test_every_file_stands_in_a_known_room():

@@ -1,8 +1,8 @@
 """`elmo bench`: how fast sentences become vectors here, beside what this machine's products allow."""
 
 import json
-import sys
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,6 +11,7 @@ import tyro
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
 from elmo.errors import ConfigError
+from elmo.process.progress.report import Count, following
 from elmo.text.sentences import read_sentences
 
 if TYPE_CHECKING:
@@ -84,14 +85,15 @@ def _measured(arguments: Arguments, sentences: list[list[str]]) -> dict[str, Any
     found: dict[tuple[str, int], list[float]] = {}
     peak: dict[str, float] = {}
     alone = measured_peak(1, _TRIES)
-    for number in range(arguments.rounds):
-        for dtype, value in measured_peak(threads, _TRIES).items():
-            peak[dtype] = max(value, peak.get(dtype, 0))
-        for dtype, embedder in embedders.items():
-            for batch in arguments.batches:
-                if not arguments.quiet:
-                    print(f"round {number + 1}: {dtype}, batch {batch}", file=sys.stderr)
-                found.setdefault((dtype, batch), []).append(words_per_second(embedder, sentences, batch))
+    with following(not arguments.quiet) as progress:
+        num_figures = arguments.rounds * len(embedders) * len(arguments.batches)
+        measured = Count(progress, "measuring", num_figures, "figures")
+        for _ in range(arguments.rounds):
+            for dtype, value in measured_peak(threads, _TRIES).items():
+                peak[dtype] = max(value, peak.get(dtype, 0))
+            for dtype, batch in measured.each(product(embedders, arguments.batches)):
+                speed = words_per_second(embedders[dtype], sentences, batch)
+                found.setdefault((dtype, batch), []).append(speed)
     rows = []
     for (dtype, batch), speeds in found.items():
         bound = floor(config, peak, dtype, sentences)  # type: ignore[arg-type]

@@ -59,7 +59,8 @@ def main(argv: list[str]) -> int:
             f"dtype is {arguments.dtype}, but AllenNLP and bilm-tf read float32 only. Leave --dtype out, or use "
             "--to native."
         )
-    files = resolve(arguments.model if arguments.options is None else (arguments.options, arguments.model))
+    model = arguments.model if arguments.options is None else (arguments.options, arguments.model)
+    files = resolve(model, progress=not arguments.quiet)
     checkpoint = formats.read(
         files,
         vocabulary=arguments.vocabulary,

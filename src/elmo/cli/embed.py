@@ -117,7 +117,7 @@ def _join(arguments: Arguments) -> int:
         raise ConfigError("--join needs the file to make. Add -o OUT, with the ending of the shards.")
     from elmo.embed.corpus.join import join_shards
 
-    report = join_shards(arguments.inputs, arguments.output, force=arguments.force)
+    report = join_shards(arguments.inputs, arguments.output, force=arguments.force, progress=not arguments.quiet)
     if arguments.json:
         print(json.dumps(report, indent=2, ensure_ascii=False))
     elif not arguments.quiet:

@@ -53,7 +53,8 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Arguments, argv, "prepare")
-    settings = replace(arguments.settings, vocabulary=_vocabulary_file(arguments.settings.vocabulary))
+    vocabulary = _vocabulary_file(arguments.settings.vocabulary, quiet=arguments.quiet)
+    settings = replace(arguments.settings, vocabulary=vocabulary)
     _warn_of_raw_text(arguments.texts, settings)
     with stop_flag() as flag:
         report = prepare(
@@ -86,7 +87,7 @@ def _warn_of_raw_text(texts: Sequence[Path], settings: CorpusSettings) -> None:
             print(f"warning: {warning.replace('auto or unicode', 'unicode')}", file=sys.stderr)
 
 
-def _vocabulary_file(given: str | None) -> str | None:
+def _vocabulary_file(given: str | None, *, quiet: bool) -> str | None:
     """The file given, or that of the model given."""
     if given is None:
         return None
@@ -97,7 +98,7 @@ def _vocabulary_file(given: str | None) -> str | None:
             f"--vocabulary {given}: there is no such file, and no model of that name. {paths_count_from()}; "
             f"bundled models: {', '.join(sorted(bundled_folders()))}."
         )
-    folder = resolve(given)
+    folder = resolve(given, progress=not quiet)
     if isinstance(folder, tuple) or not (folder / VOCABULARY_FILE).is_file():
         raise TextError(
             f"--vocabulary {given}: this model has no {VOCABULARY_FILE}, so what its softmax predicts is unknown. "

@@ -42,11 +42,12 @@ def require_equal(one, other):
     ],
     ids=["plain", "small", "raw"],
 )
-def test_shards_joined_are_a_single_run_to_the_byte(embedder, text, tmp_path, suffix, settings):
+def test_shards_joined_are_a_single_run_to_the_byte(embedder, text, tmp_path, suffix, settings, recorded_progress):
     whole = tmp_path / f"whole{suffix}"
     embed_corpus(embedder, text, whole, window=4, **settings)
     paths = made(embedder, text, tmp_path, suffix, **settings)
-    report = join_shards(paths[::-1], tmp_path / f"joined{suffix}")
+    report = join_shards(paths[::-1], tmp_path / f"joined{suffix}", progress=recorded_progress)
+    recorded_progress.require_stages(joining="rows")
     require_equal(tmp_path / f"joined{suffix}", whole)
     assert report["shards"] == 3
     with read_vectors(whole) as vectors:

@@ -20,6 +20,7 @@ from elmo.embed.storage.text_columns import StoredRow, TextColumns
 from elmo.embed.storage.writers import WRITERS
 from elmo.errors import ConfigError, TextError
 from elmo.process.keywords import known_keywords
+from elmo.process.progress.report import Count, Progress, following
 from elmo.text.text_file import require_other_file
 
 SHARD, ALL_ROWS, WHOLE_RUN = "shard", "shard_of_rows", "shard_of_run"
@@ -27,11 +28,14 @@ _OF_SHARDS = (SHARD, ALL_ROWS, WHOLE_RUN, FIRST_ROW)
 
 
 @known_keywords
-def join_shards(shards: Sequence[Path | str], output: Path | str, *, force: bool = False) -> dict[str, Any]:
+def join_shards(
+    shards: Sequence[Path | str], output: Path | str, *, force: bool = False, progress: Progress | bool = False
+) -> dict[str, Any]:
     """Joins the files that `embed_corpus(..., shard="1/n")` to `shard="n/n"` made, in any order; gives a report.
 
     The result is that of one run over the whole text, byte by byte, and of the shards' format. The shards stay. The
-    report has `output`, `shards`, `rows`, `tokens` and `bytes`.
+    report has `output`, `shards`, `rows`, `tokens` and `bytes`. `progress`: receives the rows that are joined; True: a
+    bar on stderr.
     Raises TextError for a file that is no shard, ConfigError if they are not all shards of one run, each once,
     OutputError if the output exists (`force` replaces it) or the disk is full.
     """
@@ -59,8 +63,10 @@ def join_shards(shards: Sequence[Path | str], output: Path | str, *, force: bool
         require_space(partial.path, layout, copies=writer.copies, overhead=writer.overhead_bytes(index), done=0)
         with closing(writer):
             writer.create(index, whole.rows())
+            joined = Count(stack.enter_context(following(progress)), "joining", len(layout.lengths), "rows")
             for first, rows, arrays in whole.windows():
                 writer.write(first, rows, arrays)
+                joined.add(len(rows))
             writer.finish(output, force=force)
         partial.empty()
     return {
