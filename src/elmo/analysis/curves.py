@@ -48,7 +48,7 @@ def read_curves(run: Path) -> Curves:
             )
     recipe = read_record(config)
     tokens = recipe["batch_size"] * recipe["unroll_steps"]
-    lines = [line for _, line in read_records(metrics) if type(line.get("step")) is int]  # others were damaged
+    lines = [line for _, line in read_records(metrics, "step")]
     losses = [(_tokens_read(line, tokens), line["loss"]) for line in lines if "loss" in line]
     found = _one_for_each_step([line for line in lines if line.get("evaluation") == "valid"])
     if not losses and not found:

@@ -10,6 +10,7 @@ import tyro
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
 from elmo.errors import ConfigError
+from elmo.text.text_file import require_other_file
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ def main(argv: list[str]) -> int:
         )
     model = arguments.model if arguments.options is None else (arguments.options, arguments.model)
     files = resolve(model, progress=not arguments.quiet)
+    _require_elsewhere(arguments.output, files)
     checkpoint = formats.read(
         files,
         vocabulary=arguments.vocabulary,
@@ -80,6 +82,17 @@ def main(argv: list[str]) -> int:
             f"{arguments.to}, {_extras(facts['has_softmax'], facts['vocabulary_size'])}"
         )
     return 0
+
+
+def _require_elsewhere(output: Path, files: Path | tuple[Path, Path]) -> None:
+    """ConfigError if the output is what is converted, or in its folder, or holds it."""
+    for source in files if isinstance(files, tuple) else (files,):
+        require_other_file(source, output, kind="model")
+        if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
+            raise ConfigError(
+                f"{output}: is in {source}, the folder of the model that is converted, and would become a part of it. "
+                "Choose another output."
+            )
 
 
 def _extras(has_softmax: bool, words: int | None) -> str:

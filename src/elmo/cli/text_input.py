@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Annotated
 
 import tyro
@@ -13,8 +12,7 @@ from elmo.text.reading.placed import PlacedSentence, placed_sentences
 from elmo.text.reading.settings import Reading, text_files
 from elmo.text.text_file import is_stream
 from elmo.weights.hub import Model, resolve
-from elmo.weights.native.names import VOCABULARY_FILE
-from elmo.weights.word_list import read_word_list
+from elmo.weights.native.read import read_vocabulary
 
 ReadingFlags = Annotated[Reading, tyro.conf.arg(name="")]
 """The flags of `Reading`, alike in all verbs that read text."""
@@ -93,5 +91,4 @@ def vocabulary_of(model: Model, *, quiet: bool = False) -> list[str] | None:
     Raises WeightFileError if there is no such model, before anything heavy is loaded.
     """
     files = resolve(model, progress=not quiet)
-    path = None if isinstance(files, tuple) else Path(files) / VOCABULARY_FILE
-    return read_word_list(path) if path is not None and path.is_file() else None
+    return None if isinstance(files, tuple) else read_vocabulary(files)

@@ -46,11 +46,12 @@ def read_record(path: Path, *, limit: int = _RECORD_BYTES) -> Any:
         ) from None
 
 
-def read_records(path: Path, *, limit: int = _RECORD_BYTES) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each line of a log of JSON objects, as text and as what it says; none if there is no log.
+def read_records(path: Path, count: str, *, limit: int = _RECORD_BYTES) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each line of a run's log of JSON objects, as text and as what it says; none if there is no log.
 
-    A line that a killed process did not finish is left out, as is one that was damaged. Raises ConfigError for a log
-    that can't be read.
+    `count`: the key under which every line says how far the run was, as a whole number: "step" or "epoch". A line
+    without it was damaged, and is left out like one that is no JSON or that a killed process did not finish. Raises
+    ConfigError for a log that can't be read.
     """
     for line in _content(path, limit).split(b"\n") if path.is_file() else ():
         try:
@@ -58,7 +59,7 @@ def read_records(path: Path, *, limit: int = _RECORD_BYTES) -> Iterator[tuple[st
             values = json.loads(text)
         except (ValueError, RecursionError):
             continue
-        if isinstance(values, dict):
+        if isinstance(values, dict) and type(values.get(count)) is int:
             yield text, values
 
 

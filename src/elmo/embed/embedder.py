@@ -42,6 +42,7 @@ from elmo.weights.checkpoint import Checkpoint, content_hash
 from elmo.weights.fingerprint import fingerprint
 from elmo.weights.native.names import WARM_STATE_FILE
 from elmo.weights.native.read import read as read_checkpoint
+from elmo.weights.native.read import read_vocabulary
 from elmo.weights.native.tensor_file import write_tensors
 
 if TYPE_CHECKING:
@@ -114,8 +115,7 @@ class Embedder:
         default = _MAX_TOKENS.get(place, _MAX_TOKENS_ELSEWHERE)
         self.max_tokens = default if max_tokens is None else checked_count(max_tokens, "max_tokens", "tokens")
         self.source = "a model in memory"
-        self.vocabulary: Sequence[str] | None = None
-        """The words of the model's softmax, the most frequent first, if it was loaded with them."""
+        self._vocabulary: Sequence[str] | Path | None = None  # or the folder of the list
         self._cache_bytes = _checked_bytes(cache_bytes)
         self._tokens = TokenTable(network, self._cache_bytes)
         self._carried = RowStates(self.config)
@@ -156,7 +156,8 @@ class Embedder:
         place = device_name(device)
         chosen_type(dtype, place)  # before a large model is read
         is_read = isinstance(model, Checkpoint)
-        checkpoint = model if is_read else formats.read(hub.resolve(model), with_softmax=False, narrow=True)
+        files = None if is_read else hub.resolve(model)
+        checkpoint = model if is_read else formats.read(files, with_softmax=False, narrow=True)
         warm_state = checkpoint.warm_state if warm_state is None else warm_state
         if state == "warm" and warm_state is None:
             raise ConfigError(_NO_WARM_STATE)
@@ -171,8 +172,20 @@ class Embedder:
             cache_bytes=cache_bytes,
         )
         embedder.source = checkpoint.source_format
-        embedder.vocabulary = checkpoint.vocabulary
+        is_folder = isinstance(files, Path) and files.is_dir()
+        embedder._vocabulary = files if is_folder and checkpoint.vocabulary is None else checkpoint.vocabulary
         return embedder
+
+    @property
+    def vocabulary(self) -> Sequence[str] | None:
+        """The words that the model predicts, the most frequent first, if it was loaded and has them.
+
+        Read at the first use, for vectors need none. Raises WeightFileError or TextError for a list that is damaged.
+        """
+        found = self._vocabulary
+        if isinstance(found, Path):
+            found = self._vocabulary = read_vocabulary(found)
+        return found
 
     @property
     def bilm(self) -> "BiLM":

@@ -67,7 +67,7 @@ def outcome_of(trained: Trained, folder: Path, units: Units) -> Outcome:
 
 def _curve(trained: Trained, seed: int) -> list[float]:
     """The dev score after each epoch; empty if an epoch has none."""
-    scores = [values["dev"] for _, values in read_records(trained.run / f"seed-{seed}" / "metrics.jsonl")]
+    scores = [values["dev"] for _, values in read_records(trained.run / f"seed-{seed}" / "metrics.jsonl", "epoch")]
     return [score[trained.summary["metric"]] for score in scores] if all(scores) else []
 
 

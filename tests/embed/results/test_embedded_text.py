@@ -5,8 +5,10 @@ import warnings
 import numpy as np
 import pytest
 
+from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, TextError, TextWarning
+from elmo.weights import formats
 from elmo.weights.catalogue import bundled_folders
 
 ENGLISH = 'Mr. Smith went home. "It rained," he said.\n\nThen he slept.'
@@ -80,12 +82,16 @@ def test_tokenizers_and_sentence_ends_can_be_chosen(embedder):
         embedder.embed_text("a", tokenizer=lambda text: text)
 
 
-def test_what_the_model_does_not_know_is_warned_of(embedder):
+def test_what_the_model_does_not_know_is_warned_of(tmp_path):
+    embedder = Embedder.from_pretrained("small-en", device="cpu")
     with pytest.warns(TextWarning, match="looks untokenized"):
         embedder.embed_text(ENGLISH, tokenizer="whitespace")
-    embedder.vocabulary = (bundled_folders()["small-en"] / "vocab.txt").read_text(encoding="utf-8").split("\n")
     with pytest.warns(TextWarning, match="not in the model's language"):
         embedder.embed_text(KOREAN)
+    (tmp_path / "ko.txt").write_text(KOREAN, encoding="utf-8")
+    with pytest.warns(TextWarning, match="not in the model's language"):
+        embed_corpus(embedder, tmp_path / "ko.txt", tmp_path / "ko.h5", tokenizer="unicode")
+    assert embedder.vocabulary == formats.read(bundled_folders()["small-en"]).vocabulary
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         embedder.embed_text(ENGLISH)

@@ -137,7 +137,7 @@ class Loop:
         self.held_out = held_out
         self.num_skipped = 0
         """Steps skipped in a row."""
-        lines = [line for line in run.metrics() if {"evaluation", "step", "sentences"} <= line.keys()]
+        lines = [line for line in run.metrics() if {"evaluation", "sentences"} <= line.keys()]
         self._recorded = {(line["evaluation"], line["step"], line["sentences"]): line for line in lines}
         self._perplexities = self._perplexities_recorded()
 

@@ -21,7 +21,6 @@ Of several ranks only the first one writes; the others take part where states ar
 """
 
 import json
-import math
 import re
 import shutil
 import time
@@ -239,11 +238,11 @@ class RunFolder:
             ) from error
 
     def _metric_lines(self) -> list[tuple[str, dict[str, Any]]]:
-        return list(read_records(self.path / "metrics.jsonl"))
+        return list(read_records(self.path / "metrics.jsonl", "step"))
 
     def _forget_metrics_after(self, step: int) -> None:
         """Steps after the checkpoint will be taken and logged again."""
-        kept = "".join(line + "\n" for line, values in self._metric_lines() if _step_of(values) <= step)
+        kept = "".join(line + "\n" for line, values in self._metric_lines() if values["step"] <= step)
         if kept or (self.path / "metrics.jsonl").is_file():
             with new_file(self.path / "metrics.jsonl", size=len(kept), force=True) as unfinished:
                 unfinished.write_text(kept, encoding="utf-8")
@@ -296,9 +295,3 @@ class RunFolder:
                     shutil.rmtree(unfinished, ignore_errors=True)
                 else:
                     unfinished.unlink(missing_ok=True)
-
-
-def _step_of(values: dict[str, Any]) -> float:
-    """The step of a line of the log; infinite if the line was damaged, so that it is not kept."""
-    value = values.get("step")
-    return value if type(value) is int else math.inf

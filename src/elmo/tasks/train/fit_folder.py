@@ -132,7 +132,7 @@ class FitFolder:
 
     def metrics(self) -> list[dict[str, Any]]:
         """The epochs recorded; a line that a killed process did not finish is left out."""
-        return [values for _, values in read_records(self.path / "metrics.jsonl")]
+        return [values for _, values in read_records(self.path / "metrics.jsonl", "epoch")]
 
     def finish(self) -> None:
         """Remove what only a training under way needs."""
@@ -140,15 +140,10 @@ class FitFolder:
         self._best.unlink(missing_ok=True)
 
     def _forget_metrics_after(self, epoch: int) -> None:
-        kept = "".join(json.dumps(values) + "\n" for values in self.metrics() if _is_up_to(epoch, values))
+        kept = "".join(json.dumps(values) + "\n" for values in self.metrics() if values["epoch"] <= epoch)
         if kept or (self.path / "metrics.jsonl").exists():
             with new_file(self.path / "metrics.jsonl", size=len(kept), force=True) as unfinished:
                 unfinished.write_text(kept, encoding="utf-8")
-
-
-def _is_up_to(epoch: int, values: dict[str, Any]) -> bool:
-    """Whether a line of the log is of that epoch or one before; a damaged one is of none."""
-    return type(values.get("epoch")) is int and values["epoch"] <= epoch
 
 
 def _write(tensors: dict[str, Tensor], path: Path) -> None:

@@ -21,6 +21,12 @@ from elmo.weights.soundness import require_sound
 from elmo.weights.word_list import read_word_list
 
 
+def read_vocabulary(folder: Path) -> list[str] | None:
+    """The words that the model of a folder predicts, the most frequent first; None if it has no such list."""
+    path = Path(folder) / VOCABULARY_FILE
+    return read_word_list(path) if is_there(path) else None
+
+
 def read(folder: Path, *, with_softmax: bool = True, narrow: bool = False) -> Checkpoint:
     """Reads a model folder. Raises WeightFileError, or TextError for its vocab.txt; both name the file.
 
@@ -31,13 +37,12 @@ def read(folder: Path, *, with_softmax: bool = True, narrow: bool = False) -> Ch
     facts = read_facts(folder / CONFIG_FILE)
     config = architecture_of(facts["architecture"], folder / CONFIG_FILE)
     held = read_held(folder / MODEL_FILE, lambda _: network_shapes(config), asked_by=CONFIG_FILE)
-    vocabulary = folder / VOCABULARY_FILE
     softmax, warm_state = folder / SOFTMAX_FILE, folder / WARM_STATE_FILE
     checkpoint = Checkpoint(
         config,
         NarrowTensors(held) if narrow else widened(held),
         read_token_map(folder / TOKENS_FILE, config),
-        read_word_list(vocabulary) if with_softmax and is_there(vocabulary) else None,
+        read_vocabulary(folder) if with_softmax else None,
         read_tensors(softmax, lambda found: softmax_shapes(found, config), asked_by=CONFIG_FILE)
         if with_softmax and is_there(softmax)
         else None,
