@@ -37,6 +37,33 @@ def test_times_are_those_of_a_unit_of_work_and_kinds_are_kept_apart():
     assert set(other.taken[6:]) == {1}
 
 
+def test_a_call_that_was_held_up_does_not_decide():
+    machine = Machine([1.0, 1.5])
+    ways = Ways(lambda: machine.now)
+    for turn in range(200):
+        machine.seconds[0] = 50.0 if turn % 10 == 9 else 1.0
+        ways.run("work", 1, machine.ways())
+    assert machine.taken.count(1) < 10
+
+
+def test_more_threads_must_be_clearly_faster():
+    machine = Machine([1.0, 0.95, 0.97])
+    ways = Ways(lambda: machine.now)
+    for _ in range(200):
+        ways.run("work", 1, machine.ways())
+    assert machine.taken[-100:].count(0) > 90
+
+
+def test_a_hopeless_way_is_seldom_tried():
+    machine = Machine([1.0, 5.0, 20.0])
+    ways = Ways(lambda: machine.now)
+    for _ in range(5000):
+        ways.run("work", 1, machine.ways())
+    assert machine.taken[:5] == [0, 0, 0, 1, 2]
+    spent = sum(seconds * machine.taken.count(way) for way, seconds in enumerate(machine.seconds) if way)
+    assert spent < 0.03 * machine.now + 25
+
+
 def test_a_way_that_becomes_faster_is_found():
     machine = Machine([1.0, 2.0])
     ways = Ways(lambda: machine.now)
