@@ -1,6 +1,7 @@
 """Raw text -> sentences -> tokens."""
 
 import lzma
+import re
 import sys
 import unicodedata
 from itertools import accumulate
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from elmo.errors import ConfigError
 from elmo.text.sentences import read_sentences
-from elmo.text.tokenizer import split_sentences, tokenizer
+from elmo.text.tokenizer import _marks, split_sentences, tokenizer
 
 tokens = tokenizer("unicode")
 
@@ -159,3 +160,13 @@ def test_a_word_of_a_hundred_thousand_characters_takes_no_time(unit):
 def test_a_mail_address_has_a_name_of_at_most_64_characters():
     assert tokenizer("unicode")("a" * 64 + "@x.org") == ["a" * 64 + "@x.org"]
     assert tokenizer("unicode")("a" * 65 + "@x.org") == ["a" * 65, "@", "x.org"]
+
+
+def test_no_combining_mark_is_overlooked():
+    marks = re.compile(f"[{_marks()}]")
+    others = [
+        code
+        for code in range(0x300, sys.maxunicode)
+        if unicodedata.category(chr(code)).startswith("M") != bool(marks.fullmatch(chr(code)))
+    ]
+    assert others == []

@@ -21,7 +21,6 @@ From a word's end "n't", "'s", "'re", "'ve", "'ll", "'d" and "'m" are then taken
 """
 
 import re
-import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -50,6 +49,9 @@ _ALPHABET = "A-Za-zÀ-ɏͰ-ӿ"
 _CAPITAL = "A-ZÀ-ÖØ-ÞΑ-ΩА-Я"
 _SEPARATORS = "\u200b\u200e\u200f\u2060\ufeff"
 _IDEOGRAPHS = "\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+# Where Unicode has combining marks, without the planes of ideographs, of private use and of nothing: a look at all
+# 1.1 million code points takes 65 ms.
+_PLACES_OF_MARKS = (range(0x300, 0x3400), range(0xA000, 0xAC00), range(0xF900, 0x20000), range(0xE0000, 0xE1000))
 _CLITIC = re.compile(r"(?<=[A-Za-zÀ-ÿ])(?:n['’]t|['’](?:s|re|ve|ll|d|m))$", re.IGNORECASE)
 
 _LONGEST_CLITIC = 3
@@ -191,7 +193,7 @@ def _token_pattern() -> re.Pattern[str]:
 
 def _marks() -> str:
     """All combining marks, as ranges for a character class: without them, as in \\w, Hindi words would fall apart."""
-    codes = [code for code in range(0x300, sys.maxunicode) if unicodedata.category(chr(code))[0] == "M"]
+    codes = [code for place in _PLACES_OF_MARKS for code in place if unicodedata.category(chr(code))[0] == "M"]
     starts = [code for code, before in zip(codes, [-1, *codes], strict=False) if code != before + 1]
     ends = [code for code, after in zip(codes, [*codes[1:], -1], strict=True) if code != after - 1]
     return "".join(f"{chr(start)}-{chr(end)}" for start, end in zip(starts, ends, strict=True))

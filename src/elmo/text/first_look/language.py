@@ -9,6 +9,7 @@ most frequent words of small-en; of a Korean text about technology, 27% are amon
 and Spanish text, 4% to 8% are among those of small-en.
 """
 
+import itertools
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -63,8 +64,9 @@ def _by_common_words(words: Sequence[str], vocabulary: Sequence[str]) -> str | N
 def _scripts(words: Iterable[str]) -> Counter[str]:
     """The letters of each script."""
     found: Counter[str] = Counter()
-    for word in words:
-        found.update(script for character in word if (script := _script(character)))
+    for character, count in Counter(itertools.chain.from_iterable(words)).items():
+        if script := _script(character):
+            found[script] += count
     return found
 
 
