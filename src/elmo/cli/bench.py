@@ -1,6 +1,5 @@
 """`elmo bench`: how fast sentences become vectors here, beside what this machine's products allow."""
 
-import json
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -10,6 +9,7 @@ import tyro
 
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
+from elmo.cli.report import print_report
 from elmo.errors import ConfigError
 from elmo.process.progress.report import Count, following
 from elmo.text.sentences import read_sentences
@@ -70,7 +70,7 @@ def main(argv: list[str]) -> int:
         if not sentences:
             raise ConfigError(f"{arguments.text} has no sentence to embed. Name a text with one sentence a line.")
     figures = _measured(arguments, sentences)
-    print(json.dumps(figures, indent=2) if arguments.json else _table(figures))
+    print_report(figures, _table(figures), as_json=arguments.json)
     return 0
 
 

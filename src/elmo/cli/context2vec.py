@@ -1,7 +1,6 @@
 """`elmo context2vec`: a text -> a model that knows what stands around a word, to compare ELMo with."""
 
 import dataclasses
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +9,8 @@ import tyro
 
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
-from elmo.cli.training_text import TrainingText, report_bad_lines
+from elmo.cli.report import list_skipped, print_report
+from elmo.cli.training_text import TrainingText
 from elmo.context2vec.settings import Context2VecSettings
 
 
@@ -54,7 +54,7 @@ def main(argv: list[str]) -> int:
         settings = dataclasses.asdict(arguments.recipe)
         comments = [f"{name} {value}" for name, value in settings.items()]
         write(unfinished, trained.words, trained.network.sizes, trained.tensors(), comments)
-    code = report_bad_lines(corpus)
+    code = list_skipped(corpus.bad_lines)
     report = {
         "output": str(arguments.output),
         "words": len(trained.words),
@@ -64,11 +64,9 @@ def main(argv: list[str]) -> int:
         "nats_per_token": [round(loss, 4) for loss in trained.losses],
         "seconds": round(trained.seconds, 1),
     }
-    if arguments.json:
-        print(json.dumps(report, indent=2))
-    elif not arguments.quiet:
-        print(
-            f"{arguments.output}: {len(trained.words):,} words, contexts of dimension {report['dim']}, from "
-            f"{trained.num_tokens:,} tokens in {trained.seconds:,.0f} seconds; {trained.losses[-1]:.3f} nats per token"
-        )
+    text = (
+        f"{arguments.output}: {len(trained.words):,} words, contexts of dimension {report['dim']}, from "
+        f"{trained.num_tokens:,} tokens in {trained.seconds:,.0f} seconds; {trained.losses[-1]:.3f} nats per token"
+    )
+    print_report(report, text, as_json=arguments.json, quiet=arguments.quiet)
     return code

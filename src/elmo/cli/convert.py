@@ -1,6 +1,5 @@
 """`elmo convert`: a model of any published format -> ours, or AllenNLP's."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -9,6 +8,7 @@ import tyro
 
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
+from elmo.cli.report import print_report
 from elmo.errors import ConfigError
 from elmo.text.text_file import require_other_file
 
@@ -74,13 +74,11 @@ def main(argv: list[str]) -> int:
     else:
         write_allennlp(checkpoint, arguments.output, force=arguments.force)
     facts = {"output": str(arguments.output), "to": arguments.to, **describe(checkpoint)}
-    if arguments.json:
-        print(json.dumps(facts, indent=2, ensure_ascii=False))
-    elif not arguments.quiet:
-        print(
-            f"{arguments.output}: {facts['parameters']['total']:,} parameters, from {facts['format']} to "
-            f"{arguments.to}, {_extras(facts['has_softmax'], facts['vocabulary_size'])}"
-        )
+    text = (
+        f"{arguments.output}: {facts['parameters']['total']:,} parameters, from {facts['format']} to "
+        f"{arguments.to}, {_extras(facts['has_softmax'], facts['vocabulary_size'])}"
+    )
+    print_report(facts, text, as_json=arguments.json, quiet=arguments.quiet)
     return 0
 
 

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -13,6 +13,7 @@ import tyro
 from elmo.cli.arguments import parsed
 from elmo.cli.display_width import padded, shortened, width
 from elmo.cli.early_checks import As
+from elmo.cli.report import list_skipped, print_report
 from elmo.cli.text_input import ReadingFlags, say, text_input, vocabulary_of
 from elmo.errors import ConfigError, TextError, paths_count_from
 from elmo.process.device import Device
@@ -118,40 +119,19 @@ def _join(arguments: Arguments) -> int:
     from elmo.embed.corpus.join import join_shards
 
     report = join_shards(arguments.inputs, arguments.output, force=arguments.force, progress=not arguments.quiet)
-    if arguments.json:
-        print(json.dumps(report, indent=2, ensure_ascii=False))
-    elif not arguments.quiet:
-        print(
-            f"{report['output']}: {report['rows']:,} rows, {report['tokens']:,} tokens of {report['shards']} shards, "
-            f"{report['bytes']:,} bytes"
-        )
+    text = (
+        f"{report['output']}: {report['rows']:,} rows, {report['tokens']:,} tokens of {report['shards']} shards, "
+        f"{report['bytes']:,} bytes"
+    )
+    print_report(report, text, as_json=arguments.json, quiet=arguments.quiet)
     return 0
 
 
 def _file_to_file(arguments: Arguments, output: Path) -> int:
-    # Here and below, so that --help does not wait for torch; and before torch and a model are loaded, which takes
-    # seconds, everything that can be checked without them.
-    from elmo.embed.corpus.places import check_places
-    from elmo.embed.corpus.shards import Shard
-    from elmo.embed.layer_names import parse_layers
-    from elmo.embed.storage.text_columns import names_of_files
-
     names = text_files(arguments.inputs)
-    check_places(names, output, arguments.to, resume=arguments.resume, force=arguments.force)
-    names_of_files(names)
-    layers = parse_layers(arguments.layers)
-    if arguments.shard is not None:
-        Shard.of(arguments.shard)
-    model = arguments.model
-    if model is not None and is_file(output) and is_file(model) and output.samefile(model):
-        raise ConfigError(f"{output}: is the model's own file and would be replaced. Choose another output.")
-    _check_layers(layers, model)
-    vocabulary = vocabulary_of(model, quiet=arguments.quiet)
-    said: set[str] = set()
-    if not is_stream(names[0]):
-        look = first_look(names, arguments.reading)
-        said = {look.note or "", *look.warnings(vocabulary)}
-        say(look, vocabulary, quiet=arguments.quiet)
+    layers = _checked_layers(arguments, names, output)
+    said = _said_of(names, arguments)
+    # Here, so that --help and the checks do not wait for a model.
     from elmo.embed.corpus.embed_corpus import embed_corpus
 
     embedder = _embedder(arguments)
@@ -183,13 +163,39 @@ def _file_to_file(arguments: Arguments, output: Path) -> int:
         print(f"begun anew, because of --force: {report['begun_anew']}", file=sys.stderr)
     for path in report.get("left_behind", ()):
         print(f"note: {path} stays: no run of elmo made it, so it and its folder were not removed", file=sys.stderr)
-    for message in report["bad_lines"]:
-        print(f"skipped: {message}", file=sys.stderr)
-    if arguments.json:
-        print(json.dumps(report, indent=2, ensure_ascii=False))
-    elif not arguments.quiet:
-        print(_summary(report))
-    return 1 if report["bad_lines"] else 0
+    code = list_skipped(report["bad_lines"])
+    print_report(report, _summary(report), as_json=arguments.json, quiet=arguments.quiet)
+    return code
+
+
+def _checked_layers(arguments: Arguments, names: Sequence[str], output: Path) -> "Layers":
+    """The layers, when everything was checked that needs no model, which takes seconds to load."""
+    # Here, so that --help does not wait for it.
+    from elmo.embed.corpus.places import check_places
+    from elmo.embed.corpus.shards import Shard
+    from elmo.embed.layer_names import parse_layers
+    from elmo.embed.storage.text_columns import names_of_files
+
+    check_places(names, output, arguments.to, resume=arguments.resume, force=arguments.force)
+    names_of_files(names)
+    layers = parse_layers(arguments.layers)
+    if arguments.shard is not None:
+        Shard.of(arguments.shard)
+    model = arguments.model
+    if model is not None and is_file(output) and is_file(model) and output.samefile(model):
+        raise ConfigError(f"{output}: is the model's own file and would be replaced. Choose another output.")
+    _check_layers(layers, model)
+    return layers
+
+
+def _said_of(names: Sequence[str], arguments: Arguments) -> set[str]:
+    """What a first look at the texts found, which is printed; of a stream nothing."""
+    vocabulary = vocabulary_of(arguments.model, quiet=arguments.quiet)
+    if is_stream(names[0]):
+        return set()
+    look = first_look(names, arguments.reading)
+    say(look, vocabulary, quiet=arguments.quiet)
+    return {look.note or "", *look.warnings(vocabulary)}
 
 
 def _check_layers(layers: "Layers", model: str | None) -> None:

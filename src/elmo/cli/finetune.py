@@ -1,6 +1,5 @@
 """`elmo finetune`: a model and another domain's text -> a model of that domain, with perplexities before and after."""
 
-import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,6 +9,7 @@ import tyro
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
 from elmo.cli.ranks import joined
+from elmo.cli.report import print_report
 from elmo.errors import ConfigError
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.process.device import Device
@@ -83,10 +83,8 @@ def _run(arguments: Arguments, ranks: "Ranks") -> "Finetuned":
 
 
 def _tell(found: "Finetuned", arguments: Arguments) -> None:
-    if arguments.json:
-        print(json.dumps({**asdict(found), "model": str(found.model)}, indent=2, ensure_ascii=False))
-    elif not arguments.quiet:
-        print(_table(found))
+    report = {**asdict(found), "model": str(found.model)}
+    print_report(report, _table(found), as_json=arguments.json, quiet=arguments.quiet)
 
 
 def _table(found: "Finetuned") -> str:

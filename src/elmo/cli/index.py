@@ -1,7 +1,5 @@
 """`elmo index`: a text -> a context index, in which the nearest tokens of a word in its sentence are found."""
 
-import json
-import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,6 +9,7 @@ import tyro
 
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
+from elmo.cli.report import list_skipped, print_report
 from elmo.process.device import Device
 from elmo.text.sentences import read_sentences
 from elmo.text.tokenizer import tokenizer as named_tokenizer
@@ -79,14 +78,12 @@ def main(argv: list[str]) -> int:
         force=arguments.force,
         progress=not arguments.quiet,
     )
-    for message in bad_lines:
-        print(f"skipped: {message}", file=sys.stderr)
     seconds = time.perf_counter() - start
-    if arguments.json:
-        print(json.dumps({"output": str(arguments.output), **asdict(facts), "seconds": round(seconds, 1)}, indent=2))
-    elif not arguments.quiet:
-        print(
-            f"{arguments.output}: {facts.num_tokens:,} of {facts.tokens_in_source:,} tokens, {facts.num_words:,} "
-            f"distinct words, {facts.num_layers} layers of {facts.dim} dimensions, in {seconds:.1f} s"
-        )
-    return 1 if bad_lines else 0
+    code = list_skipped(bad_lines)
+    report = {"output": str(arguments.output), **asdict(facts), "seconds": round(seconds, 1)}
+    text = (
+        f"{arguments.output}: {facts.num_tokens:,} of {facts.tokens_in_source:,} tokens, {facts.num_words:,} "
+        f"distinct words, {facts.num_layers} layers of {facts.dim} dimensions, in {seconds:.1f} s"
+    )
+    print_report(report, text, as_json=arguments.json, quiet=arguments.quiet)
+    return code

@@ -1,6 +1,5 @@
 """`elmo inspect`: what a model's files hold."""
 
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ import tyro
 
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
+from elmo.cli.report import print_report
 from elmo.errors import ConfigError, WeightFileError
 
 
@@ -47,7 +47,7 @@ def main(argv: list[str]) -> int:
         raise
     shapes = {name: list(tensor.shape) for name, tensor in checkpoint.tensors.items()}
     facts = {"files": _names(files), **describe(checkpoint), "shapes": shapes}
-    print(json.dumps(facts, indent=2, ensure_ascii=False) if arguments.json else _table(facts))
+    print_report(facts, _table(facts), as_json=arguments.json)
     return 0
 
 

@@ -13,6 +13,7 @@ import tyro
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As, check_language_model
 from elmo.cli.language_model import ModelFlag, load, model_and_texts
+from elmo.cli.report import print_report
 from elmo.cli.text_input import ReadingFlags, TextInput, text_input, vocabulary_of
 from elmo.errors import ConfigError
 from elmo.lm.manifest import Sources, part_of, read_manifest
@@ -91,7 +92,7 @@ def main(argv: list[str]) -> int:
         else:
             facts |= _exact(language_model, arguments, text, total, progress, _by_source(documents))
     code = text.report_bad_lines()
-    print(json.dumps(facts, indent=2, ensure_ascii=False) if arguments.json else _table(facts))
+    print_report(facts, _table(facts), as_json=arguments.json)
     return code
 
 

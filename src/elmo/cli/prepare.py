@@ -1,6 +1,5 @@
 """`elmo prepare`: a corpus -> the folder that `elmo pretrain` reads."""
 
-import json
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,6 +11,7 @@ import tyro
 
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
+from elmo.cli.report import list_skipped, print_report
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.errors import ElmoError, TextError, paths_count_from
@@ -70,10 +70,7 @@ def main(argv: list[str]) -> int:
             stop_flag=flag,
         )
     num_bad = _report_problems(report)
-    if arguments.json:
-        print(json.dumps(report, indent=2))
-    elif not arguments.quiet:
-        print(_table(report, arguments.output))
+    print_report(report, _table(report, arguments.output), as_json=arguments.json, quiet=arguments.quiet)
     return 1 if num_bad else 0
 
 
@@ -110,8 +107,7 @@ def _vocabulary_file(given: str | None, *, quiet: bool) -> str | None:
 def _report_problems(report: dict[str, Any]) -> int:
     for warning in report["warnings"]:
         print(f"warning: {warning}", file=sys.stderr)
-    for message in report["bad_lines"]:
-        print(f"skipped: {message}", file=sys.stderr)
+    list_skipped(report["bad_lines"])
     num_bad = sum(split["bad_lines"] for split in report["splits"].values())
     if num_bad > len(report["bad_lines"]):
         print(f"skipped: {num_bad - len(report['bad_lines'])} more lines", file=sys.stderr)

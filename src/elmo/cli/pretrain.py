@@ -1,6 +1,5 @@
 """`elmo pretrain`: prepared data -> a trained biLM."""
 
-import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,6 +9,7 @@ import tyro
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
 from elmo.cli.ranks import joined
+from elmo.cli.report import print_report
 from elmo.disk.json_file import read_json, read_toml
 from elmo.errors import ConfigError
 from elmo.pretrain.settings.config import PretrainConfig
@@ -85,10 +85,8 @@ def _run(argv: list[str], arguments: Arguments, ranks: "Ranks") -> int:
 
 def _report(model: Path, arguments: Arguments) -> None:
     metadata = read_json(model / "config.json")["metadata"]
-    if arguments.json:
-        print(json.dumps({"model": str(model), **metadata}, indent=2, ensure_ascii=False))
-    elif not arguments.quiet:
-        print("\n".join([f"{model}: the model is finished", *(f"{name:26} {fact}" for name, fact in metadata.items())]))
+    text = "\n".join([f"{model}: the model is finished", *(f"{name:26} {fact}" for name, fact in metadata.items())])
+    print_report({"model": str(model), **metadata}, text, as_json=arguments.json, quiet=arguments.quiet)
 
 
 def _require_sense(arguments: Arguments) -> None:

@@ -1,6 +1,5 @@
 """`elmo reproduce`: the paper's tables and figures, on your own files."""
 
-import json
 import sys
 from dataclasses import dataclass
 from importlib import import_module
@@ -12,6 +11,7 @@ import tyro
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
 from elmo.cli.examples import examples_of
+from elmo.cli.report import print_report
 from elmo.cli.task_settings import settings_beneath
 from elmo.reproduce.layer_tables import LAYER_TABLES
 from elmo.reproduce.systems import EXPERIMENTS, require_experiment
@@ -132,11 +132,8 @@ def _reproduce(experiment: str, argv: list[str]) -> int:
         workers=arguments.workers,
         progress=not arguments.quiet,
     )
-    if arguments.json:
-        print(json.dumps(found.results, indent=2, ensure_ascii=False))
-    elif not arguments.quiet:
-        print(found.page)
-        print("Written: " + " ".join(map(str, found.files)))
+    text = f"{found.page}\nWritten: {' '.join(map(str, found.files))}"
+    print_report(found.results, text, as_json=arguments.json, quiet=arguments.quiet)
     return 0
 
 

@@ -1,7 +1,6 @@
 """`elmo static`: a text -> static vectors of its words, to compare ELMo with."""
 
 import dataclasses
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +8,8 @@ from typing import Annotated
 import tyro
 
 from elmo.cli.arguments import parsed
-from elmo.cli.training_text import TrainingText, report_bad_lines
+from elmo.cli.report import list_skipped, print_report
+from elmo.cli.training_text import TrainingText
 from elmo.static.training.settings import StaticSettings
 
 
@@ -49,7 +49,7 @@ def main(argv: list[str]) -> int:
             corpus, arguments.recipe, workers=arguments.workers, progress=not arguments.quiet
         )
         write_static_vectors(unfinished, trained.static.words, trained.static.vectors)
-    code = report_bad_lines(corpus)
+    code = list_skipped(corpus.bad_lines)
     report = {
         "output": str(arguments.output),
         "kind": arguments.recipe.kind,
@@ -59,11 +59,9 @@ def main(argv: list[str]) -> int:
         "sentences": trained.num_sentences,
         "seconds": round(trained.seconds, 1),
     }
-    if arguments.json:
-        print(json.dumps(report, indent=2))
-    elif not arguments.quiet:
-        print(
-            f"{arguments.output}: {len(trained.static):,} words of dimension {trained.static.dim}, from "
-            f"{trained.num_tokens:,} tokens in {trained.seconds:,.0f} seconds"
-        )
+    text = (
+        f"{arguments.output}: {len(trained.static):,} words of dimension {trained.static.dim}, from "
+        f"{trained.num_tokens:,} tokens in {trained.seconds:,.0f} seconds"
+    )
+    print_report(report, text, as_json=arguments.json, quiet=arguments.quiet)
     return code

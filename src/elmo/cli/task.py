@@ -13,6 +13,7 @@ import tyro
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
 from elmo.cli.examples import examples_of
+from elmo.cli.report import print_report
 from elmo.cli.task_scores import table_of_scores, table_of_summary
 from elmo.cli.task_settings import settings_beneath
 from elmo.cli.text_input import ReadingFlags
@@ -184,10 +185,8 @@ def _train(argv: list[str]) -> int:
     from elmo.tasks.train.train import train
 
     summary = train(job, progress=not arguments.quiet)
-    if arguments.json:
-        print(json.dumps(summary, indent=2, ensure_ascii=False))
-    elif not arguments.quiet:
-        print(table_of_summary(summary, arguments.output))
+    text = table_of_summary(summary, arguments.output)
+    print_report(summary, text, as_json=arguments.json, quiet=arguments.quiet)
     best = next(outcome for outcome in summary["per_seed"] if outcome["seed"] == summary["best_seed"])
     for data in ("test", "dev"):
         if best.get(data):

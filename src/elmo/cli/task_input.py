@@ -1,6 +1,5 @@
 """The input of `elmo task predict`: files of unlabelled examples, looked at before a model is loaded."""
 
-import sys
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -8,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from elmo.cli.report import list_skipped
 from elmo.cli.text_input import say, vocabulary_of
 from elmo.errors import WeightFileError
 from elmo.tasks.registry import AnyTask
@@ -38,8 +38,7 @@ class UnlabelledFiles:
 
     def skip(self, _: int, message: str) -> None:
         """Reports a line that is skipped."""
-        print(f"skipped: {message}", file=sys.stderr)
-        self.bad_lines += 1
+        self.bad_lines += list_skipped([message])
 
     def facts(self) -> dict[str, str]:
         """Which file the next prediction belongs to; nothing if there is only one file."""

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import tyro
 
+from elmo.cli.report import list_skipped
 from elmo.text.first_look.sample import OTHER_MODEL, FirstLook, first_look, opened
 from elmo.text.reading.placed import PlacedSentence, placed_sentences
 from elmo.text.reading.settings import Reading, text_files
@@ -52,9 +53,7 @@ class TextInput:
 
     def report_bad_lines(self) -> int:
         """Lists them on standard error; the exit code."""
-        for message in self.bad_lines:
-            print(f"skipped: {message}", file=sys.stderr)
-        return 1 if self.bad_lines else 0
+        return list_skipped(self.bad_lines)
 
 
 def text_input(

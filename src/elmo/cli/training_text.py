@@ -1,6 +1,5 @@
 """The flags of verbs that train vectors on a text, which they read several times."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,10 +46,3 @@ class TrainingText:
             encoding=self.encoding,
             errors=self.errors,
         )
-
-
-def report_bad_lines(corpus: "Corpus") -> int:
-    """Names the lines that were skipped, on standard error; the exit code: 1 if there were any."""
-    for message in corpus.bad_lines:
-        print(f"skipped: {message}", file=sys.stderr)
-    return 1 if corpus.bad_lines else 0

@@ -41,13 +41,7 @@ def build_index(
     replaces an existing index.
     Raises ConfigError for impossible limits, TextError for a text without tokens, OutputError if `folder` exists.
     """
-    if not 1 <= max_tokens <= MOST_TOKENS:
-        raise ConfigError(
-            f"max_tokens is {max_tokens:,}, but an index is searched exactly and holds 1 to {MOST_TOKENS:,} tokens. "
-            "Take a sample, or export vectors with 'elmo embed' for a library of approximate search."
-        )
-    if embedder.state == "carry":
-        raise ConfigError("the embedder has state 'carry', in which a sentence's vectors depend on others. Use 'zero'.")
+    _require_sense(max_tokens, embedder)
     with following(progress) as reported:
         read = Count(reported, "reading", None, "sentences")
         chosen, in_source = _chosen(read.each(sentences), max_tokens, sample, seed)
@@ -57,7 +51,6 @@ def build_index(
         with new_folder(Path(folder), size=size, force=force, replaceable=_REPLACEABLE) as unfinished:
             words = _write_text(unfinished, chosen)
             _write_layers(unfinished, chosen, words, embedder, reported)
-            names = files.file_names(embedder.num_layers)
             facts = IndexFacts(
                 schema=files.SCHEMA,
                 model=model,
@@ -69,10 +62,20 @@ def build_index(
                 num_layers=embedder.num_layers,
                 dim=embedder.layer_dim,
                 tokens_in_source=in_source,
-                sha256={name: files.sha256(unfinished / name) for name in names},
+                sha256={name: files.sha256(unfinished / name) for name in files.file_names(embedder.num_layers)},
             )
             files.write_facts(unfinished, facts)
     return facts
+
+
+def _require_sense(max_tokens: int, embedder: "Embedder") -> None:
+    if not 1 <= max_tokens <= MOST_TOKENS:
+        raise ConfigError(
+            f"max_tokens is {max_tokens:,}, but an index is searched exactly and holds 1 to {MOST_TOKENS:,} tokens. "
+            "Take a sample, or export vectors with 'elmo embed' for a library of approximate search."
+        )
+    if embedder.state == "carry":
+        raise ConfigError("the embedder has state 'carry', in which a sentence's vectors depend on others. Use 'zero'.")
 
 
 def _chosen(
