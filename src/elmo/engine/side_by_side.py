@@ -45,12 +45,11 @@ def read_side_by_side(
 
     `starts`: the position of each row's first token.
     """
-    new_hidden, new_cell = hidden.copy(), cell.copy()
     can_share = all(layer.shares_columns for stack in stacks for layer in stack.layers)
     threads, rows = num_threads() if can_share else 1, len(lengths)
     parts = min(rows, -(-threads // len(stacks)))
     shares = [
-        _Share(stack, place, len(stacks), part, parts, layers, starts, lengths, new_hidden, new_cell)
+        _Share(stack, place, len(stacks), part, parts, layers, starts, lengths, hidden, cell)
         for part in range(parts)
         for place, stack in enumerate(stacks)
     ]
@@ -60,8 +59,9 @@ def read_side_by_side(
         _ways.run((read_at_a_step, rows, threads), max(1, int(lengths.sum())), ways)
     else:
         ways[1 if len(shares) >= threads else 2]()
+    new_hidden, new_cell = np.empty_like(hidden), np.empty_like(cell)
     for share in shares:
-        share.give_back()
+        share.give_back(new_hidden, new_cell)
     return new_hidden, new_cell
 
 
@@ -108,9 +108,9 @@ class _Share:
         alive, positions, turns = timetable(starts[self.rows], own, backward=stack.backward)
         size = hidden.shape[2] // places
         mine = layers[:, :, place * size : (place + 1) * size]
-        self._whole = (_columns(hidden, place, places), _columns(cell, place, places))
+        self._place = place, places
         # Contiguous, unlike [:, rows].
-        hidden, cell = self._state = [np.take(whole, self.rows, axis=1) for whole in self._whole]
+        hidden, cell = self._state = [np.take(_columns(one, place, places), self.rows, 1) for one in (hidden, cell)]
         self.readings = [
             Reading(alive, positions, mine[index], mine[index + 1], hidden[index], cell[index], skips, turns)
             for index, skips in enumerate(stack.skips)
@@ -130,10 +130,10 @@ class _Share:
 
         run_parallel([functools.partial(run, rank) for rank in range(threads)], leave)
 
-    def give_back(self) -> None:
-        """The new state of these rows, in its place among all."""
-        for whole, part in zip(self._whole, self._state, strict=True):
-            whole[:, self.rows] = part
+    def give_back(self, *state: np.ndarray) -> None:
+        """Writes the new hidden and cell state of these rows, even of those without tokens, in its place among all."""
+        for whole, part in zip(state, self._state, strict=True):
+            _columns(whole, *self._place)[:, self.rows] = part
 
 
 def _columns(state: np.ndarray, place: int, places: int) -> np.ndarray:

@@ -7,6 +7,7 @@ sentences -> number_tokens -> (distinct tokens, places of each sentence)
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -17,15 +18,23 @@ class Batch:
 
     rows: np.ndarray
     """(batch,) which of the caller's sentences these are"""
-    places: np.ndarray
-    """(batch, tokens) place of each token among the distinct ones; 0 beyond a row's length"""
+    lines: Sequence[np.ndarray]
+    """The places of each row's tokens among the distinct ones"""
     lengths: np.ndarray
     """(batch,) tokens of each row"""
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        """(batch, tokens) all places side by side; 0 beyond a row's length"""
+        padded = np.zeros((len(self.rows), int(self.lengths.max(initial=0))), dtype=np.int64)
+        for row, line in zip(padded, self.lines, strict=True):
+            row[: len(line)] = line
+        return padded
 
     @property
     def packed_places(self) -> np.ndarray:
         """(tokens of all rows,) the places one row after the other, without padding"""
-        return self.places[np.arange(self.places.shape[1]) < self.lengths[:, None]]
+        return np.concatenate(self.lines) if len(self.lines) else np.zeros(0, np.int64)
 
 
 def number_tokens(
@@ -58,9 +67,6 @@ def bucket(lengths: Sequence[int], max_tokens: int, *, padded: bool = True) -> I
 
 
 def pad(places: Sequence[np.ndarray], rows: np.ndarray) -> Batch:
-    """The sentences `rows` side by side."""
-    lengths = np.array([len(places[row]) for row in rows], dtype=np.int64)
-    padded = np.zeros((len(rows), int(lengths.max(initial=0))), dtype=np.int64)
-    for line, row in zip(padded, rows, strict=True):
-        line[: len(places[row])] = places[row]
-    return Batch(rows, padded, lengths)
+    """The sentences `rows`."""
+    lines = [places[row] for row in rows]
+    return Batch(rows, lines, np.array([len(line) for line in lines], dtype=np.int64))
