@@ -1,6 +1,7 @@
 """Sentence scores against the definition: the sum of ln p over a sentence's predictions."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -18,7 +19,7 @@ SENTENCES = [["the", "bank", "was", "steep", "."], [], ["zebra"]]
 @pytest.mark.parametrize("direction", ["both", "forward", "backward"])
 def test_scores_are_sums_of_log_probabilities(tiny_config: BiLMConfig, direction: str) -> None:
     torch.manual_seed(3)
-    config = BiLMConfig(**{**tiny_config.to_dict(), "direction": direction})
+    config = replace(tiny_config, direction=direction)
     bilm, head = BiLM(config).eval(), LMHead(WORDS, config.projection_size).eval()
     found = list(sentence_scores(TorchLanguageModel(bilm, head), SENTENCES))
     for sentence, score in zip(SENTENCES, found, strict=True):
