@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 
 import elmo
+from elmo.cli import analysis_output, task
 from elmo.cli.analyze import ANALYSES
 from elmo.cli.early_checks import As, _role, check, roles
 from elmo.cli.main import VERBS
 from elmo.errors import ElmoError, OutputError, TextError
+from elmo.weights import hub
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.describe import outline
 from elmo.weights.native.write import write
@@ -237,6 +239,33 @@ class Anything:
     train: Path
     output: Annotated[Path | None, As("output file")] = None
     force: bool = False
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_a_published_model_is_downloaded_last_of_all_and_quietly_if_asked(tmp_path, monkeypatch, quiet) -> None:
+    @dataclass
+    class Arguments:
+        output: Path
+        model: str = "original"
+        quiet: bool = False
+
+    asked = []
+    monkeypatch.setattr(hub, "resolve", lambda model, *, download=True, progress=True: asked.append(progress))
+    monkeypatch.setattr("elmo.weights.describe.outline", lambda model: None)
+    check(Arguments(tmp_path / "new", quiet=quiet))
+    assert asked == [not quiet]
+    (tmp_path / "there").touch()
+    with pytest.raises(OutputError):
+        check(Arguments(tmp_path / "there"))
+    assert len(asked) == 1
+
+
+def test_every_verb_that_takes_long_can_be_quiet() -> None:
+    short = {"models", "inspect", "plot", "substitutes", "doctor"}
+    of_actions = {"task": task.Train, "analyze": analysis_output.RecordFlags}
+    for verb in set(VERBS) - short:
+        arguments = of_actions.get(verb) or import_module(f"elmo.cli.{verb}").Arguments
+        assert "quiet" in {field.name for field in fields(arguments)}, verb
 
 
 def test_a_path_without_a_role_is_an_input(tmp_path: Path) -> None:

@@ -41,8 +41,8 @@ class As:
 
 Flags = Mapping[str, Any]
 
-# The flags that decide what may be there already, and how a model is read.
-_SWITCHES = ("resume", "resume_if_begun", "force", "options")
+# The flags that decide what may be there already, how a model is read, and whether its download is shown.
+_SWITCHES = ("resume", "resume_if_begun", "force", "options", "quiet")
 # Of a field that is neither a path nor a group of settings; a model's name has its role by the name of its field.
 _PLAIN = (bool, int, float, str)
 
