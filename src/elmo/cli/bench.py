@@ -1,8 +1,10 @@
 """`elmo bench`: how fast sentences become vectors here, beside what this machine's products allow."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from statistics import median_high
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
@@ -75,42 +77,63 @@ def main(argv: list[str]) -> int:
 
 
 def _measured(arguments: Arguments, sentences: list[list[str]]) -> dict[str, Any]:
+    """All figures, plain for JSON."""
     import torch
 
-    from elmo.embed.speed import floor, measured_peak, reading_floor, words_of, words_per_second
+    from elmo.embed.speed import measured_peak, words_of
 
     embedders = _embedders(arguments)
-    config = next(iter(embedders.values())).bilm.config
-    threads, words = torch.get_num_threads(), words_of(sentences)
-    found: dict[tuple[str, int], list[float]] = {}
-    peak: dict[str, float] = {}
     alone = measured_peak(1, _TRIES)
-    with following(not arguments.quiet) as progress:
-        num_figures = arguments.rounds * len(embedders) * len(arguments.batches)
-        measured = Count(progress, "measuring", num_figures, "figures")
-        for _ in range(arguments.rounds):
-            for dtype, value in measured_peak(threads, _TRIES).items():
-                peak[dtype] = max(value, peak.get(dtype, 0))
-            for dtype, batch in measured.each(product(embedders, arguments.batches)):
-                speed = words_per_second(embedders[dtype], sentences, batch)
-                found.setdefault((dtype, batch), []).append(speed)
+    speeds, peak = _rounds(arguments, embedders, sentences)
     rows = []
-    for (dtype, batch), speeds in found.items():
-        bound = floor(config, peak, dtype, sentences)  # type: ignore[arg-type]
-        if batch == 1 and (reading := reading_floor(config, dtype, words, len(sentences), threads)):  # type: ignore[arg-type]
-            bound = min(bound, reading)
-        speed = sorted(speeds)[len(speeds) // 2]
+    for (dtype, batch), of_rounds in speeds.items():
+        speed, bound = median_high(of_rounds), _bound(embedders[dtype], peak, dtype, batch, sentences)
         rows.append({"dtype": dtype, "batch": batch, "words_per_second": speed, "floor": bound, "share": speed / bound})
     return {
         "model": arguments.model or f"{arguments.size}, random weights",
-        "threads": threads,
-        "words": words,
+        "threads": torch.get_num_threads(),
+        "words": words_of(sentences),
         "sentences": len(sentences),
         "peak_gflops": {dtype: value / 1e9 for dtype, value in peak.items()},
         "peak_gflops_one_thread": {dtype: value / 1e9 for dtype, value in alone.items()},
         "products": {dtype: embedder.describe()["products"] for dtype, embedder in embedders.items()},
         "speeds": rows,
     }
+
+
+def _rounds(
+    arguments: Arguments, embedders: "Mapping[str, Embedder]", sentences: list[list[str]]
+) -> tuple[dict[tuple[str, int], list[float]], dict[str, float]]:
+    """Words per second by dtype and batch, in each round; and the highest peak of any round by dtype, in FLOP/s."""
+    import torch
+
+    from elmo.embed.speed import measured_peak, words_per_second
+
+    speeds: dict[tuple[str, int], list[float]] = {}
+    peak: dict[str, float] = {}
+    with following(not arguments.quiet) as progress:
+        num_figures = arguments.rounds * len(embedders) * len(arguments.batches)
+        measured = Count(progress, "measuring", num_figures, "figures")
+        for _ in range(arguments.rounds):
+            for dtype, value in measured_peak(torch.get_num_threads(), _TRIES).items():
+                peak[dtype] = max(value, peak.get(dtype, 0))
+            for dtype, batch in measured.each(product(embedders, arguments.batches)):
+                speed = words_per_second(embedders[dtype], sentences, batch)
+                speeds.setdefault((dtype, batch), []).append(speed)
+    return speeds, peak
+
+
+def _bound(embedder: "Embedder", peak: dict[str, float], dtype: str, batch: int, sentences: list[list[str]]) -> float:
+    """The words per second that this machine could reach: by its products and, of single sentences, by its memory."""
+    import torch
+
+    from elmo.embed.speed import floor, reading_floor, words_of
+
+    config, threads = embedder.bilm.config, torch.get_num_threads()
+    bound = floor(config, peak, dtype, sentences)  # type: ignore[arg-type]
+    words = words_of(sentences)
+    reading = reading_floor(config, dtype, words, len(sentences), threads) if batch == 1 else None  # type: ignore[arg-type]
+    return min(bound, reading) if reading else bound
 
 
 def _embedders(arguments: Arguments) -> dict[str, "Embedder"]:

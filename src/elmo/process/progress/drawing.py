@@ -11,8 +11,8 @@ from elmo.process.progress.report import SILENT, Progress
 
 @contextmanager
 def drawn_on(stream: TextIO | None) -> Iterator[Progress]:
-    """What draws on a stream until the block ends, also by an error; None: nothing, for a process without stderr."""
-    if stream is None:
+    """What draws on a stream until the block ends, also by an error; nothing on None or a closed one."""
+    if stream is None or stream.closed:
         yield SILENT
         return
     drawing = ProgressBars(stream) if _is_redrawn(stream) else ProgressLines(stream)
