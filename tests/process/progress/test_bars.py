@@ -87,7 +87,7 @@ def test_ctrl_c_while_a_bar_is_drawn_leaves_a_whole_line(terminal, monkeypatch):
 
 
 def test_what_is_done_in_a_moment_is_not_drawn(terminal, monkeypatch):
-    monkeypatch.setattr(bars, "_UNSEEN", 0.5)
+    monkeypatch.setattr(bars, "_UNSEEN", 60)
     with drawn_on(terminal) as progress:
         for done in range(101):
             progress.show("reading", done, 100, "bytes")
