@@ -93,6 +93,17 @@ def test_what_takes_less_than_ten_seconds_writes_nothing(log):
     assert log.lines == []
 
 
+def test_a_stage_that_has_just_begun_has_no_speed_to_tell(log):
+    log.now += 60
+    log.progress.show("reading", 0, 100, "bytes")
+    log.now += 0.1
+    log.progress.show("reading", 50, 100, "bytes")
+    assert log.lines == []
+    log.now += 2
+    log.progress.show("reading", 60, 100, "bytes")
+    assert log.lines == ["reading: 60%, 60.0B of 100B, 28.6B/s, 0:00:01 left"]
+
+
 def test_a_line_to_stay_is_written_at_once(log):
     log.progress.say("step 5: perplexity 100")
     assert log.lines == ["step 5: perplexity 100"]

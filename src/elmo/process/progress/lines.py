@@ -15,6 +15,8 @@ from elmo.process.progress.texts import amount, duration, speed
 _SHORTEST_PAUSE = 10.0
 _LONGEST_PAUSE = 600.0
 _PAUSE_SHARE = 0.1
+_YOUNG = 2.0
+"""Seconds after which a stage's speed is worth a line."""
 
 
 @dataclass
@@ -67,7 +69,7 @@ class ProgressLines(Progress):
             stage.total = total
             if total is not None and done >= total:
                 self._end(what, now)
-            elif not stage.is_written and now - self._written >= self._pause(now):
+            elif not stage.is_written and now - stage.began >= _YOUNG and now - self._written >= self._pause(now):
                 self._write(f"{what}: {stage.line(now)}")
                 stage.is_written, self._written = True, now
 
