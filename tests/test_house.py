@@ -231,3 +231,16 @@ def test_every_room_tells_its_story():
     rooms = {path.parent for path in sources(ROOT)} - {Path()}
     stories = {room: ast.get_docstring(ast.parse((ROOT / room / "__init__.py").read_text())) or "" for room in rooms}
     assert {str(room) for room, story in stories.items() if len(story) < 40} == set()
+
+
+def test_random_states_are_kept_of_named_devices_alone():
+    # Without `devices`, fork_rng warns on a machine of several GPUs, and makes a context on each of them.
+    forks = [
+        (path, node)
+        for path in ROOT.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("fork_rng")
+    ]
+    assert len(forks) >= 5
+    for path, node in forks:
+        assert "devices" in {keyword.arg for keyword in node.keywords}, path

@@ -188,6 +188,16 @@ def test_a_sample_has_distinct_ids_in_order():
         assert sample.num_draws >= 200
 
 
+def test_as_many_samples_as_words_take_work_in_proportion_to_the_draws(monkeypatch):
+    drawn, draws = [], LogUniformSampler._draws
+    monkeypatch.setattr(LogUniformSampler, "_draws", lambda *call: drawn.append(draws(*call)) or drawn[-1])
+    size = 3000
+    sample = LogUniformSampler(size, size).draw(np.random.default_rng(3))
+    assert sample.ids.tolist() == list(range(size))
+    assert sum(map(len, drawn)) < sample.num_draws + 2 * size  # nothing is drawn or sorted twice
+    assert sample.num_draws < 3 * size * math.log(size) ** 2
+
+
 def test_the_number_of_draws_is_that_of_drawing_one_by_one():
     size, wanted, times = 20, 10, 600
     one_by_one, dice = [], random.Random(1)

@@ -12,6 +12,7 @@ from elmo.config import BiLMConfig
 from elmo.errors import ConfigError, WeightFileError
 from elmo.model.bilm import BiLM
 from elmo.static.vectors import StaticVectors
+from elmo.tasks import saved_model as saved_model_module
 from elmo.tasks.ner.settings import Settings, TaggerSettings
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.saved_model import SavedTaskModel, load, save
@@ -102,6 +103,13 @@ def test_damaged_folders_are_told(tmp_path, train_sentences, name, content, mess
     if content is not None:
         (tmp_path / "model" / name).write_text(content)
     with pytest.raises(WeightFileError, match=message):
+        load(tmp_path / "model")
+
+
+def test_a_list_of_words_beyond_the_limit_is_not_read(tmp_path, train_sentences, monkeypatch):
+    save(saved_model(train_sentences, static=STATIC, train_static=True), tmp_path / "model")
+    monkeypatch.setattr(saved_model_module, "_MAX_WORDS_BYTES", 8)
+    with pytest.raises(WeightFileError, match="static_words.json: .*8 bytes"):
         load(tmp_path / "model")
 
 

@@ -19,6 +19,7 @@ from typing import Literal
 
 import elmo
 from elmo.cli.examples import examples_of
+from elmo.process.cores import num_cores
 
 # Library -> the oldest version that will do.
 NEEDED = {
@@ -144,7 +145,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _torch_findings(torch: ModuleType) -> Iterator[Finding]:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cores = num_cores()
     capability = torch.backends.cpu.get_cpu_capability()
     yield Finding("torch on the cpu", "ok", f"{torch.get_num_threads()} threads on {cores} cores, uses {capability}")
     if torch.cuda.is_available():

@@ -138,6 +138,7 @@ def test_every_published_shape_has_a_recipe_or_a_reason(tiny_config) -> None:
     ):
         recipe = FinetuneConfig().pretraining(shape, vocabulary_size=1000)
         assert recipe.architecture(shape.max_characters_per_token) == shape
+        assert recipe.skip_connections is shape.skip_connections  # not 0 for False
         assert recipe.num_negative_samples == 500
     with pytest.raises(ConfigError, match="forget_bias is 0.0, but training only builds"):
         FinetuneConfig().pretraining(replace(tiny_config, forget_bias=0.0), vocabulary_size=1000)

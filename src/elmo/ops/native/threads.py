@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from elmo.ops import native
+from elmo.process.cores import num_cores
 
 _VARIABLE = "OMP_NUM_THREADS"
 
@@ -24,7 +25,7 @@ def num_threads() -> int:
     said = os.environ.get(_VARIABLE, "").split(",")[0].strip()
     if said.isdecimal() and int(said) > 0:
         return int(said)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return num_cores()
 
 
 def run_parallel(jobs: Sequence[Callable[[], None]], leave: Callable[[int], None] = lambda rank: None) -> None:

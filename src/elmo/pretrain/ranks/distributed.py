@@ -25,6 +25,7 @@ from torch import Tensor
 
 from elmo.errors import ConfigError, ElmoError
 from elmo.pretrain.ranks.rendezvous import meet, nothing_to_save
+from elmo.process.cores import num_cores
 from elmo.process.device import Device, chosen_device
 
 T = TypeVar("T")
@@ -224,8 +225,7 @@ def _place(device: Device, local_rank: int) -> torch.device:
 def _share_cores(processes: int) -> None:
     """Each process of a machine gets its share of the cores, unless the user has set OMP_NUM_THREADS."""
     if not _user_chose_threads():
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        torch.set_num_threads(max(1, cores // processes))
+        torch.set_num_threads(max(1, num_cores() // processes))
 
 
 def _user_chose_threads() -> bool:
