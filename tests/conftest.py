@@ -76,6 +76,7 @@ FILES_OF_TORCH = (
     "static/test_training.py",
     "test_docs.py",
     "test_public_names.py",
+    "test_setting_ways.py",
     "text/test_sentence_checks.py",
     "weights/allennlp/test_state_dict.py",
     "weights/many_langs/test_read.py",

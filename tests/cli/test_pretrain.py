@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -178,3 +179,16 @@ def test_a_device_that_is_not_there_is_refused(arguments, tmp_path):
     with pytest.raises(ConfigError, match="--peer-timeout is 0"):
         main([*arguments, "--peer-timeout", "0"])
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "flags", [("--dropout", "2"), ("--dropout", "abc"), ("--optimizer", "adam"), ("--dropouts", "0")]
+)
+def test_a_wrong_flag_gets_one_message_with_a_file_of_settings_and_without(arguments, flags, capsys):
+    told = []
+    for given in (arguments, arguments[1:]):
+        with suppress(SystemExit):
+            assert elmo_command(["pretrain", *given, *flags]) == 2
+        told.append(capsys.readouterr().err)
+    assert flags[0].strip("-") in told[0]
+    assert told[0] == told[1]

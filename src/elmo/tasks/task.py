@@ -116,6 +116,10 @@ class Task(ABC, Generic[S, E, P]):
         """
         return place
 
+    def groups(self, examples: list[E]) -> list[Hashable]:
+        """The group of each example of a file."""
+        return [self.group(example, place) for place, example in enumerate(examples)]
+
     def training(self, examples: list[E], settings: S) -> list[E]:
         """What is trained on, made from the training file's examples (SST: every labelled subtree)."""
         return examples

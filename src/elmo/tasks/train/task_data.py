@@ -1,5 +1,6 @@
 """TaskData: what the files of a task hold - training examples, dev and test examples, vocabulary."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Generic
 
@@ -35,9 +36,10 @@ def read_data(task: Task[S, E, P], settings: S, files: Files, progress: Progress
     data = all_examples(task, settings, files)
     if not files.dev:
         progress.say(f"no --dev was given: {len(data.dev):,} of the training examples decide which epoch is the best")
-    groups = [task.group(example, place) for place, example in enumerate(data.train)]
-    train = [data.train[place] for place in share_of(groups, settings.fit.train_share)]
-    train = _short_enough(task, task.training(train, settings), settings.fit.max_length)
+    shared = share_of(task.groups(data.train), settings.fit.train_share)
+    train = task.training([data.train[place] for place in shared], settings)
+    if longest := settings.fit.max_length:
+        train = [example for example in train if max(map(len, task.sentences(example)), default=0) <= longest]
     if not train:
         raise ConfigError(f"{files.train}: there is nothing to train on. Check the file and its settings.")
     return replace(data, train=train)
@@ -52,19 +54,12 @@ def all_examples(task: Task[S, E, P], settings: S, files: Files) -> TaskData[E]:
     for examples in (dev, test):
         task.check(examples, vocabulary, settings)
     if not files.dev:
-        train, dev = _held_out(task, train)
+        train, dev = _held_out(train, task.groups(train))
     return TaskData(train, dev, test, vocabulary)
 
 
-def _held_out(task: Task[S, E, P], examples: list[E]) -> tuple[list[E], list[E]]:
+def _held_out(examples: list[E], groups: list[Hashable]) -> tuple[list[E], list[E]]:
     """(kept, held out); both have something, if there are two groups or more."""
-    groups = [task.group(example, place) for place, example in enumerate(examples)]
     held = set(share_of(groups, _DEV_SHARE).tolist()) if len(set(groups)) > 1 else set()
     kept = [example for place, example in enumerate(examples) if place not in held]
     return kept, [examples[place] for place in sorted(held)]
-
-
-def _short_enough(task: Task[S, E, P], examples: list[E], longest: int) -> list[E]:
-    if not longest:
-        return examples
-    return [example for example in examples if max(map(len, task.sentences(example)), default=0) <= longest]
