@@ -104,6 +104,11 @@ def test_the_order_of_the_models_means_nothing_and_each_of_them_counts(task):
     assert found[0] != found[1], "the models agree, so this shows nothing"
 
 
+def test_a_model_of_another_task_is_no_member():
+    with pytest.raises(TypeError, match="ESIM can't be averaged with Classifier"):
+        model_of("snli", 1).predict_with([model_of("sst", 2)], MODELS["snli"][2])
+
+
 def _assert_close(one, other) -> None:
     """Equal but for rounding of probabilities."""
     one, other = json.loads(json.dumps(one, default=vars)), json.loads(json.dumps(other, default=vars))

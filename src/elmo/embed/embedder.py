@@ -155,9 +155,12 @@ class Embedder:
         """
         place = device_name(device)
         chosen_type(dtype, place)  # before a large model is read
-        is_read = isinstance(model, Checkpoint)
-        files = None if is_read else hub.resolve(model)
-        checkpoint = model if is_read else formats.read(files, with_softmax=False, narrow=True)
+        files: hub.Files | None = None
+        if isinstance(model, Checkpoint):
+            checkpoint = model
+        else:
+            files = hub.resolve(model)
+            checkpoint = formats.read(files, with_softmax=False, narrow=True)
         warm_state = checkpoint.warm_state if warm_state is None else warm_state
         if state == "warm" and warm_state is None:
             raise ConfigError(_NO_WARM_STATE)
@@ -172,8 +175,9 @@ class Embedder:
             cache_bytes=cache_bytes,
         )
         embedder.source = checkpoint.source_format
-        is_folder = isinstance(files, Path) and files.is_dir()
-        embedder._vocabulary = files if is_folder and checkpoint.vocabulary is None else checkpoint.vocabulary
+        embedder._vocabulary = checkpoint.vocabulary
+        if checkpoint.vocabulary is None and isinstance(files, Path) and files.is_dir():
+            embedder._vocabulary = files
         return embedder
 
     @property

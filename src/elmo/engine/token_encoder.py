@@ -104,8 +104,8 @@ class _Highway:
     """y = g * relu(W_t x + b_t) + (1 - g) * x with g = sigmoid(W_g x + b_g); always relu."""
 
     def __init__(self, tensors: Tensors, dtype: ComputeType) -> None:
-        self._transform = product(tensors["transform.weight"], dtype), tensors["transform.bias"]
-        self._gate = product(tensors["gate.weight"], dtype), tensors["gate.bias"]
+        self._transform = product(tensors["transform.weight"], dtype), np.asarray(tensors["transform.bias"])
+        self._gate = product(tensors["gate.weight"], dtype), np.asarray(tensors["gate.bias"])
 
     def __call__(self, inputs: np.ndarray) -> np.ndarray:
         (transform, transform_bias), (gate, gate_bias) = self._transform, self._gate

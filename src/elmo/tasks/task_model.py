@@ -37,12 +37,20 @@ class TaskModel(nn.Module, ABC, Generic[E, P]):
         """
         return None
 
-    def predict_with(self, others: Sequence[Self], examples: Sequence[E]) -> list[P]:
+    def predict_with(self, others: "Sequence[TaskModel[E, P]]", examples: Sequence[E]) -> list[P]:
         """The predictions of this model and others together, their distributions averaged; with none, its own.
 
         Called if `outcomes` is not None, with models that have the same.
         """
         raise NotImplementedError
+
+    def together_with(self, others: "Sequence[TaskModel[E, P]]") -> list[Self]:
+        """This model and the others. Raises TypeError for one of another type: their distributions have no mean."""
+        alike = [other for other in others if isinstance(other, type(self))]
+        if len(alike) < len(others):
+            types = ", ".join(sorted({type(other).__name__ for other in others}))
+            raise TypeError(f"{type(self).__name__} can't be averaged with {types}. Give models of one type.")
+        return [self, *alike]
 
     def held_out_loss(self, examples: Sequence[E]) -> Float[Tensor, ""] | None:
         """The same for dev examples: it decides between epochs with equal scores.

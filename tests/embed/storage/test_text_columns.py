@@ -180,3 +180,18 @@ def test_python_is_warned_of_raw_text_and_auto_takes_it_apart(embedder, raw, tmp
     told: list[str] = []
     embed_corpus(embedder, raw, tmp_path / "u.npy", warn=told.append)
     assert len(told) == 1
+
+
+@pytest.mark.parametrize(("lost", "name"), [("0", "/"), ("text/offsets", "/text"), ("text/line", "/text")])
+def test_a_file_without_one_of_its_datasets_is_refused_by_name(embedder, raw, tmp_path, lost, name):
+    output = tmp_path / "vectors.hdf5"
+    embed_corpus(embedder, raw, output, tokenizer="unicode")
+    with h5py.File(output, "a") as file:
+        del file[lost]
+        file.create_group(lost)  # of the same name, so that the number of rows stays
+    with (
+        read_vectors(output) as vectors,
+        pytest.raises(TextError, match=rf"{name}: there is no dataset '{lost.split('/')[-1]}'.* Embed the text again"),
+    ):
+        vectors.row(0)
+        vectors[0]

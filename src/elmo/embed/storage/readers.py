@@ -19,7 +19,7 @@ from elmo.embed.storage.layout import (
     FileFormat,
     format_of,
 )
-from elmo.embed.storage.text_columns import StoredRow, read_hdf5, row_of_arrow, row_of_json
+from elmo.embed.storage.text_columns import StoredRow, dataset, read_hdf5, row_of_arrow, row_of_json
 from elmo.errors import MissingExtraError, TextError, paths_count_from
 from elmo.process.keywords import known_keywords
 
@@ -165,11 +165,11 @@ class _Hdf5Vectors(StoredVectors):
         return self._length
 
     def _array(self, line: int) -> np.ndarray:
-        return np.asarray(self._file[str(line)])
+        return np.asarray(dataset(self._file, str(line)))
 
     def lengths(self) -> Iterator[int]:
         """See `StoredVectors`."""
-        return (self._file[str(row)].shape[-2] for row in range(len(self)))
+        return (dataset(self._file, str(row)).shape[-2] for row in range(len(self)))
 
     def _text(self, row: int) -> StoredRow | None:
         return read_hdf5(self._file, row)
@@ -178,7 +178,7 @@ class _Hdf5Vectors(StoredVectors):
         """See `StoredVectors`."""
         if SENTENCE_INDEX not in self._file:
             return None
-        return json.loads(self._file[SENTENCE_INDEX].asstr()[0])
+        return json.loads(str(dataset(self._file, SENTENCE_INDEX).asstr()[0]))
 
     def close(self) -> None:
         self._file.close()

@@ -22,7 +22,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from elmo.errors import ConfigError, OutputError
+from elmo.errors import ConfigError, OutputError, TextError
 from elmo.text.reading.spans import NOWHERE
 
 GROUP = "text"
@@ -124,15 +124,26 @@ def write_hdf5(file: h5py.File, rows: Iterable[TextRow], lengths: NDArray[np.int
 
 
 def read_hdf5(file: h5py.File, row: int) -> StoredRow | None:
-    """What `write_hdf5` wrote of a row; None if the file has none."""
+    """What `write_hdf5` wrote of a row; None if the file has none. Raises TextError for a file that was changed."""
     group = file.get(GROUP)
     if not isinstance(group, h5py.Group):
         return None
-    start, stop = (int(at) for at in group["offsets"][row : row + 2])
-    tokens = group["tokens"].asstr()[start:stop].tolist() if "tokens" in group else []
-    number = int(group["file"][row]) if "file" in group else 0
-    spans = group["spans"][start:stop].astype(np.int64)
-    return StoredRow(tokens, spans, int(group["line"][row]), int(group["sentence"][row]), number)
+    start, stop = (int(at) for at in dataset(group, "offsets")[row : row + 2])
+    tokens = list(dataset(group, "tokens").asstr()[start:stop]) if "tokens" in group else []
+    line, sentence = (int(dataset(group, name)[row]) for name in ("line", "sentence"))
+    number = int(dataset(group, "file")[row]) if "file" in group else 0
+    return StoredRow(tokens, dataset(group, "spans")[start:stop].astype(np.int64), line, sentence, number)
+
+
+def dataset(group: h5py.Group, name: str) -> h5py.Dataset:
+    """A dataset by its name. Raises TextError if there is none."""
+    found = group.get(name)
+    if not isinstance(found, h5py.Dataset):
+        raise TextError(
+            f"{group.file.filename}: {group.name}: there is no dataset {name!r}, so the file was changed or is "
+            "incomplete. Embed the text again."
+        )
+    return found
 
 
 def json_lines(rows: Iterable[TextRow], lengths: NDArray[np.int64], columns: TextColumns) -> Iterator[str]:

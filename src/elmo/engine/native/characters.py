@@ -35,23 +35,25 @@ class NativeCharacters:
         self._library = cast(Any, native.library())
         self._kind = KINDS[dtype]
         self._kept: list[Any] = []  # arrays that the structure points into
-        self._alphabet = len(tensors["character_embedding"])
+        vectors = np.asarray(tensors["character_embedding"])
+        self._alphabet = len(vectors)
         self.size = config.projection_size if projects else config.num_filters
         layers = [f"highways.{index}." for index in range(config.num_highway)]
-        filters = [_in_order_of_characters(tensors[f"convolutions.{n}.weight"]) for n in range(len(config.filters))]
+        convolutions = [np.asarray(tensors[f"convolutions.{n}.weight"]) for n in range(len(config.filters))]
+        filters = [_in_order_of_characters(convolution) for convolution in convolutions]
         projection = self._packed(tensors["projection.weight"], dtype) if projects else Packed()
         self._encoder = Encoder(
-            self._array(tensors["character_embedding"]),
+            self._array(vectors),
             self._array(np.array([width for width, _ in config.filters], np.int64)),
             self._array(np.array([number for _, number in config.filters], np.int64)),
             self._packed_array(filters, dtype),
             self._array(np.concatenate([tensors[f"convolutions.{n}.bias"] for n in range(len(filters))])),
             self._packed_array([tensors[f"{layer}transform.weight"] for layer in layers], dtype),
             self._packed_array([tensors[f"{layer}gate.weight"] for layer in layers], dtype),
-            self._addresses([tensors[f"{layer}transform.bias"] for layer in layers]),
-            self._addresses([tensors[f"{layer}gate.bias"] for layer in layers]),
+            self._addresses([np.asarray(tensors[f"{layer}transform.bias"]) for layer in layers]),
+            self._addresses([np.asarray(tensors[f"{layer}gate.bias"]) for layer in layers]),
             projection,
-            self._array(_padded(tensors["projection.bias"])) if projects else None,
+            self._array(_padded(np.asarray(tensors["projection.bias"]))) if projects else None,
             config.max_characters_per_token,
             config.character_dim,
             len(filters),

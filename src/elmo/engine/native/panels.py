@@ -68,9 +68,9 @@ def lay_out(weight: Weight | Held, dtype: ComputeType, order: Int[np.ndarray, " 
 
 
 def restored(
-    panels: Panels, shape: tuple[int, int], dtype: ComputeType, order: Int[np.ndarray, " outer"]
+    panels: Panels, shape: tuple[int, ...], dtype: ComputeType, order: Int[np.ndarray, " outer"]
 ) -> Float[np.ndarray, "rows inner"]:
-    """The weight of these panels, with the values that the factors stand for."""
+    """The weight (rows, inner) of these panels, with the values that the factors stand for."""
     weight = np.empty(shape, np.float32)
     for index, rows in enumerate(order.reshape(-1, PANEL)):
         factors = np.ascontiguousarray(panels.weights[index].T).view(_FACTORS[dtype])[:, : shape[1]]

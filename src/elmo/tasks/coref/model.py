@@ -7,7 +7,6 @@ tokens -> embedded = [static vectors ; char CNN], dropout ----------------------
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Self
 
 import torch
 from jaxtyping import Float, Int
@@ -71,9 +70,11 @@ class Resolver(TaskModel[Document, Resolved]):
         considered = (sizes.max_width, sizes.spans_per_token, sizes.max_antecedents, sizes.may_cross)
         return *considered, self.settings.mention_loss > 0
 
-    def predict_with(self, others: Sequence[Self], examples: Sequence[Document]) -> list[Resolved]:
+    def predict_with(
+        self, others: Sequence[TaskModel[Document, Resolved]], examples: Sequence[Document]
+    ) -> list[Resolved]:
         """By the means of the models' mention scores, over one set of candidates, and of their antecedent scores."""
-        return [self._resolved(document, [self, *others]) for document in examples]
+        return [self._resolved(document, self.together_with(others)) for document in examples]
 
     def _loss(self, document: Document) -> Float[Tensor, ""]:
         ranked = self._ranked(document)

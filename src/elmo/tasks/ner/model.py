@@ -4,7 +4,6 @@ tokens -> [static vectors ; ELMo ; char CNN] -> biLSTM layers -> [h ; ELMo] -> L
 """
 
 from collections.abc import Sequence
-from typing import Self
 
 import torch
 from jaxtyping import Float
@@ -66,9 +65,11 @@ class Tagger(TaskModel[TaggedSentence, list[Span]]):
         """Its tags."""
         return tuple(self.tags)
 
-    def predict_with(self, others: Sequence[Self], examples: Sequence[TaggedSentence]) -> list[list[Span]]:
+    def predict_with(
+        self, others: Sequence[TaskModel[TaggedSentence, list[Span]]], examples: Sequence[TaggedSentence]
+    ) -> list[list[Span]]:
         """By the mean of the models' emissions and transitions: the sequence likeliest under all of them together."""
-        models = [self, *others]
+        models = self.together_with(others)
         found = [model._emissions(examples) for model in models]
         transitions = mean_of([model.crf.transitions for model in models])
         rows = self.crf.decode(mean_of([emissions for emissions, _ in found]), found[0][1].mask, transitions)

@@ -9,7 +9,6 @@ tokens -> [static vectors ; ELMo] -> biLSTM -> a = [h ; ELMo]                (ba
 """
 
 from collections.abc import Sequence
-from typing import Self
 
 import torch
 from jaxtyping import Bool, Float
@@ -73,9 +72,11 @@ class ESIM(TaskModel[SentencePair, Prediction]):
         """Its labels."""
         return tuple(self.labels)
 
-    def predict_with(self, others: Sequence[Self], examples: Sequence[SentencePair]) -> list[Prediction]:
+    def predict_with(
+        self, others: Sequence[TaskModel[SentencePair, Prediction]], examples: Sequence[SentencePair]
+    ) -> list[Prediction]:
         """By the mean of the models' probabilities."""
-        rows = mean_of([model(examples).softmax(dim=1) for model in (self, *others)]).tolist()
+        rows = mean_of([model(examples).softmax(dim=1) for model in self.together_with(others)]).tolist()
         named = [sorted(zip(self.labels, row, strict=True), key=lambda one: -one[1]) for row in rows]
         return [Prediction(label=row[0][0], probabilities=dict(row)) for row in named]
 

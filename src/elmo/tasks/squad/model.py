@@ -6,7 +6,6 @@ tokens -> [char CNN ; static vectors ; ELMo] -> BiDAF++ (network.py), with ELMo 
 """
 
 from collections.abc import Sequence
-from typing import Self
 
 import torch
 from jaxtyping import Float
@@ -62,9 +61,11 @@ class Reader(TaskModel[Question, PredictedAnswer]):
         """Spans up to its longest answer."""
         return "answers of at most this many tokens", self.settings.max_answer_tokens
 
-    def predict_with(self, others: Sequence[Self], examples: Sequence[Question]) -> list[PredictedAnswer]:
+    def predict_with(
+        self, others: Sequence[TaskModel[Question, PredictedAnswer]], examples: Sequence[Question]
+    ) -> list[PredictedAnswer]:
         """By the means of the models' probabilities of each first and each last token."""
-        found = [model._log_probabilities(examples) for model in (self, *others)]
+        found = [model._log_probabilities(examples) for model in self.together_with(others)]
         start, end = log_mean_of([one for one, _ in found]), log_mean_of([one for _, one in found])
         spans = best_spans(start, end, start > -torch.inf, self.settings.max_answer_tokens)
         scores = start.gather(1, spans[:, :1]) + end.gather(1, spans[:, 1:])

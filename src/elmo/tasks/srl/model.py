@@ -11,7 +11,7 @@ without marks, a small biLSTM beside it finds the predicates (`predicate_finder`
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -89,9 +89,11 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
         """Whether it finds predicates, and its tags."""
         return self.finder is not None, tuple(self.tags)
 
-    def predict_with(self, others: Sequence[Self], examples: Sequence[RoleSentence]) -> list[Roles]:
+    def predict_with(
+        self, others: Sequence[TaskModel[RoleSentence, Roles]], examples: Sequence[RoleSentence]
+    ) -> list[Roles]:
         """By the mean of the models' probabilities: of each token to be a predicate, then of its tags."""
-        models = [self, *others]
+        models = self.together_with(others)
         vectors = [model.tokens([example.tokens for example in examples]) for model in models]
         mask = vectors[0].mask
         if any(example.predicates is None for example in examples):

@@ -7,7 +7,6 @@ tokens -> [static vectors ; ELMo ; char CNN] -> Linear, ReLU -> biLSTM -> x = [h
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Self
 
 import torch
 from jaxtyping import Float
@@ -70,9 +69,11 @@ class Classifier(TaskModel[LabelledSentence, Prediction]):
         """Its labels."""
         return tuple(self.labels)
 
-    def predict_with(self, others: Sequence[Self], examples: Sequence[LabelledSentence]) -> list[Prediction]:
+    def predict_with(
+        self, others: Sequence[TaskModel[LabelledSentence, Prediction]], examples: Sequence[LabelledSentence]
+    ) -> list[Prediction]:
         """By the mean of the models' probabilities."""
-        rows = mean_of([model(examples).softmax(dim=1) for model in (self, *others)]).tolist()
+        rows = mean_of([model(examples).softmax(dim=1) for model in self.together_with(others)]).tolist()
         named = [sorted(zip(self.labels, row, strict=True), key=lambda one: -one[1]) for row in rows]
         return [Prediction(label=row[0][0], probabilities=dict(row)) for row in named]
 

@@ -28,7 +28,7 @@ _ROWS = {"l2r_embed/W": "left_embedding.weight", "r2l_embed/W": "right_embedding
 _DEEP = {"l3": "hidden", "l4": "output"}
 _SHALLOW = {"lp_l2r": "left_output", "lp_r2l": "right_output"}
 # Interleaved: candidate, input, forget, output. PyTorch's blocks: input, forget, candidate, output.
-_TO_TORCH = (1, 2, 0, 3)
+_TO_TORCH: tuple[int, ...] = (1, 2, 0, 3)
 
 
 @dataclass(frozen=True)
