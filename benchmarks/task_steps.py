@@ -37,7 +37,7 @@ from elmo.tasks.train.example_batches import BatchLimits, shuffled_batches, sort
 from elmo.tasks.train.fit import training_limits
 from elmo.tasks.train.job import Files, Job
 from elmo.tasks.train.optimizers import make_optimizer
-from elmo.tasks.train.task_data import TaskData, read_data, sentences_of
+from elmo.tasks.train.task_data import TaskData, read_data
 from elmo.tasks.train.train import new_model
 
 RANDOM = ("small", "medium", "original")
@@ -121,11 +121,11 @@ def _cost(job: Any, data: TaskData[Any], given: Any) -> Cost:
         scored = [data.dev[place] for place in np.linspace(0, len(data.dev) - 1, given.scored).astype(int)]
         layers, frozen = 0.0, sources.frozen
         if frozen is not None:
-            wanted = list(sentences_of(task, *drawn, scored))
+            wanted = list(task.sentences_of(*drawn, scored))
             began = time.process_time()
             frozen.remember(wanted)
             distinct = {tuple(one) for one in wanted}
-            all_of_them = {tuple(one) for one in sentences_of(task, data.train, data.dev)}
+            all_of_them = {tuple(one) for one in task.sentences_of(data.train, data.dev)}
             layers = (time.process_time() - began) * sum(map(len, all_of_them)) / sum(map(len, distinct))
         torch.manual_seed(1)
         model = new_model(job, data.vocabulary, sources)
@@ -146,7 +146,7 @@ def _sources(job: Any, data: TaskData[Any], given: Any, cache: Path) -> TokenSou
         frozen = FrozenLayers(encoder, cache=cache)
     if not given.static_dim:
         return TokenSources(frozen)
-    words = sorted({word for sentence in sentences_of(job.task, *data.parts()) for word in sentence})
+    words = sorted({word for sentence in job.task.sentences_of(*data.parts()) for word in sentence})
     vectors = np.random.default_rng(0).standard_normal((len(words), given.static_dim), np.float32)
     static = {name: StaticVectors(tuple(words), vectors) for name in tokens.static_files}
     return TokenSources(frozen, static, words)

@@ -29,14 +29,13 @@ from pathlib import Path
 from typing import Any
 
 from elmo.disk.folder_lock import locked
-from elmo.disk.json_file import read_record, read_records, read_toml
+from elmo.disk.json_file import read_record, read_records, read_toml, write_json
 from elmo.errors import ConfigError, ElmoError, Interrupted
 from elmo.process.stop_flag import stop_flag
 from elmo.reproduce.systems import System, systems_of
 from elmo.tasks.registry import find
 from elmo.tasks.settings import with_table
 from elmo.tasks.train.job import AnyJob, Files, Job, RunOptions
-from elmo.tasks.train.run_facts import write_json_file
 
 PLAN = Path(__file__).with_name("plan.toml")
 TABLES = ("table1", "table2", "table3", "figure1")
@@ -101,7 +100,7 @@ class Training:
 
     def measured(self) -> float:
         """Minutes that its finished epochs took, scoring included."""
-        epochs = [values for _, values in read_records(self.folder / "metrics.jsonl")]
+        epochs = [values for _, values in read_records(self.folder / "metrics.jsonl", "epoch")]
         return sum(values["seconds"] + values.get("scoring_seconds", 0.0) for values in epochs) / 60
 
 
@@ -191,7 +190,8 @@ def _train(part: Part, seeds: Sequence[int], workers: int) -> None:
 
     begun = (part.job.run / f"{part.table}.run.json").is_file()
     job = part.job.with_options(resume=begun)
-    reproduce(part.table, job, seeds=seeds, shares=part.shares or None, name=part.name, workers=workers)
+    shares = part.shares or None
+    reproduce(part.table, job, seeds=seeds, shares=shares, name=part.name, workers=workers, progress=True)
 
 
 def status(parts: Sequence[Part], workers: int = 1) -> str:
@@ -239,7 +239,7 @@ def recorded(parts: Sequence[Part], folder: Path) -> Iterator[Path]:
     for part in parts:
         if part.record.is_file():
             path = folder / f"{part.section}.{part.table}.json"
-            write_json_file(path, {**portable(read_record(part.record)), "planned_seeds": list(part.seeds)})
+            write_json(path, {**portable(read_record(part.record)), "planned_seeds": list(part.seeds)})
             yield path
 
 
