@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import wraps
@@ -29,6 +30,12 @@ from elmo.weights.shapes import network_shapes
 if TYPE_CHECKING:
     from elmo.corpus.shards import TrainingData
     from elmo.pretrain.settings.config import PretrainConfig
+
+
+# In the background of a script or under nohup, SIGINT is ignored, here and in every process that a test starts:
+# tests of Ctrl-C would wait for what never happens.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _shapes_checked(typechecker: Callable) -> Callable:
