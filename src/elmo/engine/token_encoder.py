@@ -110,7 +110,8 @@ class _Highway:
     def __call__(self, inputs: np.ndarray) -> np.ndarray:
         (transform, transform_bias), (gate, gate_bias) = self._transform, self._gate
         gates = logistic(gate(inputs, gate_bias))
-        return gates * np.maximum(transform(inputs, transform_bias), 0) + (1 - gates) * inputs
+        with np.errstate(over="ignore", invalid="ignore"):  # as in products
+            return gates * np.maximum(transform(inputs, transform_bias), 0) + (1 - gates) * inputs
 
 
 def rounded_to(dtype: ComputeType) -> ComputeType:

@@ -49,7 +49,9 @@ class PlainProduct:
             rows = factors[start : start + self._rows]
             if len(rows) < self._rows:
                 rows = np.concatenate([rows, np.zeros((self._rows - len(rows), self.inner), rows.dtype)])
-            out[start : start + self._rows] = np.matmul(rows, self._weight)[: len(inputs) - start]
+            # What exceeds float32 becomes inf, as in the C kernels; whoever uses the vectors checks them.
+            with np.errstate(over="ignore", invalid="ignore"):
+                out[start : start + self._rows] = np.matmul(rows, self._weight)[: len(inputs) - start]
         if self._steps is not None:
             out *= self._steps * steps
         if bias is not None:
