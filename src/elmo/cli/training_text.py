@@ -5,23 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from elmo.text.text_file import FormatChoice, require_other_file
+from elmo.text.reading.settings import TextForm
+from elmo.text.text_file import require_other_file
 
 if TYPE_CHECKING:
     from elmo.static.training.corpus import Corpus
 
 
 @dataclass(frozen=True)
-class TrainingText:
+class TrainingText(TextForm):
     """How the text is read."""
 
-    format: FormatChoice = "auto"
-    """text: plain text; jsonl: one JSON object per line; csv and tsv: tables with a text per row; conll and conllu: one
-    token per line; auto: by the ending of each file."""
-    field: str = "text"
-    """Of JSON lines: the key of the text, or of the list of a sentence's tokens. Of CSV and TSV: the column's name, or
-    its number from 1 in a file without names. Of CoNLL: the number of the tokens' column (default: text, or the first
-    column)."""
     tokenizer: str = "whitespace"
     """How text becomes tokens: whitespace; unicode: by rules, for text that isn't tokenized; or module:function of
     your own."""

@@ -5,12 +5,12 @@ go of each matrix as soon as it is laid out, and makes it again from there for t
 the biLM in torch, the hash of a model.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from elmo.weights.native.narrow import Held, NarrowTensors
+from elmo.weights.native.narrow import Held, HeldArrays, NarrowTensors
 
 
 class HeldOnce:
@@ -48,21 +48,14 @@ def given(weight: "Held | HeldOnce") -> Held:
     return weight.given if isinstance(weight, HeldOnce) else weight
 
 
-class HeldTensors(Mapping[str, np.ndarray]):
-    """Tensors by name, each an array at every access. `held`: what is kept, matrices held once."""
+class HeldTensors(HeldArrays[Weight]):
+    """Tensors of an engine, matrices held once."""
 
     def __init__(self, tensors: Mapping[str, np.ndarray]) -> None:
         forms: Mapping[str, Held] = tensors.held if isinstance(tensors, NarrowTensors) else tensors
-        self.held: dict[str, Weight] = {
-            name: HeldOnce(form) if len(form.shape) == 2 and name.endswith("weight") else np.asarray(form)
-            for name, form in forms.items()
-        }
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        return np.asarray(self.held[name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.held)
-
-    def __len__(self) -> int:
-        return len(self.held)
+        super().__init__(
+            {
+                name: HeldOnce(form) if len(form.shape) == 2 and name.endswith("weight") else np.asarray(form)
+                for name, form in forms.items()
+            }
+        )

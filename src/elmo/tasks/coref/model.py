@@ -74,7 +74,8 @@ class Resolver(TaskModel[Document, Resolved]):
         self, others: Sequence[TaskModel[Document, Resolved]], examples: Sequence[Document]
     ) -> list[Resolved]:
         """By the means of the models' mention scores, over one set of candidates, and of their antecedent scores."""
-        return [self._resolved(document, self.together_with(others)) for document in examples]
+        models = self.together_with(others)
+        return [self._resolved(document, models) for document in examples]
 
     def _loss(self, document: Document) -> Float[Tensor, ""]:
         ranked = self._ranked(document)

@@ -17,8 +17,8 @@ AUTO = "auto"
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How text is read; every field is a flag of the verbs that read text."""
+class TextForm:
+    """In what form a text is stored; the flags that all verbs with a text share."""
 
     format: FormatChoice = "auto"
     """text: plain text; jsonl: one JSON object per line; csv and tsv: tables with a text per row; conll and conllu: one
@@ -27,6 +27,12 @@ class Reading:
     """Of JSON lines: the key of the text, or of the list of a sentence's tokens. Of CSV and TSV: the column's name, or
     its number from 1 in a file without names. Of CoNLL: the number of the tokens' column (default: text, or the first
     column)."""
+
+
+@dataclass(frozen=True)
+class Reading(TextForm):
+    """How text is read; every field is a flag of the verbs that read text."""
+
     sentences: SentenceEnds = "lines"
     """lines: each line is one sentence; for raw text: within-lines: a line can hold several; across-lines: they go on
     over line ends, and only blank lines end a paragraph."""

@@ -6,6 +6,7 @@ without rounding it again.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -49,10 +50,13 @@ class Narrow:
 Held = np.ndarray | Narrow
 
 
-class NarrowTensors(Mapping[str, np.ndarray]):
-    """Tensors by name, kept as they are stored. Each access makes a float32 array of one that is narrower."""
+Form = TypeVar("Form")
 
-    def __init__(self, held: Mapping[str, Held]) -> None:
+
+class HeldArrays(Mapping[str, np.ndarray], Generic[Form]):
+    """Tensors by name, kept in another form, from which each access makes an array."""
+
+    def __init__(self, held: Mapping[str, Form]) -> None:
         self.held = dict(held)
         """What is kept of each."""
 
@@ -64,3 +68,7 @@ class NarrowTensors(Mapping[str, np.ndarray]):
 
     def __len__(self) -> int:
         return len(self.held)
+
+
+class NarrowTensors(HeldArrays[Held]):
+    """Tensors as they are stored: an access makes a float32 array of one that is narrower."""
