@@ -182,6 +182,7 @@ def _train(argv: list[str]) -> int:
     job = Job(task, arguments.settings, files, arguments.output, options)
     task.check_settings(job.settings)
     job.require_free()
+    from elmo.tasks.rules.scores import remark_on_rules
     from elmo.tasks.train.train import train
 
     summary = train(job, progress=not arguments.quiet)
@@ -192,6 +193,8 @@ def _train(argv: list[str]) -> int:
         if best.get(data):
             _remark(task, best[data], f"{arguments.output}, {data} data")
             break
+    if (remark := remark_on_rules(summary)) is not None:
+        print(f"note: {arguments.output}: {remark}", file=sys.stderr)
     return 0
 
 

@@ -19,12 +19,15 @@ def table_of_scores(scores: Mapping[str, Any], name: str = "all", depth: int = 0
 
 
 def table_of_summary(summary: dict[str, Any], run: Path) -> str:
-    """What came out of a training: dev and test scores over the seeds, the best seed's labels, the mixes."""
+    """What came out of a training: scores over the seeds, those of the rules, the best seed's labels, the mixes."""
     lines = [f"{run}: finished, the best model is {run / 'model'}"]
     best = next(outcome for outcome in summary["per_seed"] if outcome["seed"] == summary["best_seed"])
     for data in ("dev", "test"):
         if data in summary:
             lines.append(f"{data:5} {summary['metric']} {_mean_and_deviation(summary[data])}")
+    for rule in summary["rules"]:
+        figures = ", ".join(f"{data} {rule[data]:.2f}" for data in ("dev", "test") if data in rule)
+        lines.append(f"{rule['label']}: {figures}")
     data = "test" if "test" in summary else "dev"
     if isinstance(best.get(data, {}).get("per_label"), Mapping):
         lines.append(f"{data}, seed {summary['best_seed']}:")

@@ -4,7 +4,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from elmo.tasks.task import E, P, S, Task
+from elmo.tasks.rules.scores import rule_scores
+from elmo.tasks.task import E, P, S
 from elmo.tasks.train.job import Job
 from elmo.tasks.train.task_data import all_examples
 
@@ -29,13 +30,4 @@ def data_facts(job: Job[S, E, P]) -> DataFacts:
         name: [job.task.group(example, place) for place, example in enumerate(examples)]
         for name, examples in scored.items()
     }
-    return DataFacts(len(data.train), units, _rules(job.task, data.train, scored))
-
-
-def _rules(task: Task[S, E, P], train: list[E], scored: Mapping[str, list[E]]) -> list[dict[str, Any]]:
-    found = []
-    for rule in task.rules(train):
-        scores = {name: task.score(examples, rule.predict(examples)) for name, examples in scored.items()}
-        metric = {name: own[task.metric] for name, own in scores.items()}
-        found.append({"rule": rule.name, "label": rule.label, **metric, "scores": scores})
-    return found
+    return DataFacts(len(data.train), units, rule_scores(job.task, data.train, scored))

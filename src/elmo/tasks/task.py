@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 from elmo.errors import ConfigError
-from elmo.tasks.rule import Rule
+from elmo.tasks.rules.rule import Rule
 from elmo.tasks.settings import TaskSettings
 from elmo.text.first_look.sample import FirstLook
 from elmo.text.reading.settings import SentenceEnds

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from elmo.tasks.ner.data import TaggedSentence
-from elmo.tasks.rule import Rule
+from elmo.tasks.rules.rule import Rule
 from elmo.tasks.tags import Span
 
 _HANDLE = "@"

@@ -9,7 +9,7 @@ from elmo.tasks.ner.data import TaggedSentence, read_columns, write_columns
 from elmo.tasks.ner.rules import rules_of
 from elmo.tasks.ner.score import entity_counts, entity_scores
 from elmo.tasks.ner.settings import NO_INPUT, Settings
-from elmo.tasks.rule import Rule
+from elmo.tasks.rules.rule import Rule
 from elmo.tasks.tags import Span, tags_of
 from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
 from elmo.tasks.unlabelled import text_lines

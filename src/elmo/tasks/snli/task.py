@@ -12,9 +12,9 @@ from elmo.tasks.classification import (
     only_label,
     require_known_label,
 )
-from elmo.tasks.majority import majority_rule
-from elmo.tasks.rule import Rule
+from elmo.tasks.rules.rule import Rule
 from elmo.tasks.snli.data import SentencePair, read_pairs, read_unlabelled_pairs
+from elmo.tasks.snli.rules import rules_of
 from elmo.tasks.snli.score import score_label_files
 from elmo.tasks.snli.settings import NO_INPUT, Settings
 from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
@@ -81,7 +81,7 @@ class Entailment(Task[Settings, SentencePair, Prediction]):
         return classification_counts(example.label, prediction)
 
     def rules(self, examples: list[SentencePair]) -> list[Rule[SentencePair, Prediction]]:
-        return [majority_rule(examples, lambda example: example.label)]
+        return rules_of(examples)
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
         return score_label_files(self.read(gold, settings), gold, predicted, settings.entailment.encoding)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from elmo.tasks.rule import Rule
+from elmo.tasks.rules.rule import Rule
 from elmo.tasks.srl.data import PREDICATE, Proposition, Roles, RoleSentence
 from elmo.tasks.tags import Span
 

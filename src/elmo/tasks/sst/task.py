@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from elmo.errors import ConfigError, TextError
 from elmo.tasks.classification import Prediction, classification_counts, in_order, only_label, require_known_label
 from elmo.tasks.labelled_lines import labelled_lines
-from elmo.tasks.majority import majority_rule
-from elmo.tasks.rule import Rule
+from elmo.tasks.rules.majority import majority_rule
+from elmo.tasks.rules.naive_bayes import naive_bayes_rule
+from elmo.tasks.rules.rule import Rule
 from elmo.tasks.sst.data import LabelledSentence, phrases_of, read_labelled
 from elmo.tasks.sst.score import sentiment_scores
 from elmo.tasks.sst.settings import NO_INPUT, Settings
@@ -78,7 +79,10 @@ class Sentiment(Task[Settings, LabelledSentence, Prediction]):
         return classification_counts(example.label, prediction)
 
     def rules(self, examples: list[LabelledSentence]) -> list[Rule[LabelledSentence, Prediction]]:
-        return [majority_rule(examples, lambda example: example.label)]
+        return [
+            majority_rule(examples, lambda example: example.label),
+            naive_bayes_rule(examples, lambda example: example.label, lambda example: map(str.lower, example.tokens)),
+        ]
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
         right = self.read(gold, settings)

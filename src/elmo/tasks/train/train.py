@@ -5,7 +5,7 @@ env.json             versions and machine
 cache/               the encoder's layers (unless another cache is named)
 seed-1/              metrics.jsonl, model/, scores.json; of dev and test the predictions in the official format and the
                      counts of each example (`example_counts`)
-scores.json          mean, standard deviation and single scores over the seeds
+scores.json          mean, standard deviation and single scores over the seeds; scores of the task's rules
 model/               the model of the seed with the best dev score
 """
 
@@ -27,6 +27,7 @@ from elmo.process.environment import environment
 from elmo.process.progress.report import SILENT, Progress, following
 from elmo.process.stop_flag import StopFlag, stop_flag
 from elmo.static.vectors import StaticVectors
+from elmo.tasks.rules.scores import rule_scores
 from elmo.tasks.saved_model import SavedTaskModel, save
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.task import E, P, S, Task, Vocabulary
@@ -71,6 +72,7 @@ def train(
             training = _Training(job, data, sources, flag, reported, on_seed)
             metric = job.settings.fit.best_by or job.task.metric
             summary = {"task": job.task.name, **over_seeds(options.seeds, training.one_seed, job.task.metric, metric)}
+            summary["rules"] = rule_scores(job.task, data.train, data.scored())
             write_json(job.run / "scores.json", summary)
             if options.keep_models:
                 copied_folder(outcome_file(job.run, summary["best_seed"]).parent / "model", job.run / "model")

@@ -1,7 +1,7 @@
 """The majority rule."""
 
 from elmo.tasks.classification import classification_scores
-from elmo.tasks.majority import majority_rule
+from elmo.tasks.rules.majority import majority_rule
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.task import TASK
 
@@ -21,5 +21,5 @@ def test_of_equally_frequent_labels_the_first_is_taken():
 
 def test_pairs_have_it_too():
     pairs = [SentencePair(["a"], ["b"], label) for label in ("yes", "no", "no")]
-    (rule,) = TASK.rules(pairs)
+    rule = TASK.rules(pairs)[0]
     assert TASK.score(pairs, rule.predict(pairs))["accuracy"] == 100 * 2 / 3

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from elmo.tasks.classification import Prediction
-from elmo.tasks.rule import E, Rule
+from elmo.tasks.rules.rule import E, Rule
 
 
 def majority_rule(examples: Sequence[E], label_of: Callable[[E], str]) -> Rule[E, Prediction]:

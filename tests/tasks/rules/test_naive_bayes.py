@@ -1,0 +1,65 @@
+"""Naive Bayes by hand, and the note on models that are no better than a rule."""
+
+import pytest
+
+from elmo.tasks.rules.naive_bayes import naive_bayes_rule
+from elmo.tasks.rules.scores import remark_on_rules, rule_scores
+from elmo.tasks.snli.data import SentencePair
+from elmo.tasks.snli.task import TASK
+
+TRAIN = [("good film", "+"), ("good good plot", "+"), ("bad film", "-")]
+
+
+def rule():
+    return naive_bayes_rule(TRAIN, lambda one: one[1], lambda one: one[0].split())
+
+
+def test_probabilities_are_those_of_the_formula():
+    # Vocabulary: good, film, plot, bad. Words of +: good 2, film 1, plot 1; of -: bad 1, film 1. "unheard" is left out.
+    plus = 2 / 3 * (3 / 8) * (2 / 8)
+    minus = 1 / 3 * (1 / 6) * (2 / 6)
+    (found,) = rule().predict([("good film unheard", "")])
+    assert found["label"] == "+"
+    assert found["probabilities"] == pytest.approx({"+": plus / (plus + minus), "-": minus / (plus + minus)})
+
+
+def test_a_word_counts_once_however_often_it_stands_there():
+    once, often = rule().predict([("bad", ""), ("bad bad bad", "")])
+    assert once == often
+    assert once["label"] == "-"
+
+
+def test_an_example_without_a_known_word_gets_the_most_frequent_label():
+    (found,) = rule().predict([("", "")])
+    assert found["probabilities"] == pytest.approx({"+": 2 / 3, "-": 1 / 3})
+
+
+def test_hundreds_of_words_do_not_underflow():
+    long = " ".join(f"w{number}" for number in range(3000))
+    own = naive_bayes_rule([(long, "+"), ("bad", "-")], lambda one: one[1], lambda one: one[0].split())
+    (found,) = own.predict([(long, "")])
+    # 3,000 words at 2/6001 against 1/3002 each.
+    assert found["probabilities"]["-"] == pytest.approx(1 / (1 + (2 * 3002 / 6001) ** 3000))
+
+
+def test_pairs_are_told_apart_by_what_the_premise_has():
+    pairs = [SentencePair(["a", "Man"], ["man"], "yes"), SentencePair(["a", "man"], ["dog"], "no")] * 3
+    by_name = {one["rule"]: one for one in rule_scores(TASK, pairs, {"dev": [SentencePair(["dog"], ["Dog"], "yes")]})}
+    assert list(by_name) == ["majority", "naive-bayes-hypothesis", "naive-bayes"]
+    assert by_name["naive-bayes-hypothesis"]["dev"] == 0  # "dog" was new whenever it was seen
+    assert by_name["naive-bayes"]["scores"]["dev"]["accuracy"] == by_name["naive-bayes"]["dev"]
+
+
+@pytest.mark.parametrize(("mean", "is_said"), [(64.4, True), (64.5, False)])
+def test_models_that_are_no_better_than_a_rule_are_remarked(mean, is_said):
+    rules = [{"label": "rule: never", "dev": 33.0}, {"label": "rule: by words", "dev": 64.4}]
+    said = remark_on_rules({"metric": "accuracy", "dev": {"mean": mean}, "rules": rules})
+    assert (said is not None) == is_said
+    assert said is None or said.startswith(
+        "a rule without learning is as good: on the dev data by words has accuracy 64.40"
+    )
+
+
+def test_without_rules_or_dev_data_nothing_is_said():
+    assert remark_on_rules({"metric": "f1", "dev": {"mean": 0.0}, "rules": []}) is None
+    assert remark_on_rules({"metric": "f1", "rules": [{"label": "rule: never", "test": 3.0}]}) is None
