@@ -12,10 +12,12 @@ from elmo.tasks.coref.formats.conll import write_conll
 from elmo.tasks.coref.formats.jsonlines import write_jsonlines
 from elmo.tasks.coref.formats.plain_text import write_text
 from elmo.tasks.coref.formats.read import read_documents, read_unlabelled
+from elmo.tasks.coref.rules import rules_of
 from elmo.tasks.coref.score import coreference_scores, document_counts, num_repeated
 from elmo.tasks.coref.score_files import score_files
 from elmo.tasks.coref.settings import NO_HEADS, Settings
 from elmo.tasks.coref.windows import random_window
+from elmo.tasks.rules.rule import Rule
 from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
 from elmo.text.tokenizer import tokenizer
 
@@ -92,6 +94,9 @@ class Coreference(Task[Settings, Document, Resolved]):
 
     def counts(self, example: Document, prediction: Resolved) -> Counts:
         return document_counts(example.clusters, prediction.clusters)
+
+    def rules(self, examples: list[Document]) -> list[Rule[Document, Resolved]]:
+        return rules_of(examples)
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
         return score_files(gold, predicted, settings.resolver.encoding)

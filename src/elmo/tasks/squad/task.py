@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError
+from elmo.tasks.rules.rule import Rule
 from elmo.tasks.squad.data import PredictedAnswer, Question, read_predictions, read_questions, write_predictions
+from elmo.tasks.squad.rules import rules_of
 from elmo.tasks.squad.score import bound_f1, match, squad_scores
 from elmo.tasks.squad.settings import NO_INPUT, Settings
 from elmo.tasks.squad.unlabelled import read_unlabelled
@@ -79,6 +81,9 @@ class QuestionAnswering(Task[Settings, Question, PredictedAnswer]):
 
     def counts(self, example: Question, prediction: PredictedAnswer) -> Counts:
         return {"": (100 * match(prediction.text, [answer.text for answer in example.answers]).f1,)}
+
+    def rules(self, examples: list[Question]) -> list[Rule[Question, PredictedAnswer]]:
+        return rules_of(examples)
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
         questions = self.read(gold, settings)

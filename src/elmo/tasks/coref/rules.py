@@ -1,0 +1,66 @@
+"""What resolves coreference without learning: equal texts mean the same."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from elmo.tasks.coref.documents import Document, Mention, Resolved
+from elmo.tasks.rules.rule import Rule
+
+Text = tuple[str, ...]
+"""Of a mention, in lower case."""
+_LONGEST = 5
+
+
+def rules_of(examples: Sequence[Document]) -> list[Rule[Document, Resolved]]:
+    """One rule: names, and texts that are mostly mentions in the training data, corefer if they are equal."""
+    texts = mention_texts(examples)
+    label = "rule: equal names, and equal words that are mostly mentions in the training data, corefer"
+    return [Rule("equal-texts", label, lambda documents: [Resolved(equal_texts(one, texts)) for one in documents])]
+
+
+def mention_texts(examples: Iterable[Document]) -> set[Text]:
+    """The texts of at most five tokens that are a mention at least every second time that they occur."""
+    mentions, occurrences = Counter[Text](), Counter[Text]()
+    for document in examples:
+        gold = {mention for cluster in document.clusters for mention in cluster}
+        for span, tokens in _spans(document):
+            occurrences[_text(tokens)] += 1
+            mentions[_text(tokens)] += span in gold
+    return {text for text, count in mentions.items() if count and 2 * count >= occurrences[text]}
+
+
+def equal_texts(document: Document, texts: Collection[Text]) -> list[list[Mention]]:
+    """The clusters of two mentions and more, in the order of their first mentions."""
+    names = set(_names(document))
+    clusters: defaultdict[Text, list[Mention]] = defaultdict(list)
+    for span, tokens in _spans(document):
+        if span in names or _text(tokens) in texts:
+            clusters[_text(tokens)].append(span)
+    return [cluster for cluster in clusters.values() if len(cluster) > 1]
+
+
+def _spans(document: Document) -> Iterator[tuple[Mention, Text]]:
+    """All spans within sentences, with their tokens."""
+    begin = 0
+    for sentence in document.sentences:
+        for start in range(len(sentence)):
+            for end in range(start + 1, min(start + _LONGEST, len(sentence)) + 1):
+                yield (begin + start, begin + end - 1), sentence[start:end]
+        begin += len(sentence)
+
+
+def _names(document: Document) -> Iterator[Mention]:
+    """The longest possible runs of words with a capital letter; a sentence's first word may have it for its place."""
+    begin = 0
+    for sentence in document.sentences:
+        start = 1
+        for end in range(1, len(sentence) + 1):
+            if end == len(sentence) or not sentence[end][0].isupper():
+                if start < end:
+                    yield begin + start, begin + end - 1
+                start = end + 1
+        begin += len(sentence)
+
+
+def _text(tokens: Text) -> Text:
+    return tuple(token.lower() for token in tokens)
