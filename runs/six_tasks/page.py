@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 
 from elmo.errors import ElmoError
-from elmo.reproduce.pages.markdown import sentence
+from elmo.reproduce.pages.markdown import cautions, sentence
 from elmo.reproduce.pages.names import data_name, metric_name
 from elmo.reproduce.pages.tables import aligned, rows, shown, with_interval
 from elmo.reproduce.record import Record
@@ -65,6 +65,7 @@ def _table1(records: Sequence[Record]) -> Iterator[str]:
     yield ""
     for record in records:
         yield from _claims(record, f"{data_name(record)}: ")
+        yield from (f"- {data_name(record)}: {caution}" for caution in cautions(record))
 
 
 def _row(record: Record) -> list[str]:
@@ -88,7 +89,7 @@ def _row(record: Record) -> list[str]:
 def _one_by_one(records: Sequence[Record]) -> Iterator[str]:
     for record in records:
         yield from (f"### {data_name(record)}{_missing(record)}", "", *aligned(rows(record)), "")
-        yield from (*_claims(record), "")
+        yield from (*_claims(record), *(f"- {caution}" for caution in cautions(record)), "")
 
 
 def _missing(record: Record) -> str:

@@ -91,6 +91,19 @@ def test_figure1_has_a_line_for_each_share(record_of):
     assert "- + ELMo, 100 % of the data: dev +50.0 %" in page
 
 
+def test_systems_that_are_no_better_than_a_rule_are_said_to_show_nothing(record_of):
+    rules = [
+        {"rule": "never", "label": "rule: never", "dev": 20.0},
+        {"rule": "words", "label": "rule: words", "dev": 55.0},
+    ]
+    page = markdown(record_of("table1", [[50.0, 52.0], [60.0, 62.0]], rules=rules), [])
+    assert "on dev data, words has 55.00 without learning, and baseline (no ELMo) has 51.00. The models" in page
+    assert "Nothing follows" not in markdown(record_of("table1", [[60.0, 52.0], [60.0, 62.0]], rules=rules), [])
+    # A small share of the data may well teach less than a rule made from all of it.
+    scores = [[10.0], [20.0], [60.0], [70.0]]
+    assert "Nothing follows" not in markdown(record_of("figure1", scores, shares=[1, 100], rules=rules), [])
+
+
 def test_figure2_has_a_line_for_each_mix(record_of):
     one = {"placement": "input", "weights": [0.2, 0.3, 0.5], "gamma": 1.0}
     two = {"placement": "output", "weights": [0.4, 0.3, 0.3], "gamma": 2.0}

@@ -21,6 +21,7 @@ def markdown(record: Record, facts: Sequence[str]) -> str:
         *_reductions(record),
         "## The paper's claims",
         "\n".join(f"- {sentence(list(found))}" for _, found in groupby(record["claims"], lambda one: one["claim"])),
+        *cautions(record),
         _method(record),
     ]
     return "\n\n".join(parts) + "\n"
@@ -35,6 +36,25 @@ def sentence(claim: Sequence[dict[str, Any]]) -> str:
     known = ", ".join(f"{task} {difference:+.1f}" for task, difference in decided["paper"].items())
     of_paper = f" (paper: {known})" if known else ""
     return f"{text[0].upper()}{text[1:]}{of_paper}: **{decided['verdict']}**. {differences}."
+
+
+def cautions(record: Record) -> list[str]:
+    """A sentence if a rule without learning is as good as a system that was trained on all of the data."""
+    data = record["decided_on"]
+    rule = max((rule for rule in record["rules"] if data in rule), key=lambda rule: rule[data], default=None)
+    if rule is None:
+        return []
+    below = [
+        f"{system['label']} has {system[data]['mean']:.2f}"
+        for system in record["systems"]
+        if data in system and system["share"] == 100 and system[data]["mean"] <= rule[data]
+    ]
+    if not below:
+        return []
+    return [
+        f"**Nothing follows from these scores**: on {data} data, {rule['label'].removeprefix('rule: ')} has "
+        f"{rule[data]:.2f} without learning, and {', '.join(below)}. The models have not learned the task."
+    ]
 
 
 def _measured(one: dict[str, Any]) -> str:
