@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 
 from elmo.tasks.coref.documents import Document, Mention, Resolved
 from elmo.tasks.rules.rule import Rule
@@ -15,7 +16,7 @@ def rules_of(examples: Sequence[Document]) -> list[Rule[Document, Resolved]]:
     """One rule: names, and texts that are mostly mentions in the training data, corefer if they are equal."""
     texts = mention_texts(examples)
     label = "rule: equal names, and equal words that are mostly mentions in the training data, corefer"
-    return [Rule("equal-texts", label, lambda documents: [Resolved(equal_texts(one, texts)) for one in documents])]
+    return [Rule("equal-texts", label, lambda documents: [equal_texts(one, texts) for one in documents])]
 
 
 def mention_texts(examples: Iterable[Document]) -> set[Text]:
@@ -29,14 +30,15 @@ def mention_texts(examples: Iterable[Document]) -> set[Text]:
     return {text for text, count in mentions.items() if count and 2 * count >= occurrences[text]}
 
 
-def equal_texts(document: Document, texts: Collection[Text]) -> list[list[Mention]]:
-    """The clusters of two mentions and more, in the order of their first mentions."""
+def equal_texts(document: Document, texts: Collection[Text]) -> Resolved:
+    """Clusters of names, and of spans that have one of the texts; those that are alone are only `kept`."""
     names = set(_names(document))
     clusters: defaultdict[Text, list[Mention]] = defaultdict(list)
     for span, tokens in _spans(document):
         if span in names or _text(tokens) in texts:
             clusters[_text(tokens)].append(span)
-    return [cluster for cluster in clusters.values() if len(cluster) > 1]
+    found = [cluster for cluster in clusters.values() if len(cluster) > 1]
+    return Resolved(found, kept=sorted(chain.from_iterable(clusters.values())))
 
 
 def _spans(document: Document) -> Iterator[tuple[Mention, Text]]:
