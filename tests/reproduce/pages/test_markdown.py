@@ -97,7 +97,7 @@ def test_systems_that_are_no_better_than_a_rule_are_said_to_show_nothing(record_
         {"rule": "words", "label": "rule: words", "dev": 55.0},
     ]
     page = markdown(record_of("table1", [[50.0, 52.0], [60.0, 62.0]], rules=rules), [])
-    assert "on dev data, words has 55.00 without learning, and baseline (no ELMo) has 51.00. The models" in page
+    assert '"words" has 55.00 on dev data, and baseline (no ELMo) has 51.00. The models' in page
     assert "Nothing follows" not in markdown(record_of("table1", [[60.0, 52.0], [60.0, 62.0]], rules=rules), [])
     # A small share of the data may well teach less than a rule made from all of it.
     scores = [[10.0], [20.0], [60.0], [70.0]]

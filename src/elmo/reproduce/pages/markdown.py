@@ -52,8 +52,8 @@ def cautions(record: Record) -> list[str]:
     if not below:
         return []
     return [
-        f"**Nothing follows from these scores**: on {data} data, {rule['label'].removeprefix('rule: ')} has "
-        f"{rule[data]:.2f} without learning, and {', '.join(below)}. The models have not learned the task."
+        f'**Nothing follows from these scores**: without learning, "{rule["label"].removeprefix("rule: ")}" has '
+        f"{rule[data]:.2f} on {data} data, and {', '.join(below)}. The models have not learned the task."
     ]
 
 

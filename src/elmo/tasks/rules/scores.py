@@ -25,7 +25,7 @@ def remark_on_rules(summary: Mapping[str, Any], data: str = "dev") -> str | None
     if best is None or data not in summary or best[data] < summary[data]["mean"]:
         return None
     return (
-        f"a rule without learning is as good: on the {data} data {best['label'].removeprefix('rule: ')} has "
-        f"{summary['metric']} {best[data]:.2f}, the trained models have {summary[data]['mean']:.2f}. Train longer, on "
+        f'a rule without learning is as good: "{best["label"].removeprefix("rule: ")}" has {summary["metric"]} '
+        f"{best[data]:.2f} on the {data} data, the trained models have {summary[data]['mean']:.2f}. Train longer, on "
         "more data, with a higher learning rate or with less dropout before you compare anything with them."
     )
