@@ -95,12 +95,7 @@ def embed_corpus(
     work on it, what is to be resumed is damaged, the disk is or will be full), Interrupted (resumable).
     """
     _check(store, window)
-    which = None if shard is None else Shard.of(shard)
-    if which is not None and embedder.state == "carry":
-        raise ConfigError(
-            f"shard is {which}, but the state is 'carry', in which every sentence depends on those before. Embed the "
-            "whole text in one run, or choose state='zero' or 'warm'."
-        )
+    which = _shard(shard, embedder)
     output = Path(output)
     texts = text_files([str(it) for it in _listed(text)])
     file_format = check_places(texts, output, to, resume=resume, force=force)
@@ -118,15 +113,7 @@ def embed_corpus(
         if is_once and not partial.is_begun:
             partial.spool(texts[0], reported)
         source = _looked_at(source, embedder.vocabulary, warn or _python_warning)
-        # The index of a shard's sentences is made when its rows are known.
-        plan = plan_corpus(
-            source, with_sentences=with_sentences and which is None, progress=reported, stop_asked=stop_asked
-        )
-        num_rows = len(plan.lengths)
-        if which is not None:
-            first, stop = rows_of_shard(plan.lengths, which, embedder.window_limits(window))
-            source = source.part(first, stop)
-            plan = plan.part(first, stop, source.sentence_index() if with_sentences else None)
+        whole, source, plan = _planned(source, which, embedder, window, with_sentences, reported, stop_asked)
         num_layers = embedder.num_layers if choice.keeps_all else None
         # With boundaries kept, even a blank line has two vectors.
         lengths = plan.lengths + (2 if embedder.keep_boundaries else 0)
@@ -138,17 +125,43 @@ def embed_corpus(
         settings |= _settings(embedder, source, plan, window)
         metadata["run"] = _hash_of(settings)
         if which is not None:
-            metadata |= {
-                SHARD: str(which),
-                FIRST_ROW: str(source.first),
-                ALL_ROWS: str(num_rows),
-                WHOLE_RUN: metadata["run"],
-            }
+            places = {SHARD: str(which), FIRST_ROW: str(source.first), ALL_ROWS: str(whole)}
             settings |= {SHARD: str(which)}
-            metadata["run"] = _hash_of(settings)
+            metadata |= places | {WHOLE_RUN: metadata["run"], "run": _hash_of(settings)}
         writer = WRITERS[file_format](partial.path, layout, metadata, columns)
         run = Run(embedder, source, plan, partial, writer, layers, window, force, reported, stop_asked)
         return run.report(run.make(settings, resume=resume))
+
+
+def _shard(asked: str | None, embedder: Embedder) -> Shard | None:
+    which = None if asked is None else Shard.of(asked)
+    if which is not None and embedder.state == "carry":
+        raise ConfigError(
+            f"shard is {which}, but the state is 'carry', in which every sentence depends on those before. Embed the "
+            "whole text in one run, or choose state='zero' or 'warm'."
+        )
+    return which
+
+
+def _planned(
+    source: TextSource,
+    which: Shard | None,
+    embedder: Embedder,
+    window: int | None,
+    with_sentences: bool,
+    progress: Progress,
+    stop_asked: StopAsked | None,
+) -> tuple[int, TextSource, CorpusPlan]:
+    """The rows of the whole text, then the text and its plan: of the shard, if one is wanted."""
+    if which is None:
+        plan = plan_corpus(source, with_sentences=with_sentences, progress=progress, stop_asked=stop_asked)
+        return len(plan.lengths), source, plan
+    plan = plan_corpus(source, with_sentences=False, progress=progress, stop_asked=stop_asked)
+    first, stop = rows_of_shard(plan.lengths, which, embedder.window_limits(window))
+    part = source.part(first, stop)
+    # The index of a shard's sentences is made now that its rows are known.
+    index = part.sentence_index() if with_sentences else None
+    return len(plan.lengths), part, plan.part(first, stop, index)
 
 
 def _check(store: str, window: int | None) -> None:
