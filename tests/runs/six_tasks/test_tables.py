@@ -140,9 +140,9 @@ def test_the_settings_of_each_plan_are_known_to_its_tasks(tables, tmp_path, plan
 
 def test_a_block_of_the_page_may_name_its_sections(tmp_path):
     page = script("page")
-    record = page.RECORDS / "srl.table1.json"
+    record = page.RECORDS / "ner.table1.json"
     shutil.copy(record, tmp_path / "wnut17.table1.json")
-    shutil.copy(record, tmp_path / "srl.table1.json")
+    shutil.copy(record, tmp_path / "ner.table1.json")
     told = page.filled("<!-- table1 wnut17 gum -->\nold\n<!-- end -->", tmp_path)
     assert told == page.filled("<!-- table1 -->\n<!-- end -->", tmp_path).replace("table1", "table1 wnut17 gum")
     none = "<!-- table1 gum -->\nNo record yet.\n<!-- end -->"
