@@ -193,7 +193,8 @@ def _train(argv: list[str]) -> int:
         if best.get(data):
             _remark(task, best[data], f"{arguments.output}, {data} data")
             break
-    if (remark := remark_on_rules(summary)) is not None:
+    dev = summary.get("dev")
+    if dev and (remark := remark_on_rules(summary["rules"], summary["metric"], dev["mean"])):
         print(f"note: {arguments.output}: {remark}", file=sys.stderr)
     return 0
 

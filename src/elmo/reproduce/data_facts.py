@@ -30,4 +30,5 @@ def data_facts(job: Job[S, E, P]) -> DataFacts:
         name: [job.task.group(example, place) for place, example in enumerate(examples)]
         for name, examples in scored.items()
     }
-    return DataFacts(len(data.train), units, rule_scores(job.task, data.train, scored))
+    rules = rule_scores(job.task.rules(data.train), job.task.score, job.task.metric, scored)
+    return DataFacts(len(data.train), units, rules)

@@ -44,7 +44,8 @@ def test_hundreds_of_words_do_not_underflow():
 
 def test_pairs_are_told_apart_by_what_the_premise_has():
     pairs = [SentencePair(["a", "Man"], ["man"], "yes"), SentencePair(["a", "man"], ["dog"], "no")] * 3
-    by_name = {one["rule"]: one for one in rule_scores(TASK, pairs, {"dev": [SentencePair(["dog"], ["Dog"], "yes")]})}
+    others = [SentencePair(["dog"], ["Dog"], "yes")]
+    by_name = {one["rule"]: one for one in rule_scores(TASK.rules(pairs), TASK.score, TASK.metric, {"dev": others})}
     assert list(by_name) == ["majority", "naive-bayes-hypothesis", "naive-bayes"]
     assert by_name["naive-bayes-hypothesis"]["dev"] == 0  # "dog" was new whenever it was seen
     assert by_name["naive-bayes"]["scores"]["dev"]["accuracy"] == by_name["naive-bayes"]["dev"]
@@ -53,11 +54,11 @@ def test_pairs_are_told_apart_by_what_the_premise_has():
 @pytest.mark.parametrize(("mean", "is_said"), [(64.4, True), (64.5, False)])
 def test_models_that_are_no_better_than_a_rule_are_remarked(mean, is_said):
     rules = [{"label": "rule: never", "dev": 33.0}, {"label": "rule: by words", "dev": 64.4}]
-    said = remark_on_rules({"metric": "accuracy", "dev": {"mean": mean}, "rules": rules})
+    said = remark_on_rules(rules, "accuracy", mean)
     assert (said is not None) == is_said
     assert said is None or '"by words" has accuracy 64.40 on the dev data, the trained models have 64.40.' in said
 
 
-def test_without_rules_or_dev_data_nothing_is_said():
-    assert remark_on_rules({"metric": "f1", "dev": {"mean": 0.0}, "rules": []}) is None
-    assert remark_on_rules({"metric": "f1", "rules": [{"label": "rule: never", "test": 3.0}]}) is None
+def test_without_rules_for_the_dev_data_nothing_is_said():
+    assert remark_on_rules([], "f1", 0.0) is None
+    assert remark_on_rules([{"label": "rule: never", "test": 3.0}], "f1", 0.0) is None

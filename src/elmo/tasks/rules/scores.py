@@ -1,31 +1,39 @@
-"""What a task's rules score, and whether a trained model is above them."""
+"""What rules score, and whether a trained model is above them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from elmo.tasks.task import E, P, S, Task
+from elmo.tasks.rules.rule import E, P, Rule
 
 
-def rule_scores(task: Task[S, E, P], train: list[E], scored: Mapping[str, Sequence[E]]) -> list[dict[str, Any]]:
-    """Of each rule made from the training examples "rule", "label", the task's metric by data, and all "scores"."""
+def rule_scores(
+    rules: Sequence[Rule[E, P]],
+    score: Callable[[Sequence[E], Sequence[P]], Mapping[str, Any]],
+    metric: str,
+    scored: Mapping[str, Sequence[E]],
+) -> list[dict[str, Any]]:
+    """Of each rule "rule" (its name), "label", the metric by data, and all "scores".
+
+    `score`: of examples and predictions, a task's. `scored`: the examples by data, "dev" and "test".
+    """
     found = []
-    for rule in task.rules(train):
-        scores = {name: task.score(examples, rule.predict(examples)) for name, examples in scored.items()}
-        metric = {name: task.figure(own, task.metric) for name, own in scores.items()}
-        found.append({"rule": rule.name, "label": rule.label, **metric, "scores": scores})
+    for rule in rules:
+        scores = {name: score(examples, rule.predict(examples)) for name, examples in scored.items()}
+        own = {name: figures[metric] for name, figures in scores.items()}
+        found.append({"rule": rule.name, "label": rule.label, **own, "scores": scores})
     return found
 
 
-def remark_on_rules(summary: Mapping[str, Any], data: str = "dev") -> str | None:
-    """A sentence if a rule reaches the mean score of a training's seeds; None if they are above all rules.
+def remark_on_rules(rules: Sequence[Mapping[str, Any]], metric: str, mean: float, data: str = "dev") -> str | None:
+    """A sentence if a rule reaches the mean score of trained models on `data`; None if they are above all rules.
 
-    `summary`: what `train` returns.
+    `rules`: as `rule_scores` gives them.
     """
-    best = max((rule for rule in summary["rules"] if data in rule), key=lambda rule: rule[data], default=None)
-    if best is None or data not in summary or best[data] < summary[data]["mean"]:
+    best = max((rule for rule in rules if data in rule), key=lambda rule: rule[data], default=None)
+    if best is None or best[data] < mean:
         return None
     return (
-        f'a rule without learning is as good: "{best["label"].removeprefix("rule: ")}" has {summary["metric"]} '
-        f"{best[data]:.2f} on the {data} data, the trained models have {summary[data]['mean']:.2f}. Train longer, on "
-        "more data, with a higher learning rate or with less dropout before you compare anything with them."
+        f'a rule without learning is as good: "{best["label"].removeprefix("rule: ")}" has {metric} {best[data]:.2f} '
+        f"on the {data} data, the trained models have {mean:.2f}. Train longer, on more data, with a higher learning "
+        "rate or with less dropout before you compare anything with them."
     )
