@@ -20,6 +20,7 @@ from elmo.reproduce.pages.markdown import cautions, sentence
 from elmo.reproduce.pages.names import data_name, metric_name
 from elmo.reproduce.pages.tables import aligned, rows, shown, with_interval
 from elmo.reproduce.record import Record
+from elmo.tasks.rules.scores import best_rule
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = DOCS / "six-tasks.md"
@@ -73,12 +74,12 @@ def _row(record: Record) -> list[str]:
     by_name = {system["system"]: system for system in record["systems"]}
     (gain,) = record["gains"]
     theirs = f"{known['baseline']} -> {known['elmo']}, {known['error_reduction']:g} %"
-    reduction = gain[data]["error_reduction"]
+    reduction, rule = gain[data]["error_reduction"], best_rule(record["rules"], data)
     return [
         data_name(record) + _missing(record),
         f"{data} {metric_name(record['metric'])}",
         f"{theirs} ({known['data']})",
-        max((f"{rule[data]:.2f}" for rule in record["rules"]), key=float, default=""),
+        "" if rule is None else f"{rule[1]:.2f}",
         shown(by_name["baseline"][data]),
         shown(by_name["elmo"][data]),
         with_interval(gain[data]["difference"], gain[data]["interval"]),

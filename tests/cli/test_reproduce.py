@@ -65,6 +65,7 @@ def test_table2_from_files_to_a_page_beside_the_paper(arguments, tmp_path, data,
         for part in ("dev", "test"):
             assert run[part].items() <= system[part].items()
             assert [seed[part] for seed in system["per_seed"]] == [seed[part] for seed in run["per_seed"]]
+        assert run["rules"] == []  # they are scored once, for all runs
         assert f"{run['test']['mean']:.2f} ± {run['test']['standard_deviation']:.2f}" in page
     assert found["bootstrap"]["units"] == {"dev": 40, "test": 40}
     assert [rule["rule"] for rule in found["rules"]] == ["training-names"]

@@ -195,7 +195,7 @@ def _train(argv: list[str]) -> int:
             break
     dev = summary.get("dev")
     if dev and (remark := remark_on_rules(summary["rules"], summary["metric"], dev["mean"])):
-        print(f"note: {arguments.output}: {remark}", file=sys.stderr)
+        _note(remark, str(arguments.output))
     return 0
 
 
@@ -270,7 +270,11 @@ def _print_scores(task: AnyTask, scores: Mapping[str, Any], as_json: bool, sourc
 
 def _remark(task: AnyTask, scores: Mapping[str, Any], source: str) -> None:
     for remark in task.remarks(scores):
-        print(f"note: {source}: {remark}", file=sys.stderr)
+        _note(remark, source)
+
+
+def _note(remark: str, source: str) -> None:
+    print(f"note: {source}: {remark}", file=sys.stderr)
 
 
 def _without_task(argv: list[str]) -> list[str]:

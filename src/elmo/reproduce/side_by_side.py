@@ -154,8 +154,9 @@ def _error_of(portable_job: "_Portable") -> Exception | None:
 
 
 def continued(job: AnyJob, on_seed: Callable[[int], None] | None = None, progress: Progress = SILENT) -> dict[str, Any]:
-    """What `train` gives; a run that was begun goes on."""
-    return train(job.with_options(resume=(job.run / "run.json").is_file()), progress=progress, on_seed=on_seed)
+    """What `train` gives; a run that was begun goes on. Rules are scored once for all runs, by `data_facts`."""
+    is_begun = (job.run / "run.json").is_file()
+    return train(job.with_options(resume=is_begun, rules=False), progress=progress, on_seed=on_seed)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 from elmo.reproduce.pages.names import data_name, title
 from elmo.reproduce.pages.tables import aligned, rows, with_interval
 from elmo.reproduce.record import Record
+from elmo.tasks.rules.scores import best_rule
 
 _DIGITS = {"weights": 3, "epochs": 1}
 
@@ -41,19 +42,20 @@ def sentence(claim: Sequence[dict[str, Any]]) -> str:
 def cautions(record: Record) -> list[str]:
     """A sentence if a rule without learning is as good as a system that was trained on all of the data."""
     data = record["decided_on"]
-    rule = max((rule for rule in record["rules"] if data in rule), key=lambda rule: rule[data], default=None)
-    if rule is None:
+    best = best_rule(record["rules"], data)
+    if best is None:
         return []
+    rule, score = best
     below = [
         f"{system['label']} has {system[data]['mean']:.2f}"
         for system in record["systems"]
-        if data in system and system["share"] == 100 and system[data]["mean"] <= rule[data]
+        if data in system and system["share"] == 100 and system[data]["mean"] <= score
     ]
     if not below:
         return []
     return [
-        f'**Nothing follows from these scores**: without learning, "{rule["label"].removeprefix("rule: ")}" has '
-        f"{rule[data]:.2f} on {data} data, and {', '.join(below)}. The models have not learned the task."
+        f'**Nothing follows from these scores**: without learning, "{rule}" has {score:.2f} on {data} data, and '
+        f"{', '.join(below)}. The models have not learned the task."
     ]
 
 

@@ -6,6 +6,7 @@ from itertools import chain
 
 from elmo.tasks.coref.documents import Document, Mention, Resolved
 from elmo.tasks.rules.rule import Rule
+from elmo.tasks.rules.runs import longest_runs
 
 Text = tuple[str, ...]
 """Of a mention, in lower case."""
@@ -24,45 +25,38 @@ def mention_texts(examples: Iterable[Document]) -> set[Text]:
     mentions, occurrences = Counter[Text](), Counter[Text]()
     for document in examples:
         gold = {mention for cluster in document.clusters for mention in cluster}
-        for span, tokens in _spans(document):
-            occurrences[_text(tokens)] += 1
-            mentions[_text(tokens)] += span in gold
-    return {text for text, count in mentions.items() if count and 2 * count >= occurrences[text]}
+        for span, text in _spans(document):
+            occurrences[text] += 1
+            if span in gold:
+                mentions[text] += 1
+    return {text for text, count in mentions.items() if 2 * count >= occurrences[text]}
 
 
 def equal_texts(document: Document, texts: Collection[Text]) -> Resolved:
     """Clusters of names, and of spans that have one of the texts; those that are alone are only `kept`."""
     names = set(_names(document))
     clusters: defaultdict[Text, list[Mention]] = defaultdict(list)
-    for span, tokens in _spans(document):
-        if span in names or _text(tokens) in texts:
-            clusters[_text(tokens)].append(span)
+    for span, text in _spans(document):
+        if span in names or text in texts:
+            clusters[text].append(span)
     found = [cluster for cluster in clusters.values() if len(cluster) > 1]
     return Resolved(found, kept=sorted(chain.from_iterable(clusters.values())))
 
 
 def _spans(document: Document) -> Iterator[tuple[Mention, Text]]:
-    """All spans within sentences, with their tokens."""
+    """All spans within sentences, with their texts."""
     begin = 0
     for sentence in document.sentences:
-        for start in range(len(sentence)):
-            for end in range(start + 1, min(start + _LONGEST, len(sentence)) + 1):
-                yield (begin + start, begin + end - 1), sentence[start:end]
-        begin += len(sentence)
+        words = tuple(map(str.lower, sentence))
+        for start in range(len(words)):
+            for end in range(start + 1, min(start + _LONGEST, len(words)) + 1):
+                yield (begin + start, begin + end - 1), words[start:end]
+        begin += len(words)
 
 
 def _names(document: Document) -> Iterator[Mention]:
     """The longest possible runs of words with a capital letter; a sentence's first word may have it for its place."""
     begin = 0
     for sentence in document.sentences:
-        start = 1
-        for end in range(1, len(sentence) + 1):
-            if end == len(sentence) or not sentence[end][0].isupper():
-                if start < end:
-                    yield begin + start, begin + end - 1
-                start = end + 1
+        yield from longest_runs((word[0].isupper() for word in sentence[1:]), begin + 1)
         begin += len(sentence)
-
-
-def _text(tokens: Text) -> Text:
-    return tuple(token.lower() for token in tokens)

@@ -23,8 +23,9 @@ def naive_bayes_rule(
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     labels = Counter[str]()
     for example in examples:
-        labels[label_of(example)] += 1
-        counts[label_of(example)].update(set(words_of(example)))
+        own_label = label_of(example)
+        labels[own_label] += 1
+        counts[own_label].update(set(words_of(example)))
     vocabulary = {word for own in counts.values() for word in own}
     totals = {one: own.total() + len(vocabulary) for one, own in counts.items()}
 
@@ -38,7 +39,8 @@ def naive_bayes_rule(
         highest = max(scores.values())
         weights = {one: math.exp(score - highest) for one, score in scores.items()}
         ranked = sorted(weights, key=lambda one: -weights[one])
-        shares = {one: weights[one] / sum(weights.values()) for one in ranked}
+        total = sum(weights.values())
+        shares = {one: weights[one] / total for one in ranked}
         return Prediction(label=ranked[0], probabilities=shares)
 
     return Rule(name, label, lambda others: [predicted(example) for example in others])

@@ -24,16 +24,23 @@ def rule_scores(
     return found
 
 
-def remark_on_rules(rules: Sequence[Mapping[str, Any]], metric: str, mean: float, data: str = "dev") -> str | None:
-    """A sentence if a rule reaches the mean score of trained models on `data`; None if they are above all rules.
+def best_rule(rules: Sequence[Mapping[str, Any]], data: str) -> tuple[str, float] | None:
+    """What the best of the rules on `data` does, and its score; None without rules for it.
 
     `rules`: as `rule_scores` gives them.
     """
     best = max((rule for rule in rules if data in rule), key=lambda rule: rule[data], default=None)
-    if best is None or best[data] < mean:
+    return None if best is None else (best["label"].removeprefix("rule: "), best[data])
+
+
+def remark_on_rules(rules: Sequence[Mapping[str, Any]], metric: str, mean: float, data: str = "dev") -> str | None:
+    """A sentence if a rule reaches the mean score of trained models on `data`; None if they are above all rules."""
+    best = best_rule(rules, data)
+    if best is None or best[1] < mean:
         return None
+    rule, score = best
     return (
-        f'a rule without learning is as good: "{best["label"].removeprefix("rule: ")}" has {metric} {best[data]:.2f} '
-        f"on the {data} data, the trained models have {mean:.2f}. Train longer, on more data, with a higher learning "
-        "rate or with less dropout before you compare anything with them."
+        f'a rule without learning is as good: "{rule}" has {metric} {score:.2f} on the {data} data, the trained models '
+        f"have {mean:.2f}. Train longer, on more data, with a higher learning rate or with less dropout before you "
+        "compare anything with them."
     )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from elmo.tasks.rules.rule import Rule
+from elmo.tasks.rules.runs import longest_runs
 from elmo.tasks.squad.data import PredictedAnswer, Question
 from elmo.tasks.squad.tokens import TokenSpan
 
@@ -26,9 +27,12 @@ def _answer(passage: Sequence[str], asked: set[str]) -> TokenSpan:
     def shared(sentence: TokenSpan) -> int:
         return len(asked & {token.lower() for token in passage[sentence[0] : sentence[1] + 1]})
 
+    def runs_of_new(is_wanted: Callable[[str], bool]) -> Iterator[TokenSpan]:
+        tokens = passage[sentence[0] : sentence[1] + 1]
+        return longest_runs((is_wanted(token) and token.lower() not in asked for token in tokens), sentence[0])
+
     sentence = max(_sentences(passage), key=shared)
-    names = _runs(passage, sentence, lambda token: _is_name_or_number(token) and token.lower() not in asked)
-    words = _runs(passage, sentence, lambda token: _is_word(token) and token.lower() not in asked)
+    names, words = runs_of_new(_is_name_or_number), runs_of_new(_is_word)
     return max(names, key=_length, default=None) or max(words, key=_length, default=sentence)
 
 
@@ -39,17 +43,6 @@ def _sentences(tokens: Sequence[str]) -> Iterator[TokenSpan]:
         if token in _SENTENCE_ENDS or place == len(tokens) - 1:
             yield first, place
             first = place + 1
-
-
-def _runs(tokens: Sequence[str], within: TokenSpan, is_wanted: Callable[[str], bool]) -> Iterator[TokenSpan]:
-    """The longest possible spans of wanted tokens."""
-    first = None
-    for place in range(within[0], within[1] + 2):
-        if place <= within[1] and is_wanted(tokens[place]):
-            first = place if first is None else first
-        elif first is not None:
-            yield first, place - 1
-            first = None
 
 
 def _length(span: TokenSpan) -> int:

@@ -44,6 +44,8 @@ class RunOptions:
     """Whether the saved models have a copy of the biLM."""
     keep_models: bool = True
     """Whether models are saved at all."""
+    rules: bool = True
+    """Whether the task's rules without learning are scored beside the models."""
     resume: bool = False
     """Go on in a run folder, with the same settings and files; more seeds are allowed."""
 

@@ -72,7 +72,8 @@ def train(
             training = _Training(job, data, sources, flag, reported, on_seed)
             metric = job.settings.fit.best_by or job.task.metric
             summary = {"task": job.task.name, **over_seeds(options.seeds, training.one_seed, job.task.metric, metric)}
-            summary["rules"] = rule_scores(job.task.rules(data.train), job.task.score, job.task.metric, data.scored())
+            rules = job.task.rules(data.train) if options.rules else []
+            summary["rules"] = rule_scores(rules, job.task.score, job.task.metric, data.scored())
             write_json(job.run / "scores.json", summary)
             if options.keep_models:
                 copied_folder(outcome_file(job.run, summary["best_seed"]).parent / "model", job.run / "model")
