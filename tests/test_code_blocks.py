@@ -59,7 +59,10 @@ NOT_RUN = {
     ("docs/explorer.md", "elmo explore --model"): "the same, with a text of one's own",
     ("docs/pretraining-on-many-machines.md", "elmo pretrain"): "takes several machines; "
     "tests/pretrain/ranks/test_distributed.py starts processes as torchrun does",
-    ("docs/six-tasks.md", "elmo static TEXT"): "takes days; tests/runs/six_tasks runs the queue with tasks of a second",
+    (
+        "docs/reproduction.md",
+        "elmo static TEXT",
+    ): "takes days; tests/runs/six_tasks runs the queue with tasks of a second",
     ("docs/serving.md", "elmo serve\n"): "serves until it is ended; tests/serve/test_page.py reads its arguments and "
     "sends all requests of the page to a server",
 }

@@ -1,40 +1,41 @@
-"""Fills the tables of docs/six-tasks.md from the records in docs/six-tasks/.
+"""Fills the tables of docs/reproduction.md from the records in docs/reproduction/, and draws the pictures from them.
 
     python runs/six_tasks/page.py
 
-A block of the page that begins with `<!-- TABLE -->` (table1, table2, table3, figure1) and ends with `<!-- end -->` is
-made of the records docs/six-tasks/SECTION.TABLE.json, as `tables.py --record` wrote them; everything else is left as it
-is. The sections are the paper's six tasks, or those named after the table: `<!-- table1 wnut17 gum -->`. A record with
-fewer seeds than planned is marked as partial.
+A block of the page that begins with `<!-- TABLE -->` (table1 to table3, figure1, figure2) and ends with `<!-- end -->`
+is made of the records docs/reproduction/SECTION.TABLE.json, as `tables.py --record` wrote them; everything else is left
+as it is. The sections are the paper's six tasks, or those named after the table: `<!-- table1 wnut17 gum -->`. A record
+with fewer seeds than planned is marked as partial. Needs matplotlib: pip install 'pyelmo[analysis]'.
 """
 
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
 from elmo.errors import ElmoError
 from elmo.reproduce.pages.markdown import cautions, sentence
 from elmo.reproduce.pages.names import data_name, metric_name
+from elmo.reproduce.pages.pictures import draw
 from elmo.reproduce.pages.tables import aligned, rows, shown, with_interval
 from elmo.reproduce.record import Record
 from elmo.tasks.rules.scores import best_rule
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGE = DOCS / "six-tasks.md"
-RECORDS = DOCS / "six-tasks"
+PAGE = DOCS / "reproduction.md"
+RECORDS = DOCS / "reproduction"
 # As the paper's table 1 has them.
 ORDER = ("squad", "snli", "srl", "coref", "ner", "sst")
 
-_BLOCK = re.compile(r"(<!-- (table\d|figure1)((?: [\w-]+)*) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+_BLOCK = re.compile(r"(<!-- (table\d|figure\d)((?: [\w-]+)*) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
 
 
-def records_of(table: str, folder: Path = RECORDS, sections: Sequence[str] = ORDER) -> list[Record]:
-    """The records of a table, in the order of the sections."""
+def records_of(table: str, folder: Path = RECORDS, sections: Sequence[str] = ORDER) -> dict[Path, Record]:
+    """The records of a table by their files, in the order of the sections."""
     paths = [folder / f"{section}.{table}.json" for section in sections]
-    return [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.is_file()]
+    return {path: json.loads(path.read_text(encoding="utf-8")) for path in paths if path.is_file()}
 
 
 def filled(page: str, folder: Path = RECORDS) -> str:
@@ -48,10 +49,15 @@ def filled(page: str, folder: Path = RECORDS) -> str:
     return _BLOCK.sub(made, page)
 
 
-def _block(table: str, records: Sequence[Record]) -> str:
+def without_blocks(page: str) -> str:
+    """What people wrote."""
+    return _BLOCK.sub("", page)
+
+
+def _block(table: str, records: Mapping[Path, Record]) -> str:
     if not records:
         return "No record yet."
-    return "\n".join(_table1(records) if table == "table1" else _one_by_one(records))
+    return "\n".join(_table1(list(records.values())) if table == "table1" else _one_by_one(records))
 
 
 def _table1(records: Sequence[Record]) -> Iterator[str]:
@@ -87,9 +93,10 @@ def _row(record: Record) -> list[str]:
     ]
 
 
-def _one_by_one(records: Sequence[Record]) -> Iterator[str]:
-    for record in records:
+def _one_by_one(records: Mapping[Path, Record]) -> Iterator[str]:
+    for path, record in records.items():
         yield from (f"### {data_name(record)}{_missing(record)}", "", *aligned(rows(record)), "")
+        yield from (f"![The same as a picture](reproduction/{path.with_suffix('.svg').name})", "")
         yield from (*_claims(record), *(f"- {caution}" for caution in cautions(record)), "")
 
 
@@ -107,8 +114,11 @@ def _claims(record: Record, before: str = "") -> Iterator[str]:
 
 
 def main() -> int:
-    """Writes the page; the exit code."""
+    """Writes page and pictures; the exit code."""
     try:
+        for table in ("table2", "table3", "figure1", "figure2"):
+            for path, record in records_of(table).items():
+                draw(record, path.with_suffix(""), suffixes=(".svg",))
         PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     except ElmoError as error:
         print(error, file=sys.stderr)

@@ -1,6 +1,5 @@
 """The queue of the paper's tables: it goes on where it was, tells what is left, and gives records at any time."""
 
-import importlib.util
 import json
 import os
 import random
@@ -10,7 +9,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -46,20 +44,6 @@ dev = "train.tsv"
 test = "train.tsv"
 minutes = { baseline = 1, elmo = 1 }
 """
-
-
-def script(name: str) -> ModuleType:
-    """One of the scripts as a module."""
-    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def tables() -> ModuleType:
-    return script("tables")
 
 
 @pytest.fixture
@@ -138,30 +122,11 @@ def test_the_settings_of_each_plan_are_known_to_its_tasks(tables, tmp_path, plan
             list(tables.planned_parts(tables._arguments(["table1", str(tmp_path), *settings, "--tasks", section])))
 
 
-def test_a_block_of_the_page_may_name_its_sections(tmp_path):
-    page = script("page")
-    record = page.RECORDS / "ner.table1.json"
-    shutil.copy(record, tmp_path / "wnut17.table1.json")
-    shutil.copy(record, tmp_path / "ner.table1.json")
-    told = page.filled("<!-- table1 wnut17 gum -->\nold\n<!-- end -->", tmp_path)
-    assert told == page.filled("<!-- table1 -->\n<!-- end -->", tmp_path).replace("table1", "table1 wnut17 gum")
-    none = "<!-- table1 gum -->\nNo record yet.\n<!-- end -->"
-    assert page.filled("<!-- table1 gum -->\nold\n<!-- end -->", tmp_path) == none
-
-
 def test_a_record_has_no_path_of_this_machine(tables):
     settings = {"model": "/a/b/small-en", "static": ["/a/vectors.txt"], "epochs": 3}
     found = tables.portable({"settings": settings, "files": {"train": "/a/c/train.conll"}, "seeds": [1]})
     assert found["settings"] == {"model": "small-en", "static": ["vectors.txt"], "epochs": 3}
     assert found["files"] == {"train": "train.conll"}
-
-
-def test_the_page_says_what_its_records_say():
-    page = script("page")
-    text = page.PAGE.read_text(encoding="utf-8")
-    assert page.filled(text) == text, "run: python runs/six_tasks/page.py"
-    for path in page.RECORDS.glob("*.json"):
-        assert "/" not in json.loads(path.read_text(encoding="utf-8"))["settings"]["model"]
 
 
 @pytest.mark.slow
@@ -191,8 +156,7 @@ def test_killed_it_goes_on_round_by_round_and_ends_the_same(tables, place, capsy
 
 
 @pytest.mark.slow
-def test_the_page_shows_what_is_there_and_marks_what_is_partial(tables, place, one_thread):
-    page = script("page")
+def test_the_page_shows_what_is_there_and_marks_what_is_partial(tables, page, place, one_thread):
     assert tables.main([*arguments(place), "--seeds", "1", "2", "--tasks", "ner"]) == 0
     assert tables.main([*arguments(place), "--tasks", "ner", "--record", str(place / "records")]) == 0
     blocks = "<!-- table1 -->\n<!-- end -->\n<!-- table2 -->\nold\n<!-- end -->\n"

@@ -1,0 +1,75 @@
+"""docs/reproduction.md says what its records say, and has no figure that no record has."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from elmo.reproduce.paper import TABLE_1, TABLES
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+RECORDS = sorted((DOCS / "reproduction").glob("*.json"))
+# The level of claims, and a score of data that isn't used any more.
+STATED = {"0.05", "58.3"}
+
+
+def figures_in(value: object) -> set[str]:
+    """Every number of a record, rounded to 1, 2 and 3 digits."""
+    if isinstance(value, dict):
+        return {figure for part in value.values() for figure in figures_in(part)}
+    if isinstance(value, list):
+        return {figure for part in value for figure in figures_in(part)}
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return {f"{abs(value):.{digits}f}" for digits in (1, 2, 3)}
+    return set()
+
+
+def unrecorded(prose: str, recorded: set[str]) -> list[str]:
+    """Figures with a decimal point that no record has."""
+    text = re.sub(r"`[^`]*`|\(https?://[^)]*\)|\d{4}-\d\d-\d\d|elmo \d\.\d", "", prose)
+    return [figure for figure in re.findall(r"\d+\.\d+", text) if figure not in recorded]
+
+
+def test_tables_and_claims_are_those_of_the_records(page):
+    text = page.PAGE.read_text(encoding="utf-8")
+    assert page.filled(text) == text, "run: python runs/six_tasks/page.py"
+    assert page.RECORDS == DOCS / "reproduction"
+    for picture in re.findall(r"\]\((reproduction/[\w.-]+)\)", text):
+        assert (DOCS / picture).is_file()
+
+
+def test_what_people_wrote_has_no_figure_that_no_record_has(page):
+    recorded = figures_in([json.loads(path.read_text(encoding="utf-8")) for path in RECORDS])
+    recorded |= figures_in([vars(line) for line in TABLE_1.values()]) | figures_in(TABLES) | STATED
+    assert unrecorded(page.without_blocks(page.PAGE.read_text(encoding="utf-8")), recorded) == []
+
+
+def test_a_figure_that_no_record_has_is_noticed():
+    assert unrecorded("ELMo gains 3.05 here.\n\n| b | 12.34 |\n\nAnd 5.67 more.", {"3.05"}) == ["12.34", "5.67"]
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+def test_records_are_whole_and_have_no_path_of_a_machine(path):
+    record = json.loads(path.read_text(encoding="utf-8"))
+    assert record["name"] and record["claims"] and record["rules"]
+    assert "/" not in "".join([record["settings"]["model"], *record["settings"]["static"], *record["files"].values()])
+    for system in record["systems"]:
+        assert len(system["per_seed"]) == len(record["seeds"]) == len(system["test"]["scores"])
+
+
+def test_what_is_withdrawn_stays_withdrawn(page):
+    text = " ".join(page.PAGE.read_text(encoding="utf-8").split())
+    assert "all of them without is withdrawn" in text
+    assert "Test scores were seen while settings were chosen" in text
+
+
+def test_a_block_of_the_page_may_name_its_sections(page, tmp_path):
+    record = page.RECORDS / "ner.table1.json"
+    shutil.copy(record, tmp_path / "wnut17.table1.json")
+    shutil.copy(record, tmp_path / "ner.table1.json")
+    told = page.filled("<!-- table1 wnut17 gum -->\nold\n<!-- end -->", tmp_path)
+    assert told == page.filled("<!-- table1 -->\n<!-- end -->", tmp_path).replace("table1", "table1 wnut17 gum")
+    none = "<!-- table1 gum -->\nNo record yet.\n<!-- end -->"
+    assert page.filled("<!-- table1 gum -->\nold\n<!-- end -->", tmp_path) == none
