@@ -18,6 +18,8 @@ def test_each_row_equals_torchs_bidirectional_gru_on_it_alone():
     vectors[mask] = torch.randn(9, 4)
     found = layer(vectors, mask)
     assert (found[~mask] == 0).all()
+    found.sum().backward()
+    assert all(parameter.grad.isfinite().all() for parameter in layer.parameters())
     for row, length in enumerate(lengths):
         torch.testing.assert_close(found[row, :length], plain(vectors[row : row + 1, :length])[0][0])
 

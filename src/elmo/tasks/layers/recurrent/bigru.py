@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from elmo.ops.gru import GRUWeights, grus_side_by_side
 from elmo.tasks.layers.recurrent.reversal import reorder, reversed_places
 
 _INITIAL_DEVIATION = 0.05
@@ -20,7 +21,7 @@ class BiGRU(nn.Module):
     def __init__(self, input_dim: int, size: int) -> None:
         """`size`: hidden units of each direction."""
         super().__init__()
-        # Each direction by itself on whole rows: on a CPU torch reads packed sequences half as fast.
+        # Each direction by itself on whole rows, which are nearly of one length: no packing.
         self.forward_gru = nn.GRU(input_dim, size, batch_first=True)
         self.backward_gru = nn.GRU(input_dim, size, batch_first=True)
         self.output_dim = 2 * size
@@ -35,9 +36,20 @@ class BiGRU(nn.Module):
             return vectors.new_zeros(*mask.shape, self.output_dim)
         places = reversed_places(mask)
         vectors = torch.where(mask[:, :, None], vectors, 0)
-        ahead, _ = self.forward_gru(vectors)
-        back, _ = self.backward_gru(reorder(vectors, places))
+        ahead, back = self._run(vectors, reorder(vectors, places))
         return torch.where(mask[:, :, None], torch.cat([ahead, reorder(back, places)], dim=2), 0)
+
+    def _run(self, vectors: Tensor, reversed_vectors: Tensor) -> tuple[Tensor, Tensor]:
+        """Each direction's hidden states, in the order in which it reads."""
+        if vectors.device.type != "cpu":  # cuDNN's are faster
+            return self.forward_gru(vectors)[0], self.backward_gru(reversed_vectors)[0]
+        both = torch.stack([vectors.transpose(0, 1), reversed_vectors.transpose(0, 1)])
+        ahead, back = grus_side_by_side(both, [_weights(self.forward_gru), _weights(self.backward_gru)])
+        return ahead.transpose(0, 1), back.transpose(0, 1)
+
+
+def _weights(gru: nn.GRU) -> GRUWeights:
+    return GRUWeights(*gru.parameters())  # in torch's order, which is ours
 
 
 def _initialize(gru: nn.GRU) -> None:

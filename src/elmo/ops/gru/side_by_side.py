@@ -1,0 +1,82 @@
+"""GRUs that take each step together, with their own backward pass.
+
+torch's GRU on a CPU is a loop over a dozen small operations a step, and autograd multiplies small matrices for every
+weight gradient of every step. Here a step is one product for all GRUs and three passes over their gates. Backward,
+
+    dn/dh_t = 1 - z,  dz/dh_t = h_{t-1} - n,  dh_{t-1}/dh_t = z + what goes through the gates,
+
+everything that multiplies the gradient of h_t is computed for all steps at once, so that a step is one product and two
+passes; each weight's gradient is one product over all tokens at the end. Source: our own derivation from the equations
+in `reference.py`.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from elmo.ops.gru.weights import GRUWeights
+
+
+def grus_side_by_side(
+    inputs: Float[Tensor, "grus tokens batch dim"], weights: Sequence[GRUWeights]
+) -> Float[Tensor, "grus tokens batch size"]:
+    """Of each GRU, with weights of its own, the values of `gru_reference`; gradients can't be taken twice."""
+    of_input, of_state, input_bias, state_bias = (torch.stack(tensors) for tensors in zip(*weights, strict=True))
+    return _SideBySide.apply(inputs, of_input, of_state, input_bias, state_bias)
+
+
+class _SideBySide(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, inputs: Tensor, input_weight: Tensor, state_weight: Tensor, input_bias: Tensor, state_bias: Tensor
+    ) -> Tensor:
+        grus, tokens, batch, _ = inputs.shape
+        size = state_weight.shape[2]
+        gates = torch.baddbmm(input_bias[:, None], inputs.flatten(1, 2), input_weight.transpose(1, 2))
+        gates = gates.unflatten(1, (tokens, batch))
+        of_state = torch.empty_like(gates)
+        states = inputs.new_zeros(grus, tokens + 1, batch, size)
+        across, bias = state_weight.transpose(1, 2).contiguous(), state_bias[:, None]
+        for t in range(tokens):
+            hidden, here, recurrent = states[:, t], gates[:, t], of_state[:, t]
+            torch.baddbmm(bias, hidden, across, out=recurrent)
+            here[..., : 2 * size].add_(recurrent[..., : 2 * size]).sigmoid_()
+            r, z, n = here.split(size, dim=2)
+            n.addcmul_(r, recurrent[..., 2 * size :]).tanh_()
+            torch.lerp(n, hidden, z, out=states[:, t + 1])
+        ctx.save_for_backward(inputs, input_weight, state_weight, gates, of_state[..., 2 * size :], states)
+        return states[:, 1:]
+
+    @staticmethod
+    @once_differentiable
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]  # the decorator hides the signature
+        ctx: Any, grad_outputs: Tensor
+    ) -> tuple[Tensor | None, ...]:
+        inputs, input_weight, state_weight, gates, of_state, states = ctx.saved_tensors
+        size = state_weight.shape[2]
+        r, z, n = gates.split(size, dim=3)
+        previous = states[:, :-1]
+        through_n = (1 - z) * (1 - n * n)
+        factors = torch.stack([through_n * of_state * r * (1 - r), (previous - n) * z * (1 - z), through_n * r], dim=3)
+        # Of the gates as the state's weights see them; the candidate's is another for the input's.
+        grad_gates = torch.empty_like(factors)
+        grad_hidden = grad_outputs.clone(memory_format=torch.contiguous_format)
+        for t in reversed(range(gates.shape[1])):
+            own = grad_hidden[:, t]
+            torch.mul(factors[:, t], own[:, :, None], out=grad_gates[:, t])
+            if t:
+                grad_hidden[:, t - 1].addcmul_(own, z[:, t]).baddbmm_(grad_gates[:, t].flatten(2), state_weight)
+        flat, before = grad_gates.flatten(1, 2).flatten(2), previous.flatten(1, 2)
+        grad_state_weight, grad_state_bias = torch.bmm(flat.transpose(1, 2), before), flat.sum(dim=1)
+        torch.mul(grad_hidden, through_n, out=grad_gates[..., 2, :])
+        return (
+            torch.bmm(flat, input_weight).view_as(inputs) if ctx.needs_input_grad[0] else None,
+            torch.bmm(flat.transpose(1, 2), inputs.flatten(1, 2)),
+            grad_state_weight,
+            flat.sum(dim=1),
+            grad_state_bias,
+        )
