@@ -5,7 +5,8 @@
 A block of the page that begins with `<!-- TABLE -->` (table1 to table3, figure1, figure2) and ends with `<!-- end -->`
 is made of the records docs/reproduction/SECTION.TABLE.json, as `tables.py --record` wrote them; everything else is left
 as it is. The sections are the paper's six tasks, or those named after the table: `<!-- table1 wnut17 gum -->`. A record
-with fewer seeds than planned is marked as partial. Needs matplotlib: pip install 'pyelmo[analysis]'.
+with fewer seeds than planned is marked as partial. `<!-- longer -->` compares the records of plan.toml with those of
+longer.toml. Needs matplotlib: pip install 'pyelmo[analysis]'.
 """
 
 import json
@@ -29,7 +30,8 @@ RECORDS = DOCS / "reproduction"
 # As the paper's table 1 has them.
 ORDER = ("squad", "snli", "srl", "coref", "ner", "sst")
 
-_BLOCK = re.compile(r"(<!-- (table\d|figure\d)((?: [\w-]+)*) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+_NONE = "No record yet."
+_BLOCK = re.compile(r"(<!-- (table\d|figure\d|longer)((?: [\w-]+)*) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
 
 
 def records_of(table: str, folder: Path = RECORDS, sections: Sequence[str] = ORDER) -> dict[Path, Record]:
@@ -43,8 +45,9 @@ def filled(page: str, folder: Path = RECORDS) -> str:
 
     def made(found: re.Match[str]) -> str:
         begin, table, sections, end = found.groups()
-        records = records_of(table, folder, sections.split() or ORDER)
-        return f"{begin}{_block(table, records)}\n{end}"
+        own = sections.split() or ORDER
+        block = _longer(folder, own) if table == "longer" else _block(table, records_of(table, folder, own))
+        return f"{begin}{block}\n{end}"
 
     return _BLOCK.sub(made, page)
 
@@ -56,7 +59,7 @@ def without_blocks(page: str) -> str:
 
 def _block(table: str, records: Mapping[Path, Record]) -> str:
     if not records:
-        return "No record yet."
+        return _NONE
     return "\n".join(_table1(list(records.values())) if table == "table1" else _one_by_one(records))
 
 
@@ -98,6 +101,26 @@ def _one_by_one(records: Mapping[Path, Record]) -> Iterator[str]:
         yield from (f"### {data_name(record)}{_missing(record)}", "", *aligned(rows(record)), "")
         yield from (f"![The same as a picture](reproduction/{path.with_suffix('.svg').name})", "")
         yield from (*_claims(record), *(f"- {caution}" for caution in cautions(record)), "")
+
+
+def _longer(folder: Path, sections: Sequence[str]) -> str:
+    """Of each task with a record of twice the epochs, the dev scores of the seed that both have."""
+    found = [["task, data", "score", "seed", "epochs at most", "without ELMo", "with ELMo", "gain"]]
+    for section in sections:
+        shorter, longer = (records_of("table1", folder, [name]) for name in (section, f"{section}-longer"))
+        if shorter and longer:
+            (few,), (many,) = shorter.values(), longer.values()
+            seed = min(set(few["seeds"]) & set(many["seeds"]))
+            found += [_row_of_epochs(record, seed) for record in (few, many)]
+    return "\n".join(aligned(found)) if len(found) > 1 else _NONE
+
+
+def _row_of_epochs(record: Record, seed: int) -> list[str]:
+    place = record["seeds"].index(seed)
+    scores = {system["system"]: system["dev"]["scores"][place] for system in record["systems"]}
+    facts = [data_name(record), f"dev {metric_name(record['metric'])}", str(seed), str(record["settings"]["epochs"])]
+    without, with_elmo = scores["baseline"], scores["elmo"]
+    return [*facts, f"{without:.2f}", f"{with_elmo:.2f}", f"{with_elmo - without:+.2f}"]
 
 
 def _missing(record: Record) -> str:

@@ -112,7 +112,7 @@ def test_a_task_may_have_several_data_sets(tables, place, capsys):
     assert [part.job.run for part in parts] == [place / "out" / "towns", place / "out" / "sst"]
 
 
-@pytest.mark.parametrize("plan", ["plan", "more_data", "korean"])
+@pytest.mark.parametrize("plan", ["plan", "more_data", "korean", "longer"])
 def test_the_settings_of_each_plan_are_known_to_its_tasks(tables, tmp_path, plan):
     settings = ["--data", str(tmp_path), "--static", str(tmp_path), "--plan", str(SCRIPTS / f"{plan}.toml")]
     given = tables._arguments(["table1", str(tmp_path / "out"), *settings])
