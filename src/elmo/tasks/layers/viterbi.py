@@ -24,17 +24,15 @@ def best_sequences(
     batch, tokens, num_tags = emissions.shape
     if batch == 0 or tokens == 0:
         return [[] for _ in range(batch)]
-    total = emissions[:, 0] + starts
-    stay = torch.arange(num_tags, device=emissions.device).expand(batch, -1)
-    pointers = []
+    totals, into = [emissions[:, 0] + starts], transitions.T.contiguous()
     for place in range(1, tokens):
-        best, pointer = (total[:, :, None] + transitions).max(dim=1)
-        inside = mask[:, place, None]
-        total = torch.where(inside, best + emissions[:, place], total)
-        pointers.append(torch.where(inside, pointer, stay))
-    path = [(total + ends).argmax(dim=1)]
-    for pointer in reversed(pointers):
-        path.append(pointer.gather(1, path[-1][:, None]).squeeze(1))
+        best = (totals[-1][:, None] + into).amax(dim=2)
+        totals.append(torch.where(mask[:, place, None], best + emissions[:, place], totals[-1]))
+    path = [(totals[-1] + ends).argmax(dim=1)]
+    # Where each best score came from is asked along the best path alone.
+    for place in range(tokens - 1, 0, -1):
+        before = (totals[place - 1] + into[path[-1]]).argmax(dim=1)
+        path.append(torch.where(mask[:, place], before, path[-1]))
     rows = torch.stack(path[::-1], dim=1).tolist()
     return [row[:length] for row, length in zip(rows, mask.sum(dim=1).tolist(), strict=True)]
 
