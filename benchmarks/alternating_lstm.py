@@ -11,12 +11,11 @@ Seconds are those of the processor on one thread, so that other programs on the 
 """
 
 import itertools
-import statistics
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
+from in_turn import processor_seconds
 from record import Record, Table, parser
 from torch import Tensor, nn
 
@@ -57,7 +56,7 @@ def main() -> int:
     ]
     rows, factors = [], []
     for shape in shapes:
-        seconds = measure(shape, given.rounds)
+        seconds = processor_seconds(steps_of(shape), given.rounds)
         factors.append(seconds["ours"] / seconds["library"])
         rows.append(
             [shape, *(f"{1000 * seconds[name]:.0f}" for name in ("ours", "library", "loop")), f"{factors[-1]:.2f}"]
@@ -69,19 +68,6 @@ def main() -> int:
     )
     Record("alternating-lstm", "The alternating highway LSTM", [table], sentence, {}).write(given.results)
     return 0
-
-
-def measure(shape: Shape, rounds: int) -> dict[str, float]:
-    """Median processor seconds of a step of each contestant, which take turns."""
-    contestants = steps_of(shape)
-    found: dict[str, list[float]] = {name: [] for name in contestants}
-    for number in range(rounds + 1):
-        for name, step in contestants.items():
-            before = time.process_time()
-            step()
-            if number:  # the first round warms up
-                found[name].append(time.process_time() - before)
-    return {name: statistics.median(seconds) for name, seconds in found.items()}
 
 
 def steps_of(shape: Shape) -> dict[str, Callable[[], None]]:

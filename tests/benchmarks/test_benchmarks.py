@@ -74,6 +74,13 @@ def test_the_alternating_lstm_stands_beside_the_library(tmp_path: Path) -> None:
     assert "times as long as the library's LSTM" in record
 
 
+def test_the_gru_stands_beside_the_library_and_its_floor(tmp_path: Path) -> None:
+    flags = ["--rounds", "1", "--dims", "5", "7", "--size", "4", "--batch", "3", "--tokens", "6"]
+    record = run(BENCHMARKS / "gru.py", tmp_path / "results", *flags)
+    assert "\n| 5 -> 2 x 4, 3 rows of 6 tokens | " in record and "\n| 7 -> 2 x 4, 3 rows of 6 tokens | " in record
+    assert "of the time of torch.nn.GRU" in record
+
+
 def test_training_runs_all_contestants(tmp_path: Path, text: Path) -> None:
     prepare([text], tmp_path / "data")
     flags = ["--data", str(tmp_path / "data"), *TINY_SHAPE]

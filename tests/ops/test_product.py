@@ -8,6 +8,7 @@ from elmo.ops.product import (
     product,
     product_reference,
     quantize_weight,
+    trained_product,
 )
 
 SHAPES = [(16, 64), (128, 512), (512, 128), (2048, 24)]
@@ -96,3 +97,31 @@ def test_the_product_of_a_changing_weight_equals_the_reference_for_transposed_fa
     for one, other in ((inputs, weight), (turned[0], weight), (inputs, turned[1]), turned):
         torch.testing.assert_close(product(one, other).double(), expected, rtol=1e-4, atol=1e-4)
     torch.testing.assert_close(product(inputs, weight, bias).double(), expected + bias.double(), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(7, 5), (2, 3, 5), (0, 5), (1, 5)])
+@pytest.mark.parametrize("is_biased", [True, False])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_trained_product_has_the_values_and_gradients_of_the_plain_one(shape, is_biased, dtype):
+    torch.manual_seed(0)
+    inputs, weight, bias = (torch.randn(*size, dtype=dtype, requires_grad=True) for size in (shape, (4, 5), (4,)))
+    given = [inputs, weight, bias] if is_biased else [inputs, weight]
+    found, plain = trained_product(*given), torch.nn.functional.linear(*given)
+    torch.testing.assert_close(found, plain)
+    for wanted in (torch.ones_like(plain), torch.randn_like(plain)):
+        own, other = (torch.autograd.grad(it, given, wanted, retain_graph=True) for it in (found, plain))
+        torch.testing.assert_close(own, other)
+    # What every position gets alike comes as an expanded gradient.
+    torch.testing.assert_close(torch.autograd.grad(found.sum(), given), torch.autograd.grad(plain.sum(), given))
+
+
+def test_a_trained_product_has_second_gradients():
+    factors = [torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((3, 5), (4, 5), (4,))]
+    assert torch.autograd.gradgradcheck(trained_product, factors)
+
+
+def test_a_factor_that_is_not_trained_gets_no_gradient():
+    inputs, weight = torch.randn(3, 5), torch.randn(4, 5, requires_grad=True)
+    trained_product(inputs, weight).sum().backward()
+    assert inputs.grad is None
+    torch.testing.assert_close(weight.grad, inputs.sum(dim=0).expand(4, 5))

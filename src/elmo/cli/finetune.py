@@ -13,6 +13,7 @@ from elmo.cli.report import print_report
 from elmo.errors import ConfigError
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.process.device import Device
+from elmo.process.freed_memory import keep_freed_memory
 from elmo.process.stop_flag import stop_flag
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def main(argv: list[str]) -> int:
                 "--resume was given together with --model, --old or settings, but a fine-tuning continues with its "
                 "own. Leave them out, or start another run."
             )
+        keep_freed_memory()
         with joined(arguments.device, arguments.deterministic, arguments.peer_timeout) as ranks:
             found = _run(arguments, ranks)
             if ranks.is_first:

@@ -14,6 +14,7 @@ from elmo.disk.json_file import read_json, read_toml
 from elmo.errors import ConfigError
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.process.device import Device
+from elmo.process.freed_memory import keep_freed_memory
 from elmo.process.stop_flag import stop_flag
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def main(argv: list[str]) -> int:
     with stop_flag():  # from the first line on: a signal while data are opened is one, too
         arguments = _parsed(argv, PretrainConfig())
         _require_sense(arguments)
+        keep_freed_memory()
         with joined(arguments.device, arguments.deterministic, arguments.peer_timeout) as ranks:
             return _run(argv, arguments, ranks)
 

@@ -13,6 +13,7 @@ from elmo.cli.early_checks import As
 from elmo.cli.examples import examples_of
 from elmo.cli.report import print_report
 from elmo.cli.task_settings import settings_beneath
+from elmo.process.freed_memory import keep_freed_memory
 from elmo.reproduce.layer_tables import LAYER_TABLES
 from elmo.reproduce.systems import EXPERIMENTS, require_experiment
 from elmo.tasks.registry import BUILT_IN, AnyTask, find
@@ -123,6 +124,7 @@ def _reproduce(experiment: str, argv: list[str]) -> int:
     )
     files = Files(arguments.train, arguments.dev, arguments.test)
     job = Job(task, arguments.settings, files, arguments.output, options)
+    keep_freed_memory()
     found = reproduce(
         experiment,
         job,

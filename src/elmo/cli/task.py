@@ -19,6 +19,7 @@ from elmo.cli.task_settings import settings_beneath
 from elmo.cli.text_input import ReadingFlags
 from elmo.errors import ConfigError
 from elmo.process.device import Device
+from elmo.process.freed_memory import keep_freed_memory
 from elmo.tasks.registry import AnyTask, find, is_known, summaries
 from elmo.tasks.settings import S
 from elmo.text.reading.settings import Reading, text_files
@@ -185,6 +186,7 @@ def _train(argv: list[str]) -> int:
     from elmo.tasks.rules.scores import remark_on_rules
     from elmo.tasks.train.train import train
 
+    keep_freed_memory()
     summary = train(job, progress=not arguments.quiet)
     text = table_of_summary(summary, arguments.output)
     print_report(summary, text, as_json=arguments.json, quiet=arguments.quiet)

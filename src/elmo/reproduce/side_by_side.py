@@ -19,6 +19,7 @@ import torch
 
 from elmo.errors import ElmoError
 from elmo.process.answering_process import answers, portable, started
+from elmo.process.freed_memory import keep_freed_memory
 from elmo.process.progress.report import SILENT, Progress
 from elmo.process.stop_flag import StopFlag, stop_flag
 from elmo.tasks.registry import find, reference
@@ -124,6 +125,7 @@ def _ended(threads: int) -> Iterator[tuple[list[_Process], Callable[[AnyJob], No
 
 def work() -> None:
     """The life of such a process."""
+    keep_freed_memory()
     stream = answers()
     try:
         portable_job = pickle.load(sys.stdin.buffer)

@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from elmo.ops.gru.weights import GRUWeights
+from elmo.ops.product import product
 
 
 def grus_side_by_side(
@@ -36,8 +37,7 @@ class _SideBySide(torch.autograd.Function):
     ) -> Tensor:
         grus, tokens, batch, _ = inputs.shape
         size = state_weight.shape[2]
-        gates = torch.baddbmm(input_bias[:, None], inputs.flatten(1, 2), input_weight.transpose(1, 2))
-        gates = gates.unflatten(1, (tokens, batch))
+        gates = _products(inputs.flatten(1, 2), input_weight, input_bias).unflatten(1, (tokens, batch))
         of_state = torch.empty_like(gates)
         states = inputs.new_zeros(grus, tokens + 1, batch, size)
         across, bias = state_weight.transpose(1, 2).contiguous(), state_bias[:, None]
@@ -70,13 +70,22 @@ class _SideBySide(torch.autograd.Function):
             torch.mul(factors[:, t], own[:, :, None], out=grad_gates[:, t])
             if t:
                 grad_hidden[:, t - 1].addcmul_(own, z[:, t]).baddbmm_(grad_gates[:, t].flatten(2), state_weight)
-        flat, before = grad_gates.flatten(1, 2).flatten(2), previous.flatten(1, 2)
-        grad_state_weight, grad_state_bias = torch.bmm(flat.transpose(1, 2), before), flat.sum(dim=1)
+        flat = grad_gates.flatten(1, 2).flatten(2)
+        grad_state_weight, grad_state_bias = _weight_gradients(flat, previous.flatten(1, 2)), flat.sum(dim=1)
         torch.mul(grad_hidden, through_n, out=grad_gates[..., 2, :])
         return (
-            torch.bmm(flat, input_weight).view_as(inputs) if ctx.needs_input_grad[0] else None,
-            torch.bmm(flat.transpose(1, 2), inputs.flatten(1, 2)),
+            _products(flat, input_weight.transpose(1, 2)).view_as(inputs) if ctx.needs_input_grad[0] else None,
+            _weight_gradients(flat, inputs.flatten(1, 2)),
             grad_state_weight,
             flat.sum(dim=1),
             grad_state_bias,
         )
+
+
+def _weight_gradients(grads: Float[Tensor, "grus packed outer"], inputs: Float[Tensor, "grus packed inner"]) -> Tensor:
+    return _products(grads.transpose(1, 2), inputs.transpose(1, 2))
+
+
+def _products(*factors: Tensor) -> Float[Tensor, "grus rows outer"]:
+    """Of each GRU's inputs, weight and, if there is one, bias."""
+    return torch.stack([product(*own) for own in zip(*factors, strict=True)])

@@ -5,6 +5,7 @@ from elmo.ops.product.onednn import product
 from elmo.ops.product.prepacked import Prepacked, prepack
 from elmo.ops.product.quantized import quantize_rows, quantize_weight
 from elmo.ops.product.reference import product_reference
+from elmo.ops.product.trained import trained_product
 
 __all__ = [
     "ComputeType",
@@ -14,4 +15,5 @@ __all__ = [
     "product_reference",
     "quantize_rows",
     "quantize_weight",
+    "trained_product",
 ]

@@ -3,6 +3,8 @@
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from elmo.tasks.layers.linear import Linear
+
 
 class Maxout(nn.Module):
     """result[i] = max over pieces j of (weight[i, j] . vector + bias[i, j])"""
@@ -10,7 +12,7 @@ class Maxout(nn.Module):
     def __init__(self, input_dim: int, output_dim: int, pieces: int) -> None:
         super().__init__()
         self.pieces = pieces
-        self.linear = nn.Linear(input_dim, output_dim * pieces)
+        self.linear = Linear(input_dim, output_dim * pieces)
         nn.init.xavier_uniform_(self.linear.weight)
         nn.init.zeros_(self.linear.bias)
 

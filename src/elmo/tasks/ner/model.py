@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from elmo.errors import ConfigError
 from elmo.tasks.layers.averages import mean_of
 from elmo.tasks.layers.crf import CRF
+from elmo.tasks.layers.linear import Linear
 from elmo.tasks.layers.own_characters import own_characters
 from elmo.tasks.layers.recurrent.bilstm import BiLSTM, VariationalDropout
 from elmo.tasks.ner.data import TaggedSentence
@@ -39,7 +40,7 @@ class Tagger(TaskModel[TaggedSentence, list[Span]]):
         scheme = settings.tagger_scheme
         self.tags = all_tags(vocabulary["labels"], scheme)
         self._numbers = {tag: number for number, tag in enumerate(self.tags)}
-        self.project = nn.Linear(self.bilstm.output_dim + tokens.output_dim, len(self.tags))
+        self.project = Linear(self.bilstm.output_dim + tokens.output_dim, len(self.tags))
         nn.init.xavier_uniform_(self.project.weight)
         nn.init.zeros_(self.project.bias)
         allowed = [[follows(before, tag, scheme) for tag in self.tags] for before in self.tags]

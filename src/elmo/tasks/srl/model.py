@@ -20,6 +20,7 @@ from torch.nn import functional
 
 from elmo.errors import ConfigError
 from elmo.tasks.layers.averages import log_mean_of, mean_of
+from elmo.tasks.layers.linear import Linear
 from elmo.tasks.layers.recurrent.alternating_lstm import AlternatingLSTM
 from elmo.tasks.layers.viterbi import best_sequences, forbidden
 from elmo.tasks.srl.data import Proposition, Roles, RoleSentence
@@ -53,7 +54,7 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
             settings.recurrent_dropout,
         )
         self.finder = PredicateFinder(tokens.input_dim, settings.finder_size) if settings.find_predicates else None
-        self.project = nn.Linear(settings.hidden_size + tokens.output_dim, len(self.tags))
+        self.project = Linear(settings.hidden_size + tokens.output_dim, len(self.tags))
         nn.init.orthogonal_(self.project.weight)
         nn.init.zeros_(self.project.bias)
         allowed = [[follows(before, tag, "iob2") for tag in self.tags] for before in self.tags]

@@ -16,6 +16,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from elmo.ops.product import trained_product
 from elmo.tasks.coref.ranker.feed_forward import after_first_layer
 from elmo.tasks.coref.ranker.span_vectors import attention_in_spans, endpoints, weighted_mean
 from elmo.tasks.layers.linear import linear
@@ -52,13 +53,13 @@ class MentionScorer(nn.Module):
     ) -> Float[Tensor, " spans"]:
         """`widths`: the vector of each span's width."""
         first, last, width, head = self.first.weight.split(self._parts, dim=1)
-        begun = nn.functional.linear(states.encoded, first, self.first.bias)
-        ended, headed = states.encoded @ last.T, states.embedded @ head.T
+        begun = trained_product(states.encoded, first, self.first.bias)
+        ended, headed = trained_product(states.encoded, last), trained_product(states.embedded, head)
 
         def score(spans: Tensor, widths: Tensor) -> Tensor:
             begins, ends = begun.index_select(0, spans[:, 0]), ended.index_select(0, spans[:, 1])
             attended = weighted_mean(*attention_in_spans(states.head_scores, spans), headed)
-            return self.rest(begins + ends + widths @ width.T + attended).squeeze(1)
+            return self.rest(begins + ends + trained_product(widths, width) + attended).squeeze(1)
 
         widest = int((spans[:, 1] - spans[:, 0]).amax()) + 1 if len(spans) else 1
         return _in_parts(score, (spans, widths), floats=widest * self.first.out_features)
@@ -82,13 +83,14 @@ class PairScorer(nn.Module):
     ) -> Float[Tensor, " pairs"]:
         """`features`: of some of the pairs; asked for part by part."""
         own, other, product, feature = self.first.weight.split(self._parts, dim=1)
-        owns, others = nn.functional.linear(spans, own, self.first.bias), spans @ other.T
+        owns, others = trained_product(spans, own, self.first.bias), trained_product(spans, other)
 
         def score(pairs: Tensor) -> Tensor:
             span, antecedent = pairs.unbind(dim=1)
-            hidden = owns.index_select(0, span) + others.index_select(0, antecedent) + features(pairs) @ feature.T
             multiplied = spans.index_select(0, span) * spans.index_select(0, antecedent)
-            return self.rest(hidden + multiplied @ product.T).squeeze(1)
+            hidden = owns.index_select(0, span) + others.index_select(0, antecedent)
+            hidden = hidden + trained_product(features(pairs), feature) + trained_product(multiplied, product)
+            return self.rest(hidden).squeeze(1)
 
         return _in_parts(score, (pairs,), floats=max(spans.shape[1], self.first.out_features))
 

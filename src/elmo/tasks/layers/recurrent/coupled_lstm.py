@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from elmo.ops.product import trained_product
 from elmo.tasks.layers.recurrent.reversal import reorder, reversed_places
 
 _GATES = 3
@@ -60,7 +61,8 @@ class CoupledLSTM(nn.Module):
     ) -> Float[Tensor, "2 batch tokens size"]:
         """`active`: how many rows, the first ones, have a token at each position."""
         batch = vectors.shape[1]
-        read = torch.einsum("dbti,dig->dbtg", vectors, self.input_weight) + self.bias[:, None, None]
+        weights = zip(vectors, self.input_weight.transpose(1, 2), self.bias, strict=True)
+        read = torch.stack([trained_product(*direction) for direction in weights])
         hidden, cell = self.first_hidden.expand(-1, batch, -1), self.first_cell.expand(-1, batch, -1)
         kept = self.dropout(torch.ones_like(hidden))
         steps = []

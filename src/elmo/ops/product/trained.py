@@ -1,0 +1,41 @@
+"""The product of a layer that is trained: oneDNN's where it can, forward and backward."""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from elmo.ops.product.onednn import product
+
+
+def trained_product(
+    inputs: Float[Tensor, "*rows inner"],
+    weight: Float[Tensor, "outer inner"],
+    bias: Float[Tensor, " outer"] | None = None,
+) -> Float[Tensor, "*rows outer"]:
+    """inputs @ weight.T + bias, with gradients of any order."""
+    return _Product.apply(inputs.flatten(0, -2), weight, bias).unflatten(0, inputs.shape[:-1])
+
+
+class _Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        inputs, weight = _laid_out(inputs), _laid_out(weight)
+        ctx.save_for_backward(inputs, weight)
+        return product(inputs, weight, bias)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        inputs, weight = ctx.saved_tensors
+        of_inputs, of_weight, of_bias = ctx.needs_input_grad
+        return (
+            _Product.apply(grad, weight.t(), None) if of_inputs else None,
+            _Product.apply(grad.t(), inputs.t(), None) if of_weight else None,
+            grad.sum(dim=0) if of_bias else None,
+        )
+
+
+def _laid_out(factor: Tensor) -> Tensor:
+    """As oneDNN is fast with it: columns of a larger matrix and expanded rows take a thousand times as long."""
+    return factor if factor.is_contiguous() or factor.t().is_contiguous() else factor.contiguous()
