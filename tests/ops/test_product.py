@@ -99,7 +99,7 @@ def test_the_product_of_a_changing_weight_equals_the_reference_for_transposed_fa
     torch.testing.assert_close(product(inputs, weight, bias).double(), expected + bias.double(), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("shape", [(7, 5), (2, 3, 5), (0, 5), (1, 5)])
+@pytest.mark.parametrize("shape", [(7, 5), (2, 3, 5), (0, 5), (1, 5), (5,)])
 @pytest.mark.parametrize("is_biased", [True, False])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_a_trained_product_has_the_values_and_gradients_of_the_plain_one(shape, is_biased, dtype):

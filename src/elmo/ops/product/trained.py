@@ -1,5 +1,6 @@
 """The product of a layer that is trained: oneDNN's where it can, forward and backward."""
 
+import math
 from typing import Any
 
 import torch
@@ -15,7 +16,8 @@ def trained_product(
     bias: Float[Tensor, " outer"] | None = None,
 ) -> Float[Tensor, "*rows outer"]:
     """inputs @ weight.T + bias, with gradients of any order."""
-    return _Product.apply(inputs.flatten(0, -2), weight, bias).unflatten(0, inputs.shape[:-1])
+    *rows, inner = inputs.shape
+    return _Product.apply(inputs.reshape(math.prod(rows), inner), weight, bias).reshape(*rows, len(weight))
 
 
 class _Product(torch.autograd.Function):
