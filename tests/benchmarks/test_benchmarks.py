@@ -89,6 +89,15 @@ def test_training_runs_all_contestants(tmp_path: Path, text: Path) -> None:
         assert f"\n| {contestant} | " in record
 
 
+def test_freed_memory_is_kept_or_given_back(tmp_path: Path, text: Path) -> None:
+    prepare([text], tmp_path / "data")
+    shape = ["--cell-size", "8", "--projection-size", "4", "--batch-size", "2", "--unroll-steps", "4"]
+    flags = ["--data", str(tmp_path / "data"), "--rounds", "1", "--steps", "1", "--negatives", "9", *shape]
+    record = run(BENCHMARKS / "freed_memory.py", tmp_path / "results", *flags)
+    assert "\n| given back | " in record and "\n| kept | " in record
+    assert "Kept memory makes a step" in record
+
+
 def test_training_memory_prepares_and_trains(tmp_path: Path, text: Path) -> None:
     flags = ["--text", str(text), "--megabytes", "0.1", "--steps", "2", "--workers", "1", "--vocab-size", "300"]
     record = run(BENCHMARKS / "training_memory.py", tmp_path / "results", *flags, codes=(0, 1))
