@@ -142,6 +142,9 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def planned_parts(given: argparse.Namespace) -> Iterator[Part]:
     """The parts of a table, in the order of the plan. Raises ConfigError for what the plan or the data lack."""
     plan = read_toml(given.plan)
+    if given.table not in plan:
+        there = ", ".join(name for name in TABLES if name in plan) or "no table"
+        raise ConfigError(f"{given.plan}: {given.table} is not in this plan, which has {there}. Name another one.")
     table = plan[given.table]
     for section in given.tasks or table["tasks"]:
         if section not in table["tasks"]:

@@ -104,6 +104,13 @@ def test_what_the_plan_or_the_data_lack_is_said(tables, place, capsys, change, m
     assert message in capsys.readouterr().err
 
 
+def test_a_table_that_a_plan_has_not_is_named(tables, place, capsys):
+    assert tables.main(arguments(place, "table2")) == 2
+    assert (
+        "plan.toml: table2 is not in this plan, which has table1, table3. Name another one." in capsys.readouterr().err
+    )
+
+
 def test_a_task_may_have_several_data_sets(tables, place, capsys):
     more = PLAN.replace("[ner]", "[towns]\ntask = 'ner'").replace('["ner", "sst"]', '["towns", "sst"]')
     (place / "plan.toml").write_text(more)
