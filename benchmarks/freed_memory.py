@@ -24,6 +24,7 @@ from elmo.corpus.shards import TrainingData
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Trainer
 from elmo.process.freed_memory import keep_freed_memory
+from peak_memory import peak_memory
 how, data, settings, steps = sys.argv[1], TrainingData.open(sys.argv[2]), json.loads(sys.argv[3]), int(sys.argv[4])
 torch.set_num_threads(1)
 if how == "kept":
@@ -38,9 +39,8 @@ before, begun = faults(), time.perf_counter()
 for _ in range(steps):
     trainer.step()
 seconds = (time.perf_counter() - begun) / steps
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 print(json.dumps({"tokens": config.batch_size * config.unroll_steps / seconds, "faults": (faults() - before) / steps,
-                  "peak": peak}))
+                  "peak": peak_memory()}))
 """
 
 
@@ -78,8 +78,9 @@ def main() -> int:
 
 
 def _measured(how: str, data: Path, settings: dict[str, object], steps: int) -> dict[str, float]:
-    command = [sys.executable, "-c", ONE, how, str(data), json.dumps(settings), str(steps)]
-    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    command = [sys.executable, "-c", ONE, how, str(data.resolve()), json.dumps(settings), str(steps)]
+    done = subprocess.run(command, capture_output=True, check=True, cwd=Path(__file__).parent)
+    return json.loads(done.stdout)
 
 
 def _row(how: str, figures: list[dict[str, float]]) -> list[str]:

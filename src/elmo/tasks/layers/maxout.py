@@ -3,7 +3,7 @@
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from elmo.tasks.layers.linear import Linear
+from elmo.tasks.layers.linear import linear
 
 
 class Maxout(nn.Module):
@@ -12,9 +12,7 @@ class Maxout(nn.Module):
     def __init__(self, input_dim: int, output_dim: int, pieces: int) -> None:
         super().__init__()
         self.pieces = pieces
-        self.linear = Linear(input_dim, output_dim * pieces)
-        nn.init.xavier_uniform_(self.linear.weight)
-        nn.init.zeros_(self.linear.bias)
+        self.linear = linear(input_dim, output_dim * pieces)
 
     def forward(self, vectors: Float[Tensor, "*batch input_dim"]) -> Float[Tensor, "*batch output_dim"]:
         """Any number of vectors."""

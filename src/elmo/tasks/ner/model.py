@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from elmo.errors import ConfigError
 from elmo.tasks.layers.averages import mean_of
 from elmo.tasks.layers.crf import CRF
-from elmo.tasks.layers.linear import Linear
+from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.own_characters import own_characters
 from elmo.tasks.layers.recurrent.bilstm import BiLSTM, VariationalDropout
 from elmo.tasks.ner.data import TaggedSentence
@@ -40,9 +40,7 @@ class Tagger(TaskModel[TaggedSentence, list[Span]]):
         scheme = settings.tagger_scheme
         self.tags = all_tags(vocabulary["labels"], scheme)
         self._numbers = {tag: number for number, tag in enumerate(self.tags)}
-        self.project = Linear(self.bilstm.output_dim + tokens.output_dim, len(self.tags))
-        nn.init.xavier_uniform_(self.project.weight)
-        nn.init.zeros_(self.project.bias)
+        self.project = linear(self.bilstm.output_dim + tokens.output_dim, len(self.tags))
         allowed = [[follows(before, tag, scheme) for tag in self.tags] for before in self.tags]
         begins = [follows(OUTSIDE, tag, scheme) for tag in self.tags]
         ends = [follows(tag, OUTSIDE, scheme) for tag in self.tags]
