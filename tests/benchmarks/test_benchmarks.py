@@ -81,6 +81,12 @@ def test_the_gru_stands_beside_the_library_and_its_floor(tmp_path: Path) -> None
     assert "of the time of torch.nn.GRU" in record
 
 
+def test_dropout_stands_beside_torchs_and_the_memory(tmp_path: Path) -> None:
+    record = run(BENCHMARKS / "dropout.py", tmp_path / "results", "--rounds", "1")
+    assert "\n| 32 x 20 x 256 | " in record and "GB/s" in record
+    assert "of the time of torch.nn.Dropout" in record
+
+
 def test_training_runs_all_contestants(tmp_path: Path, text: Path) -> None:
     prepare([text], tmp_path / "data")
     flags = ["--data", str(tmp_path / "data"), *TINY_SHAPE]

@@ -16,6 +16,7 @@ from torch.nn import functional
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM, BiLMOutput
 from elmo.model.scalar_mix import LayerNorm, ScalarMix
+from elmo.ops.dropout import Dropout
 from elmo.process.keywords import known_keywords
 from elmo.text.batches import number_tokens, pad
 from elmo.text.sentence_checks import checked_count, checked_sentences
@@ -86,7 +87,7 @@ class ELMo(nn.Module):
             )
             for _ in range(num_mixes)
         )
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.keep_boundaries = keep_boundaries
         self.trainable = trainable
         self.train(self.training)

@@ -8,6 +8,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from elmo.ops.dropout import kept
+
 _BLOCK = 512
 
 
@@ -23,16 +25,16 @@ class RowDropout:
         for start in range(rows.start - rows.start % _BLOCK, rows.stop if probability else 0, _BLOCK):
             generator = torch.Generator(device).manual_seed(seed + start // _BLOCK)
             count = min(_BLOCK, total - start)
-            kept = slice(max(0, rows.start - start), min(count, rows.stop - start))
-            self._blocks.append((generator, count, kept))
+            own = slice(max(0, rows.start - start), min(count, rows.stop - start))
+            self._blocks.append((generator, count, own))
 
     def __call__(self, values: Float[Tensor, "tokens rows width"]) -> Float[Tensor, "tokens rows width"]:
         """What is left of `values`."""
         if self.probability == 0:
             return values
-        kept = torch.cat([self._draw(values, *block) for block in self._blocks], dim=1)
-        return values * kept.div_(1 - self.probability)
+        mask = torch.cat([self._draw(values, *block) for block in self._blocks], dim=1)
+        return values * mask.div_(1 - self.probability)
 
-    def _draw(self, values: Tensor, generator: torch.Generator, count: int, kept: slice) -> Tensor:
-        drawn = values.new_empty(values.shape[0], count, values.shape[2])
-        return drawn.bernoulli_(1 - self.probability, generator=generator)[:, kept]
+    def _draw(self, values: Tensor, generator: torch.Generator, count: int, own: slice) -> Tensor:
+        mask = values.new_empty(values.shape[0], count, values.shape[2])
+        return kept(mask, self.probability, generator)[:, own]

@@ -10,10 +10,11 @@ from itertools import chain
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from elmo.errors import ConfigError
+from elmo.ops.dropout import Dropout
 from elmo.tasks.coref.documents import Document, Mention, Resolved, disjoint
 from elmo.tasks.coref.ranker.antecedents import antecedent_loss, clusters_of, gold_table
 from elmo.tasks.coref.ranker.network import PairFacts, Ranked, Reading, SpanRanker, SpanSizes, rank
@@ -43,9 +44,9 @@ class Resolver(TaskModel[Document, Resolved]):
         if embedded_dim == 0:
             raise ConfigError(NO_HEADS)
         self._genres = {genre: number for number, genre in enumerate(vocabulary["genres"], start=_UNKNOWN_GENRE + 1)}
-        self.lexical_dropout = nn.Dropout(settings.lexical_dropout)
+        self.lexical_dropout = Dropout(settings.lexical_dropout)
         self.lstm = CoupledLSTM(tokens.input_dim + character_dim, settings.hidden_size, settings.lstm_dropout)
-        self.lstm_dropout = nn.Dropout(settings.lstm_dropout)
+        self.lstm_dropout = Dropout(settings.lstm_dropout)
         self.head = linear(self.lstm.output_dim, 1)
         self.ranker = SpanRanker(
             self.lstm.output_dim,

@@ -14,6 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
+from elmo.ops.dropout import Dropout
 from elmo.tasks.layers.character_ids import PADDING, CharacterIds, distinct
 
 _LIMIT = 0.05
@@ -40,7 +41,7 @@ class CharacterWindows(nn.Module):
         self._ids = CharacterIds(characters)
         self._max_characters = max_characters or None
         self.embedding = nn.Embedding(len(self._ids), dim, padding_idx=PADDING)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         convolutions = [nn.Conv1d(dim, filters, width) for width in widths]
         self.convolutions, self._widths = nn.ModuleList(convolutions), tuple(widths)
         self.output_dim = filters * len(widths)

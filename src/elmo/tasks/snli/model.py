@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.errors import ConfigError
+from elmo.ops.dropout import Dropout
 from elmo.tasks.classification import Prediction
 from elmo.tasks.layers.averages import mean_of
 from elmo.tasks.layers.linear import linear
@@ -46,10 +47,10 @@ class ESIM(TaskModel[SentencePair, Prediction]):
         self.project = linear(4 * (self.encoder.output_dim + tokens.output_dim), size)
         self.composition = BiLSTM(size, [size], dropout)
         self.classifier = nn.Sequential(
-            nn.Dropout(dropout),
+            Dropout(dropout),
             linear(4 * self.composition.output_dim, size),
             nn.ReLU(),
-            nn.Dropout(dropout),
+            Dropout(dropout),
             linear(size, len(self.labels)),
         )
 

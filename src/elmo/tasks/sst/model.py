@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.errors import ConfigError
+from elmo.ops.dropout import Dropout
 from elmo.tasks.classification import Prediction
 from elmo.tasks.layers.attention import SelfAttentivePooling, attend, pool
 from elmo.tasks.layers.averages import mean_of
@@ -42,9 +43,9 @@ class Classifier(TaskModel[LabelledSentence, Prediction]):
         self.labels: list[str] = list(vocabulary["labels"])
         self._numbers = {label: number for number, label in enumerate(self.labels)}
         size = settings.hidden_size
-        self.input_dropout = nn.Dropout(settings.input_dropout)
+        self.input_dropout = Dropout(settings.input_dropout)
         self.project = linear(input_dim, size)
-        self.projection_dropout = nn.Dropout(settings.projection_dropout)
+        self.projection_dropout = Dropout(settings.projection_dropout)
         self.encoder = BiLSTM(size, [size])
         self.integrator = BiLSTM(3 * (self.encoder.output_dim + tokens.output_dim), [size])
         self.attentive = SelfAttentivePooling(self.integrator.output_dim)
@@ -98,13 +99,13 @@ class Classifier(TaskModel[LabelledSentence, Prediction]):
 def _head(dim: int, num_labels: int, settings: ClassifierSettings) -> nn.Sequential:
     """Each layer halves the width; the last one gives the labels."""
     dims = [dim >> place for place in range(len(settings.head_dropouts) + 1)]
-    layers: list[nn.Module] = [nn.Dropout(settings.pooled_dropout)]
+    layers: list[nn.Module] = [Dropout(settings.pooled_dropout)]
     for (read, written), chance in zip(pairwise(dims), settings.head_dropouts, strict=True):
         if settings.head == "maxout":
             layers.append(Maxout(read, written, settings.maxout_pieces))
         else:
             layers += [linear(read, written), nn.ReLU()]
-        layers.append(nn.Dropout(chance))
+        layers.append(Dropout(chance))
     is_maxout = settings.head == "maxout"
     layers.append(Maxout(dims[-1], num_labels, settings.maxout_pieces) if is_maxout else linear(dims[-1], num_labels))
     return nn.Sequential(*layers)

@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from elmo.model.bilm import BiLMOutput
 from elmo.model.scalar_mix import ScalarMix
+from elmo.ops.dropout import Dropout
 from elmo.tasks.settings import TokenSettings
 
 # Far enough below 0 that softmax gives such a layer a weight of exactly 0.
@@ -27,7 +28,7 @@ class LayerMixes(nn.Module):
         is_top = settings.layers == "top"
         self.boundaries = boundaries
         self.strength = settings.mix_penalty
-        self.dropout = nn.Dropout(settings.elmo_dropout)
+        self.dropout = Dropout(settings.elmo_dropout)
         self.by_place = nn.ModuleDict(
             {
                 place: ScalarMix(

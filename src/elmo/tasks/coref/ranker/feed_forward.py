@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from torch import nn
 
+from elmo.ops.dropout import Dropout
 from elmo.tasks.layers.linear import linear
 
 
@@ -15,5 +16,5 @@ def after_first_layer(sizes: Sequence[int], output_dim: int, dropout: float = 0.
     """
     layers: list[nn.Module] = []
     for read, written in pairwise([*sizes, output_dim]):
-        layers += [nn.ReLU(), nn.Dropout(dropout), linear(read, written)]
+        layers += [nn.ReLU(), Dropout(dropout), linear(read, written)]
     return nn.Sequential(*layers)

@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from elmo.ops.dropout import Dropout
 from elmo.tasks.coref.ranker.antecedents import antecedent_pairs, score_table
 from elmo.tasks.coref.ranker.buckets import bucket
 from elmo.tasks.coref.ranker.candidates import candidate_spans, keep_best
@@ -87,7 +88,7 @@ class SpanRanker(nn.Module):
         self.distances = _table(_NUM_BUCKETS, size)
         self.same_speaker = _table(2, size) if with_speakers else None
         self.genres = _table(num_genres, size) if num_genres else None
-        self.dropout = nn.Dropout(sizes.dropout)
+        self.dropout = Dropout(sizes.dropout)
         self.mention_scorer = MentionScorer((encoded_dim, embedded_dim, size), sizes.hidden_sizes, sizes.dropout)
         span_dim = 2 * encoded_dim + size + embedded_dim
         num_features = 1 + with_speakers + bool(num_genres)

@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from elmo.ops.alternating_lstm import HighwayWeights, alternating_lstm_packed
+from elmo.ops.dropout import kept
 
 
 class AlternatingLSTM(nn.Module):
@@ -35,9 +36,8 @@ class AlternatingLSTM(nn.Module):
     def _recurrent_masks(self, vectors: Tensor) -> Float[Tensor, "layers batch size"] | None:
         if not self.training or self.recurrent_dropout == 0:
             return None
-        kept = 1 - self.recurrent_dropout
         masks = vectors.new_empty(len(self.layers), len(vectors), self.output_dim)
-        return masks.bernoulli_(kept).div_(kept)
+        return kept(masks, self.recurrent_dropout).div_(1 - self.recurrent_dropout)
 
 
 class HighwayLayer(nn.Module):

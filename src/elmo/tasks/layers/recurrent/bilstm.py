@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from elmo.ops.dropout import kept
 from elmo.tasks.layers.recurrent.reversal import reorder, reversed_places
 
 
@@ -64,8 +65,7 @@ class VariationalDropout(nn.Module):
         """As `nn.Dropout`: what stays is scaled up; nothing happens outside of training."""
         if not self.training or self.chance == 0:
             return vectors
-        kept = torch.empty_like(vectors[:, :1]).bernoulli_(1 - self.chance)
-        return vectors * (kept / (1 - self.chance))
+        return vectors * kept(torch.empty_like(vectors[:, :1]), self.chance).div_(1 - self.chance)
 
 
 def _initialize(lstm: nn.LSTM) -> None:

@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from elmo.ops.dropout import Dropout
 from elmo.ops.product import trained_product
 from elmo.tasks.layers.recurrent.reversal import reorder, reversed_places
 
@@ -28,7 +29,7 @@ class CoupledLSTM(nn.Module):
     def __init__(self, input_dim: int, size: int, dropout: float = 0.0) -> None:
         """`size`: hidden units of each direction. `dropout`: of the previous h, wherever it is multiplied by U."""
         super().__init__()
-        self.dropout, self.output_dim = nn.Dropout(dropout), 2 * size
+        self.dropout, self.output_dim = Dropout(dropout), 2 * size
         # The first axis is the direction: forward, backward.
         self.input_weight = nn.Parameter(torch.empty(2, input_dim, _GATES * size))
         self.state_weight = nn.Parameter(torch.empty(2, size, _GATES * size))
