@@ -6,7 +6,7 @@ A block of the page that begins with `<!-- TABLE -->` (table1 to table3, figure1
 is made of the records docs/reproduction/SECTION.TABLE.json, as `tables.py --record` wrote them; everything else is left
 as it is. The sections are the paper's six tasks, or those named after the table: `<!-- table1 wnut17 gum -->`. A record
 with fewer seeds than planned is marked as partial. `<!-- longer -->` compares the records of plan.toml with those of
-longer.toml. Needs matplotlib: pip install 'pyelmo[analysis]'.
+longer.toml, `<!-- unseen -->` shows what unseen_words.py found. Needs matplotlib: pip install 'pyelmo[analysis]'.
 """
 
 import json
@@ -31,7 +31,7 @@ RECORDS = DOCS / "reproduction"
 ORDER = ("squad", "snli", "srl", "coref", "ner", "sst")
 
 _NONE = "No record yet."
-_BLOCK = re.compile(r"(<!-- (table\d|figure\d|longer)((?: [\w-]+)*) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+_BLOCK = re.compile(r"(<!-- (table\d|figure\d|longer|unseen)((?: [\w-]+)*) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
 
 
 def records_of(table: str, folder: Path = RECORDS, sections: Sequence[str] = ORDER) -> dict[Path, Record]:
@@ -60,7 +60,8 @@ def without_blocks(page: str) -> str:
 def _block(table: str, records: Mapping[Path, Record]) -> str:
     if not records:
         return _NONE
-    return "\n".join(_table1(list(records.values())) if table == "table1" else _one_by_one(records))
+    whole = {"table1": _table1, "unseen": _unseen}.get(table)
+    return "\n".join(_one_by_one(records) if whole is None else whole(list(records.values())))
 
 
 def _table1(records: Sequence[Record]) -> Iterator[str]:
@@ -121,6 +122,22 @@ def _row_of_epochs(record: Record, seed: int) -> list[str]:
     facts = [data_name(record), f"dev {metric_name(record['metric'])}", str(seed), str(record["settings"]["epochs"])]
     without, with_elmo = scores["baseline"], scores["elmo"]
     return [*facts, f"{without:.2f}", f"{with_elmo:.2f}", f"{with_elmo - without:+.2f}"]
+
+
+def _unseen(records: Sequence[Record]) -> Iterator[str]:
+    """Of each task, the gains on examples without and with a word that the training data don't have."""
+    found = [["task, data", "score", "words", "examples", "without ELMo", "with ELMo", "gain [95 % interval]"]]
+    found[0].append("difference of the gains [95 % interval]")
+    for record in records:
+        for data, own in record["data"].items():
+            between = own["difference_of_gains"]
+            for group, named in (("seen", "all known"), ("new", "a new one")):
+                scored = own["groups"][group]
+                gain = with_interval(scored["gain"]["difference"], scored["gain"]["interval"])
+                last = with_interval(between["difference"], between["interval"]) if group == "new" else ""
+                facts = [data_name(record), f"{data} {metric_name(record['metric'])}", named, f"{scored['examples']:,}"]
+                found.append([*facts, shown(scored["baseline"]), shown(scored["elmo"]), gain, last])
+    yield from aligned(found)
 
 
 def _missing(record: Record) -> str:

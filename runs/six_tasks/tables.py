@@ -126,17 +126,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("table", choices=TABLES)
+    add_arguments(made)
+    made.add_argument("--seeds", nargs="+", type=int, help="in place of the plan's")
+    made.add_argument("--workers", type=int, default=1, help="trainings at a time")
+    made.add_argument("--status", action="store_true", help="only say what is done and what is left")
+    made.add_argument("--record", type=Path, metavar="FOLDER", help="only copy the records made so far there")
+    return made.parse_args(argv)
+
+
+def add_arguments(made: argparse.ArgumentParser) -> None:
+    """What says which trainings are meant."""
     made.add_argument("folder", type=Path, help="where the queue keeps everything")
     made.add_argument("--data", type=Path, required=True, help="folder of the data sets that the plan names")
     made.add_argument("--static", type=Path, required=True, help="static vectors of the biLM's own text")
     made.add_argument("--model", default="small-en", help="the biLM: a name or a folder")
     made.add_argument("--plan", type=Path, default=PLAN)
     made.add_argument("--tasks", nargs="+", help="only these tasks of the plan")
-    made.add_argument("--seeds", nargs="+", type=int, help="in place of the plan's")
-    made.add_argument("--workers", type=int, default=1, help="trainings at a time")
-    made.add_argument("--status", action="store_true", help="only say what is done and what is left")
-    made.add_argument("--record", type=Path, metavar="FOLDER", help="only copy the records made so far there")
-    return made.parse_args(argv)
 
 
 def planned_parts(given: argparse.Namespace) -> Iterator[Part]:

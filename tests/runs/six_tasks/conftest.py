@@ -1,6 +1,7 @@
 """The scripts beside the package, as modules."""
 
 import importlib.util
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -19,6 +20,14 @@ def tables() -> ModuleType:
 def page() -> ModuleType:
     """What writes docs/reproduction.md."""
     return _module("page")
+
+
+@pytest.fixture(scope="session")
+def unseen_words() -> Iterator[ModuleType]:
+    """What splits the examples by their words; it imports the queue as a script does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(SCRIPTS)
+        yield _module("unseen_words")
 
 
 def _module(name: str) -> ModuleType:

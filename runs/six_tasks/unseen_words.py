@@ -1,0 +1,146 @@
+"""Where ELMo's gain is: on examples whose words are all in the training data, or on those with a new word?
+
+    python runs/six_tasks/unseen_words.py FOLDER --data DATA --static VECTORS --record docs/reproduction
+
+Splits the dev and test examples of every task whose table 1 is done (`tables.py`), scores both groups, and writes
+SECTION.unseen.json. Nothing is trained. A task is left out if a group has fewer than 50 examples: a document or an
+article nearly always has a new word.
+
+The difference of the two gains has an interval over seeds and examples, as those of the tables have.
+"""
+
+import argparse
+import sys
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+from tables import Part, add_arguments, planned_parts
+
+from elmo.disk.json_file import read_record, write_json
+from elmo.errors import ElmoError
+from elmo.reproduce.verdicts.bootstrap import effective_units, resampled_scores, summed_by_unit
+from elmo.reproduce.verdicts.counts import metric_of, tabulated
+from elmo.reproduce.verdicts.difference import Difference, Scored, contrast
+from elmo.tasks.train.seeds import summarize
+from elmo.tasks.train.task_data import TaskData, read_data
+
+GROUPS = ("seen", "new")
+FEWEST = 50
+"""Examples of a group."""
+
+_LARGEST = 1 << 30
+
+Systems = Mapping[str, Scored]
+"""A group's scores, "baseline" and "elmo"."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Writes the records; the exit code."""
+    given = _arguments(argv)
+    try:
+        for part in planned_parts(given):
+            if part.done():
+                for path in written(part, given.record):
+                    print(f"written: {path}")
+    except ElmoError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_arguments(made)
+    made.add_argument("--record", type=Path, required=True, metavar="FOLDER", help="where the records are written")
+    made.set_defaults(table="table1", seeds=None)
+    return made.parse_args(argv)
+
+
+def written(part: Part, folder: Path) -> Iterator[Path]:
+    """The record of a task, if its groups are large enough."""
+    record = read_record(part.record)
+    data = read_data(part.job.task, part.job.settings, part.job.files)
+    found = {name: compared(part, record, name, data) for name in data.scored()}
+    if all(one["groups"][group]["examples"] >= FEWEST for one in found.values() for group in GROUPS):
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{part.section}.unseen.json"
+        facts = {name: record[name] for name in ("task", "name", "metric", "seeds", "elmo_version")}
+        write_json(path, {**facts, "data": found})
+        yield path
+
+
+def compared(part: Part, record: Mapping[str, Any], name: str, data: TaskData[Any]) -> dict[str, Any]:
+    """Both groups of "dev" or "test", and the difference of their gains."""
+    task, examples = part.job.task, data.scored()[name]
+    vocabulary = {word for sentence in task.sentences_of(data.train) for word in sentence}
+    new = np.array([not vocabulary.issuperset(chain(*task.sentences(example))) for example in examples])
+    chosen, units = {"seen": ~new, "new": new}, task.groups(examples)
+    counts, kind = _counts(part, record, name)
+    scored = {group: _scored(counts, kind, units, own) for group, own in chosen.items()}
+    return {
+        "groups": {group: {"examples": int(own.sum()), **_told(scored[group])} for group, own in chosen.items()},
+        "difference_of_gains": _as_json(_gain({system: _between(scored, system) for system in counts})),
+    }
+
+
+def _counts(
+    part: Part, record: Mapping[str, Any], name: str
+) -> tuple[dict[str, Float[np.ndarray, "seeds examples counts"]], str]:
+    """Of the record's seeds, by system, in the same columns; and the kind of metric."""
+    seeds = record["seeds"]
+    found = {
+        system["system"]: [
+            read_record(part.job.run / system["run"] / f"seed-{seed}" / f"{name}.examples.json", limit=_LARGEST)
+            for seed in seeds
+        ]
+        for system in record["systems"]
+    }
+    kind = found["baseline"][0]["kind"]
+    every = tabulated([one["examples"] for own in found.values() for one in own], kind)
+    return dict(zip(found, np.split(every, len(found)), strict=True)), kind
+
+
+def _scored(
+    counts: Mapping[str, Float[np.ndarray, "seeds examples counts"]],
+    kind: str,
+    units: Sequence[Hashable],
+    chosen: Bool[np.ndarray, " examples"],
+) -> Systems:
+    """The scores of one group of examples. All units are resampled: some have examples of both groups."""
+    by_unit = [summed_by_unit(one * chosen[:, None], units) for one in counts.values()]
+    metric = metric_of(kind)
+    resampled = resampled_scores(by_unit, metric)
+    return {
+        system: Scored(metric(summed.sum(axis=1)), draws, effective_units(summed))
+        for system, summed, draws in zip(counts, by_unit, resampled, strict=True)
+    }
+
+
+def _between(scored: Mapping[str, Systems], system: str) -> Scored:
+    """What a system scores more on new words, on the same resamples."""
+    seen, new = (scored[group][system] for group in GROUPS)
+    assert seen.resampled is not None
+    assert new.resampled is not None
+    units = min(seen.num_units, new.num_units)
+    return Scored(new.scores - seen.scores, new.resampled - seen.resampled, units)
+
+
+def _gain(systems: Systems) -> Difference:
+    return contrast([(1, systems["elmo"]), (-1, systems["baseline"])])
+
+
+def _told(systems: Systems) -> dict[str, Any]:
+    scores = {system: summarize(scored.scores.tolist()) for system, scored in systems.items()}
+    return {**scores, "gain": _as_json(_gain(systems))}
+
+
+def _as_json(difference: Difference) -> dict[str, Any]:
+    return {"difference": difference.mean, "interval": difference.interval, "p_value": difference.p_value}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
