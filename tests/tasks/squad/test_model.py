@@ -58,6 +58,20 @@ def test_a_batch_answers_as_each_question_alone(build, placement):
     torch.testing.assert_close(reader.loss(questions), torch.stack(losses).mean())
 
 
+@pytest.mark.parametrize("placement", ["input", "both"])
+def test_a_wider_batch_has_the_same_loss_and_gradients(build, monkeypatch, placement):
+    reader, questions = build(encoder="elmo", placement=placement), examples()
+    parameters = [one for one in reader.parameters() if one.requires_grad]
+    found = []
+    for width in (lambda tokens: tokens, lambda tokens: tokens + 5):
+        monkeypatch.setattr("elmo.tasks.squad.model.padded_width", width)
+        loss = reader.loss(questions)
+        found.append([loss, *torch.autograd.grad(loss, parameters)])
+        assert reader._read([["Oslo"], ["a", "b"]]).mask.shape == (2, width(2))
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
+
+
 @torch.no_grad()
 def test_answers_are_cut_from_the_passage(build):
     for question, answer in zip(examples(), build().predict(examples()), strict=True):

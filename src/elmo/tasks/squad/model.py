@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from elmo.errors import ConfigError
 from elmo.tasks.layers.averages import log_mean_of
+from elmo.tasks.layers.few_widths import padded_width
 from elmo.tasks.layers.own_characters import own_windows
 from elmo.tasks.squad.data import PredictedAnswer, Question
 from elmo.tasks.squad.network import BiDAF, Text
@@ -84,7 +85,8 @@ class Reader(TaskModel[Question, PredictedAnswer]):
     def _read(self, sentences: Sequence[Sequence[str]]) -> Text:
         vectors = self.tokens(sentences)
         parts = [vectors.input] if self.characters is None else [self.characters(sentences), vectors.input]
-        return Text(torch.cat(parts, dim=2), vectors.output, vectors.mask)
+        read = Text(torch.cat(parts, dim=2), vectors.output, vectors.mask)
+        return read.padded(padded_width(vectors.mask.shape[1])) if vectors.mask.is_cpu else read
 
 
 def _answer(passage: TokenizedText, span: TokenSpan, probability: float) -> PredictedAnswer:

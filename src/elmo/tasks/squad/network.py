@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.nn import functional
 
 from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.recurrent.bigru import BiGRU
@@ -30,6 +31,12 @@ class Text:
     """ELMo, to be concatenated with the encoder's output; None: nothing is."""
     mask: Bool[Tensor, "batch tokens"]
     """True at a token; every row has one."""
+
+    def padded(self, tokens: int) -> "Text":
+        """The same as a batch of so many tokens; those that are added are padding."""
+        more = tokens - self.mask.shape[1]
+        output = None if self.elmo_output is None else functional.pad(self.elmo_output, (0, 0, 0, more))
+        return Text(functional.pad(self.input, (0, 0, 0, more)), output, functional.pad(self.mask, (0, more)))
 
 
 class BiDAF(nn.Module):
