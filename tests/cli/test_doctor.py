@@ -72,8 +72,17 @@ def test_a_missing_extra_is_a_note_with_the_line_that_installs_it(capsys, monkey
     monkeypatch.setattr(doctor, "EXTRAS", {"data": (("not_there",), "vectors in Parquet files")})
     found = findings(capsys)["extra [data]"]
     assert found["state"] == "note"
-    assert found["found"] == "not_there not installed: no vectors in Parquet files"
+    assert found["found"] == "not_there not installed; needed for vectors in Parquet files"
     assert found["advice"] == "pip install 'pyelmo[data]'"
+
+
+@pytest.mark.parametrize(("driver", "cpu_build"), [(None, True), ("/usr/bin/nvidia-smi", False)])
+def test_without_a_gpu_the_small_build_of_torch_is_advised_before_the_extra(capsys, monkeypatch, driver, cpu_build):
+    monkeypatch.setattr(doctor, "_missing", lambda module: module == "torch")
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: driver)
+    advice = findings(capsys)["extra [torch]"]["advice"]
+    assert advice.endswith("pip install 'pyelmo[torch]'")
+    assert ("whl/cpu; pip" in advice) == cpu_build
 
 
 @pytest.mark.parametrize(

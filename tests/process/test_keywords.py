@@ -1,4 +1,4 @@
-"""A wrong keyword is answered with the right one, and signatures stay visible."""
+"""Wrong arguments are answered with the right ones, and signatures stay visible."""
 
 import inspect
 
@@ -36,6 +36,9 @@ def test_a_call_that_is_right_goes_through():
         (lambda model: Embedder(model).embed([["a"]], pooling="mean"), "Did you mean 'pool'"),
         (lambda model: Embedder(model).embed([["a"]], tokenizer="unicode"), "embed_text"),
         (lambda model: perplexity([["a"]], state_="zero"), "Did you mean 'state'"),
+        (lambda model: scale([1], 2), "scale takes 1 argument without a keyword, but 2 were given. Name the others: f"),
+        (lambda model: ELMo.from_pretrained("o.json", "w.hdf5", 2), r"but 3 were given.*pair: \(options_file, weight_"),
+        (lambda model: Embedder.from_pretrained("o.json", "w.hdf5"), "takes 1 argument.*as a pair.*: device, dtype"),
     ],
 )
 def test_a_wrong_keyword_is_answered_with_the_right_one(tiny_bilm, call, message):

@@ -99,7 +99,10 @@ def test_a_published_name_without_a_network_says_which_files_to_get_and_where_to
         resolve("nlpl:../7")
 
 
-@pytest.mark.parametrize("model", ["nope", "no/such/path", "./nope", "/org/name", "../org", Path("org/name"), "a b/c"])
+_NO_HUB_IDS = ["nope", "no/such/path", "./nope", "/org/name", "../org", "a b/c", "run/options.json", "run/weights.hdf5"]
+
+
+@pytest.mark.parametrize("model", [*_NO_HUB_IDS, Path("org/name")])
 def test_anything_else_lists_the_bundled_models_and_asks_no_network(bundled, model, monkeypatch):
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: pytest.fail("asked the network"))
     with pytest.raises(WeightFileError, match="there is no such file or folder.*Bundled models: small-en"):
@@ -194,6 +197,18 @@ def test_the_folder_of_a_run_means_the_model_in_it(tmp_path, random_checkpoint):
     (tmp_path / "run" / "config.json").write_text("{}")
     assert resolve(tmp_path / "run") == resolve(str(tmp_path / "run")) == tmp_path / "run" / "model"
     assert read(tmp_path / "run").config == random_checkpoint().config
+
+
+def test_an_error_of_the_http_client_is_no_bug_of_elmo(monkeypatch):
+    class ConnectError(Exception):
+        """Like that of httpx2: neither OSError nor ValueError."""
+
+    def refuse(*_, **__):
+        raise ConnectError("Name or service not known")
+
+    monkeypatch.setattr(huggingface_hub, "model_info", refuse)
+    with pytest.raises(WeightFileError, match="org/name: is no file or folder here.*not known. Check the spelling"):
+        resolve("org/name")
 
 
 def test_without_a_network_the_message_names_the_id_and_the_way_by_hand():

@@ -38,11 +38,11 @@ EXTRAS = {
     "data": (("pyarrow", "pandas"), "vectors in Parquet files and pandas tables"),
     "analysis": (("sklearn", "matplotlib"), "analyses and figures"),
     "static": (("gensim", "torch"), "training static word vectors: elmo static"),
-    "tensorboard": (("tensorboard",), "curves of a run, live: elmo pretrain --log tensorboard"),
+    "tensorboard": (("tensorboard",), "live curves of a run: elmo pretrain --log tensorboard"),
     "serve": (("starlette", "uvicorn", "msgspec", "prometheus_client"), "the HTTP server: elmo serve"),
     "spacy": (("spacy",), "the spaCy component elmo"),
-    "sentence-transformers": (("sentence_transformers",), "a module of sentence-transformers"),
-    "flair": (("flair",), "embeddings for flair"),
+    "sentence-transformers": (("sentence_transformers",), "ELMo as a module of sentence-transformers"),
+    "flair": (("flair",), "ELMo embeddings in flair"),
     "ray": (("ray", "pyarrow"), "embedding on a Ray cluster"),
 }
 
@@ -185,8 +185,10 @@ def _extra(extra: str, modules: tuple[str, ...], purpose: str) -> Finding:
     missing = [module for module in modules if _missing(module)]
     if not missing:
         return Finding(f"extra [{extra}]", "ok", f"installed: {purpose}")
-    found = f"{', '.join(missing)} not installed: no {purpose}"
-    return Finding(f"extra [{extra}]", "note", found, f"pip install 'pyelmo[{extra}]'")
+    found = f"{', '.join(missing)} not installed; needed for {purpose}"
+    # Before an extra that brings torch: pip would take the build with several GB of CUDA.
+    first = f"{_CPU_BUILD}; " if "torch" in missing and not shutil.which("nvidia-smi") else ""
+    return Finding(f"extra [{extra}]", "note", found, f"{first}pip install 'pyelmo[{extra}]'")
 
 
 def _missing(module: str) -> bool:

@@ -2,6 +2,7 @@
 
 import difflib
 import inspect
+import sys
 from collections.abc import Callable
 from functools import cache, wraps
 from typing import ParamSpec, TypeVar
@@ -33,13 +34,16 @@ _ADVICE = {
 
 
 def known_keywords(function: Callable[P, R]) -> Callable[P, R]:
-    """`function`, which raises ConfigError instead of TypeError for a keyword that it doesn't have.
+    """`function`, which raises ConfigError instead of TypeError for a keyword that it doesn't have, and for more
+    arguments without a keyword than it takes.
 
     Its signature stays visible to `help`, completion and type checkers.
     """
 
     @wraps(function)
     def checked(*arguments: P.args, **keywords: P.kwargs) -> R:
+        if len(arguments) > _most_positional(function):
+            raise ConfigError(_too_many_message(function, len(arguments)))
         for name in keywords:
             if name not in _names(function):
                 raise ConfigError(_message(function, name))
@@ -51,6 +55,25 @@ def known_keywords(function: Callable[P, R]) -> Callable[P, R]:
 @cache
 def _names(function: Callable[..., object]) -> tuple[str, ...]:
     return tuple(name for name in inspect.signature(function).parameters if name not in ("self", "cls"))
+
+
+@cache
+def _most_positional(function: Callable[..., object]) -> int:
+    """How many arguments it takes without a keyword, `self` or `cls` among them; with *arguments, any number."""
+    kinds = [it.kind for it in inspect.signature(function).parameters.values()]
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        return sys.maxsize
+    return sum(kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD) for kind in kinds)
+
+
+def _too_many_message(function: Callable[..., object], given: int) -> str:
+    hidden = next(iter(inspect.signature(function).parameters), "") in ("self", "cls")
+    most, names = _most_positional(function) - hidden, _names(function)
+    pair = " Two files of one model are passed as a pair: (options_file, weight_file)." if "model" in names else ""
+    return (
+        f"{function.__qualname__.removesuffix('.__init__')} takes {most} argument{'s' if most != 1 else ''} without a "
+        f"keyword, but {given - hidden} were given.{pair} Name the others: {', '.join(names[most:])}."
+    )
 
 
 def _message(function: Callable[..., object], name: str) -> str:

@@ -31,7 +31,7 @@ def downloaded(hub_id: str, *, download: bool = True) -> Path:
     """The local folder of the model `org/name` or `org/name@REVISION`; fetched unless it was fetched before.
 
     `download=False` asks no network. Raises WeightFileError if the hub gives no such model, or one of too many bytes;
-    OSError or ValueError are what the hub's library says of the network.
+    what the hub's library says of the network is raised as it is.
     """
     match = HUB_ID.fullmatch(hub_id)
     assert match is not None, hub_id

@@ -20,6 +20,8 @@ Model = str | Path | tuple[str | Path, str | Path] | None
 Files = Path | tuple[Path, Path]
 
 _LONGEST_NAME = 300
+# What ends so is a file, not an id of the hub, though my-run/options.json looks like org/name.
+_ENDINGS = (".json", ".hdf5", ".h5", ".safetensors", ".pkl", ".th", ".pt")
 
 
 def resolve(model: Model = None, *, download: bool = True, progress: Progress | bool = True) -> Files:
@@ -54,7 +56,7 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
         return fetched(model, download=download, progress=progress)
     if isinstance(model, str) and model in known_models():
         raise WeightFileError(_without_files(known_models()[model]))
-    if isinstance(model, str) and HUB_ID.fullmatch(model):
+    if isinstance(model, str) and HUB_ID.fullmatch(model) and path.suffix not in _ENDINGS:
         return _from_hub(model, download)
     raise WeightFileError(
         f"{_named(model)}: there is no such file or folder, and no model of that name. {paths_count_from()}. "
@@ -129,9 +131,9 @@ def _from_hub(hub_id: str, download: bool) -> Path:
     name = hub_id.partition("@")[0]
     try:
         return downloaded(hub_id, download=download)
-    except (OSError, ValueError) as error:
-        if isinstance(error, ElmoError):
-            raise
+    except ElmoError:
+        raise
+    except Exception as error:  # also those of the HTTP client below the hub's library, which differ by version
         raise WeightFileError(
             f"{hub_id}: is no file or folder here, and the Hugging Face hub did not give a model of that name: "
             f"{_first_line(error)} Check the spelling and the network, or get the files by hand: "
