@@ -57,12 +57,19 @@ def test_speakers_and_clusters_may_be_missing(read):
         ({"sentences": ["Anna"]}, "lists of words"),
         ({"doc_key": 3}, "'doc_key'"),
         ('{"doc_key"', r"anna\.jsonl:2: is not valid JSON"),
+        ({"doc_key": "\ud800"}, r"anna\.jsonl:2: 'doc_key' has one half of a surrogate pair"),
+        ({"sentences": [["\ud800"]]}, r"anna\.jsonl:2: 'sentences' has one half of a surrogate pair"),
         ("[]", "no object"),
     ],
 )
 def test_what_does_not_fit_is_named(read, change, message):
     with pytest.raises(TextError, match=message):
         read(change if isinstance(change, str) else {**VALUES, **change})
+
+
+def test_two_documents_of_one_name_are_refused(read):
+    with pytest.raises(TextError, match=r"anna\.jsonl:3: .* begins a second time, after .*anna\.jsonl:2"):
+        read(json.dumps(VALUES) + "\n" + json.dumps(VALUES))
 
 
 def test_raw_text_becomes_one_document_and_clusters_can_be_read_out(tmp_path):

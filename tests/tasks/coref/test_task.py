@@ -107,6 +107,29 @@ def test_a_document_of_one_word_has_no_cluster(files, run, capsys, text):
     assert json.loads(capsys.readouterr().out)["prediction"] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("new.conll", "nw/a 0 0 Anna NN * -\n", "new.conll:1: is outside a document"),
+        ("new.jsonl", "[]\n", "new.jsonl:1: is no object with a string 'doc_key'"),
+    ],
+)
+def test_columns_and_json_lines_are_never_taken_for_raw_text(files, run, capsys, name, text, message):
+    (files / name).write_text(text)
+    assert main(["task", "predict", run, str(files / name)]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_documents_without_a_response_are_remarked_on(files, capsys):
+    other = (files / "dev.conll").read_text().replace("(nw/0)", "(nw/other)")
+    (files / "other.conll").write_text(other)
+    assert main(["task", "score", "coref", str(files / "dev.conll"), str(files / "other.conll")]) == 0
+    assert "it has no document of the name and part of 1 of the key's" in capsys.readouterr().err
+    (files / "none.conll").write_text("#begin document (x); part 000\n#end document\n")
+    assert main(["task", "score", "coref", str(files / "dev.conll"), str(files / "none.conll")]) == 0
+    assert "train longer" not in capsys.readouterr().err
+
+
 def test_elmo_is_read_at_the_input(files, bilm_folder, capsys):
     assert train(files, "--model", str(bilm_folder), "--epochs", "1", "--json") == 0
     mixes = json.loads(capsys.readouterr().out)["per_seed"][0]["mix_weights"]

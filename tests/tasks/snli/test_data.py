@@ -32,6 +32,7 @@ def test_json_lines_are_tokenized_and_undecided_pairs_are_left_out(read, tmp_pat
         ["A", "man", "sleeps", "."], ["He", "'s", "old", "."], "neutral", "7", str(tmp_path / "data"), 1
     )
     assert (second.label, second.id, second.line) == ("entailment", "4", 4)
+    assert [pair.id for pair in read([row(pairID=7), row(pairID="")])] == ["7", "2"]
 
 
 def test_leaves_of_a_parse_are_the_tokens(read):
@@ -80,6 +81,11 @@ def test_pairs_without_labels_are_read_in_both_forms(tmp_path):
         ([row(sentence2=3)], "data:1: the field 'sentence2' is 3, but must be a text"),
         ([row(sentence2="\ud800")], "data:1: the field 'sentence2' is"),
         ([row(" ")], "data:1: gold_label is empty"),
+        ([row("a\nb")], "data:1: the field 'gold_label' is .* has a line end in it"),
+        ([row(pairID="\ud800")], "data:1: the field 'pairID' is .* half of a surrogate pair"),
+        ([row(pairID="a\tb")], "data:1: the pairID .* has a tab in it"),
+        ([row(pairID="a\nb")], "data:1: the field 'pairID' is .* has a line end in it"),
+        ([row(pairID={"a": 1})], "data:1: the field 'pairID' is .*, but must be a text"),
         (["yes\tA\tB", "no\tA"], "data:2: has 2 columns between tabs, but gold_label TAB sentence1 TAB sentence2"),
         (["just text"], "data:1: has 1 column between tabs"),
         (["gold_label\tsentence1\tsentence2", "yes\tA"], "data:2: has 2 columns between tabs, but the header has 3"),

@@ -47,3 +47,11 @@ def test_what_is_written_can_be_scored(score):
 def test_what_is_wrong_is_an_error(score, text, message):
     with pytest.raises(TextError, match=message):
         score(text)
+
+
+def test_two_gold_pairs_of_one_name_are_an_error(tmp_path):
+    path = tmp_path / "predicted"
+    path.write_text("p1\tyes\n", encoding="utf-8")
+    twice = [GOLD[0], SentencePair(["c"], ["d"], "yes", "p1", "gold", 7)]
+    with pytest.raises(TextError, match="gold:7: the pair has the name 'p1' .* as the one in line 1"):
+        score_label_files(twice, "gold", path, "utf-8")

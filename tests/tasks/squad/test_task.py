@@ -116,12 +116,25 @@ def test_elmo_is_read_at_both_places(squad_files, bilm_folder, capsys):
         ("\nWho?\t\n", "new.txt:2: the passage is empty"),
         ('{"question": "Who?"}\n', "new.txt:1: the file has no 'context'"),
         ('{"data": [}\n', "new.txt:1: is not valid JSON"),
+        ('{"question": "Who?", "context": "Ann \\ud800"}\n', "new.txt:1: context has one half of a surrogate pair"),
+        ('{"question": "Who?", "context": "Ann", "id": "2"}\nWho?\tBob\n', "new.txt:2: the id '2' belongs to"),
     ],
 )
 def test_input_that_does_not_fit_ends_with_2_and_its_line(squad_files, run, capsys, text, message):
     (squad_files / "new.txt").write_text(text)
     assert main(["task", "predict", run, str(squad_files / "new.txt")]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_answers_for_two_files_of_the_same_ids_never_share_an_object(squad_files, run, capsys):
+    for name in ("one", "two"):
+        (squad_files / name).write_text("Who?\tAnna.\n")
+    files, answers = [str(squad_files / "one"), str(squad_files / "two")], squad_files / "answers.json"
+    assert main(["task", "predict", run, *files, "-o", str(answers)]) == 2
+    assert "two:1: the id '1' belongs to this question and to one of" in capsys.readouterr().err
+    assert not answers.exists()
+    assert main(["task", "predict", run, *files, "--json"]) == 0
+    assert [json.loads(line)["file"] for line in capsys.readouterr().out.splitlines()] == files
 
 
 def test_lines_that_do_not_fit_may_be_skipped(squad_files, run, capsys):

@@ -125,6 +125,16 @@ def test_each_predicate_has_the_same_roles_in_any_batch(build, tokens):
             torch.testing.assert_close(every[index][mask[index]], one[0])
 
 
+def test_predicates_are_labeled_a_few_at_a_time_in_long_sentences(build, monkeypatch):
+    model = build().eval()
+    seen, forward = [], model.forward
+    monkeypatch.setattr(model, "forward", lambda *given: seen.append(len(given[1].propositions)) or forward(*given))
+    whole = model.predict(SENTENCES)
+    monkeypatch.setattr("elmo.tasks.srl.model._MOST_TOKENS", 2 * len(WORDS))
+    assert model.predict(SENTENCES) == whole
+    assert seen == [3, 2, 1]
+
+
 def test_the_indicator_tells_predicates_of_a_sentence_apart(build):
     logits, _ = logits_of(build().eval(), SENTENCES[:1])
     assert not torch.allclose(logits[0], logits[1])

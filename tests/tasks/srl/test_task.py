@@ -1,6 +1,7 @@
 """Semantic role labeling from files to predictions, as on the command line."""
 
 import json
+import os
 import random
 import tomllib
 from pathlib import Path
@@ -8,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from elmo.cli.main import main
+from elmo.errors import TextError
 from elmo.tasks.settings import with_table
+from elmo.tasks.srl.data import RoleSentence
 from elmo.tasks.srl.settings import Settings
 from elmo.tasks.srl.task import TASK
 from elmo.tasks.task import TextReading
@@ -142,6 +145,37 @@ def test_columns_are_known_by_their_first_line_or_their_ending(files):
     (files / "text").write_text("she saw/V\n")
     (three,) = TASK.read_unlabelled(files / "text", Settings(), reading)
     assert (three.tokens, three.propositions) == (two.tokens, two.propositions)
+
+
+def test_a_sentence_with_a_number_is_no_row_of_columns(files):
+    text = "In the 2012 season the team won the cup again in Paris ."
+    (files / "text").write_text(text + "\n")
+    (found,) = TASK.read_unlabelled(files / "text", Settings(), TextReading())
+    assert (found.columns, found.tokens) == (None, text.split())
+
+
+def test_a_pipe_is_read_once_and_whole_and_is_text(files):
+    def read(text):
+        reader, writer = os.pipe()
+        with os.fdopen(writer, "w") as file:
+            file.write(text)
+        try:
+            return list(TASK.read_unlabelled(f"/dev/fd/{reader}", Settings(), TextReading()))
+        finally:
+            os.close(reader)
+
+    assert [one.tokens for one in read("she saw/V\nhe left/V\n")] == [["she", "saw"], ["he", "left"]]
+    with pytest.raises(TextError, match="begins like conll2012 columns, but standard input and pipes"):
+        read("#begin document (d); part 000\nd 0 0 Hi UH * - - - - * -\n")
+
+
+def test_props_are_no_input_and_tokens_with_spaces_no_columns(files):
+    (files / "props.conll").write_text("- (A0*)\nsaw (V*)\n")
+    with pytest.raises(TextError, match=r"props.conll:1: the file has predicates and their columns, but no words"):
+        list(TASK.read_unlabelled(files / "props.conll", Settings(), TextReading()))
+    spaced = RoleSentence(["New York", "left"], predicates=[])
+    with pytest.raises(TextError, match="the token 'New York' of the sentence 'New York left'"):
+        list(TASK.write_file(Path("a.conll"), [(spaced, [])]))
 
 
 def test_marks_in_raw_text_are_kept_whole(files):

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
 from typing import Literal
 
+from elmo.errors import TextError
+
 Mention = tuple[int, int]
 """(first, last) token of a document, both inclusive."""
 Cluster = tuple[Mention, ...]
@@ -105,3 +107,15 @@ def disjoint(clusters: Iterable[Sequence[Mention]]) -> list[list[Mention]]:
         found.append(merged)
         place.update(dict.fromkeys(merged, len(found) - 1))
     return sorted((sorted(cluster) for cluster in found if cluster), key=lambda cluster: cluster[0])
+
+
+def require_own_keys(documents: Iterable[Document]) -> None:
+    """TextError if two documents of a file have the same name and part."""
+    seen: dict[tuple[str, str], str] = {}
+    for document in documents:
+        if document.key in seen:
+            raise TextError(
+                f"{document.source}: the document {document.name!r} begins a second time, after {seen[document.key]}. "
+                "Scores go by name and part: give it another one."
+            )
+        seen[document.key] = document.source

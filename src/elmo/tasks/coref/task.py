@@ -104,7 +104,13 @@ class Coreference(Task[Settings, Document, Resolved]):
     def remarks(self, scores: Scores) -> list[str]:
         found = []
         mentions, repeated = scores["mentions"], scores.get("repeated_in_key")
-        if isinstance(mentions, Mapping) and not mentions["precision_denominator"]:
+        num_documents, missing = scores["documents"], scores.get("documents_without_response")
+        if missing:
+            found.append(
+                f"it has no document of the name and part of {missing} of the key's {num_documents} documents; all of "
+                "their mentions count as missed"
+            )
+        if isinstance(mentions, Mapping) and not mentions["precision_denominator"] and missing != num_documents:
             found.append("no mention is predicted at all: train longer, or on more documents")
         if repeated:
             found.append(f"{repeated} gold mentions are in two clusters: scores count them in the first one only")

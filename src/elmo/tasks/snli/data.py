@@ -9,6 +9,7 @@ the tokens; all other sentences are tokenized.
 """
 
 import json
+import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,8 +138,31 @@ def _pair(fields: Mapping[str, object], tokenize: Tokenize, labelled: bool, name
             f"{where}: the {'hypothesis' if premise else 'premise'} is empty or has no token, so there is nothing to "
             "compare. Fix the line."
         )
+    _require_one_line(label, _LABEL, where)
+    return SentencePair(premise, hypothesis, label, _id(fields, where, line), name, line)
+
+
+def _id(fields: Mapping[str, object], where: str, line: int) -> str:
+    """The pair's name, which predictions are matched by; without one, the number of its line."""
     own = fields.get(_ID)
-    return SentencePair(premise, hypothesis, label, str(line) if own is None else str(own), name, line)
+    if own is None or own == "":
+        return str(line)
+    name = str(own) if type(own) is int else _text(fields, _ID, where)
+    _require_one_line(name, _ID, where)
+    if "\t" in name:
+        raise TextError(
+            f"{where}: the {_ID} {reprlib.repr(name)} has a tab in it, but in predictions a tab follows it. Give the "
+            "pair another one."
+        )
+    return name
+
+
+def _require_one_line(value: str, field: str, where: str) -> None:
+    if "\n" in value or "\r" in value:
+        raise TextError(
+            f"{where}: the field {field!r} is {reprlib.repr(value)}, which has a line end in it, but a prediction is "
+            "one line. Fix the line."
+        )
 
 
 def _tokens(fields: Mapping[str, object], side: str, tokenize: Tokenize, where: str) -> list[str]:
@@ -157,5 +181,6 @@ def _text(fields: Mapping[str, object], field: str, where: str) -> str:
         )
     value = fields[field]
     if not isinstance(value, str) or has_surrogate(value):
-        raise TextError(f"{where}: the field {field!r} is {value!r}, but must be a text. Fix the line.")
+        why = "has one half of a surrogate pair, which is no character" if isinstance(value, str) else "must be a text"
+        raise TextError(f"{where}: the field {field!r} is {reprlib.repr(value)}, but {why}. Fix the line.")
     return value

@@ -15,8 +15,10 @@ def score_label_files(
 ) -> Scores:
     """`classification_scores` of the gold pairs. Predictions may be in any order; those for other pairs are ignored.
 
-    Raises TextError with file and line for lines of another form, and for a pair without a prediction or with two.
+    Raises TextError with file and line for lines of another form, for a pair without a prediction or with two, and for
+    two gold pairs of the same name.
     """
+    _require_own_names(gold, gold_name)
     labels = _labels(predicted, encoding)
     answers = []
     for pair in gold:
@@ -27,6 +29,18 @@ def score_label_files(
             )
         answers.append(Prediction(label=labels[pair.id], probabilities={}))
     return classification_scores([pair.label for pair in gold], answers)
+
+
+def _require_own_names(gold: Sequence[SentencePair], gold_name: Path | str) -> None:
+    lines: dict[str, int] = {}
+    for pair in gold:
+        if pair.id in lines:
+            raise TextError(
+                f"{gold_name}:{pair.line}: the pair has the name {pair.id!r} (its pairID, or else the number of its "
+                f"line), as the one in line {lines[pair.id]} has, but predictions are matched by it. Give each pair a "
+                "pairID of its own."
+            )
+        lines[pair.id] = pair.line
 
 
 def _labels(path: Path | str, encoding: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ Source: Rajpurkar et al. 2016, version 1.1 of the data set.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,8 +78,22 @@ def questions_of(tree: Node, settings: ReaderSettings, *, labelled: bool) -> lis
     found = list(_questions(tree, settings, labelled))
     if not found:
         raise TextError(f"{tree.source}: there is no question in it. Check that it is a SQuAD 1.1 file of questions.")
-    _require_unique_ids(found)
+    seen: dict[str, str] = {}
+    for question in found:
+        require_own_id(question, seen)
     return found
+
+
+def require_own_id(question: Question, seen: dict[str, str]) -> None:
+    """Notes in `seen` where the question is from, by its id. TextError if the id is there already."""
+    if question.id in seen:
+        before = seen[question.id]
+        others = "two questions" if before == question.source else f"this question and to one of {before}"
+        raise TextError(
+            f"{question.source}: the id {question.id!r} belongs to {others}, but predictions are matched by it. Give "
+            "each question an id of its own."
+        )
+    seen[question.id] = question.source
 
 
 def write_predictions(predictions: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -95,7 +109,7 @@ def write_predictions(predictions: Iterable[tuple[str, str]]) -> Iterator[str]:
 def read_predictions(path: Path | str, encoding: str = "utf-8") -> dict[str, str]:
     """The reverse of `write_predictions`: answers by id. TextError for a file of another layout."""
     tree = read_tree(path, encoding)
-    return {key: node.text() for key, node in tree.members()}
+    return {key: node.string() for key, node in tree.members()}
 
 
 def _quoted(text: str) -> str:
@@ -180,14 +194,3 @@ def _not_there(text: str, start: int, passage: str) -> tuple[str, str]:
 
 def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
-
-
-def _require_unique_ids(questions: Iterable[Question]) -> None:
-    seen: Mapping[str, bool] = {}
-    for question in questions:
-        if question.id in seen:
-            raise TextError(
-                f"{question.source}: the id {question.id!r} belongs to two questions, but predictions are matched "
-                "by it. Give each question an id of its own."
-            )
-        seen[question.id] = True

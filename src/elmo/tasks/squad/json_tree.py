@@ -2,14 +2,18 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
 from elmo.errors import TextError
 from elmo.tasks.labelled_lines import labelled_lines
+from elmo.text.token_form import has_surrogate
 
 # SQuAD's training file has 30 MB; this is a file of another kind.
 _MAX_CHARACTERS = 1 << 30
+_MEMBERS_SHOWN = 10
+_CHECK_LAYOUT = "Check that the file has the layout of SQuAD 1.1"
 
 Kind = TypeVar("Kind")
 
@@ -34,7 +38,8 @@ class Node:
         """The member of an object; TextError if there is none."""
         members = self._of_kind(dict, "an object")
         if key not in members:
-            raise self.error(f"has no {key!r}", f"Its members are: {', '.join(map(repr, members)) or 'none'}")
+            shown = ", ".join(map(repr, islice(members, _MEMBERS_SHOWN))) or "none"
+            raise self.error(f"has no {key!r}; its members are: {shown}", _CHECK_LAYOUT)
         return Node(members[key], self.source, f"{self._place}.{key}" if self._place else key)
 
     def get(self, key: str) -> object:
@@ -51,9 +56,16 @@ class Node:
         for number, item in enumerate(self._of_kind(list, "a list")):
             yield Node(item, self.source, f"{self._place}[{number}]")
 
-    def text(self) -> str:
-        """The value of a string."""
+    def string(self) -> str:
+        """The value of a string, of whatever is in it."""
         return self._of_kind(str, "a string")
+
+    def text(self) -> str:
+        """The value of a string of characters; TextError if UTF-8 can't encode it."""
+        found = self.string()
+        if has_surrogate(found):
+            raise self.error("has one half of a surrogate pair, which is no character", "Fix or remove it")
+        return found
 
     def whole_number(self) -> int:
         """The value of a whole number."""
@@ -73,7 +85,7 @@ class Node:
     def _unlike(self, name: str) -> TextError:
         shown = json.dumps(self._value)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
-        return self.error(f"is {shown}, but must be {name}", "Check that the file has the layout of SQuAD 1.1")
+        return self.error(f"is {shown}, but must be {name}", _CHECK_LAYOUT)
 
 
 def read_tree(path: Path | str, encoding: str = "utf-8") -> Node:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError
 from elmo.tasks.rules.rule import Rule
-from elmo.tasks.squad.data import PredictedAnswer, Question, read_predictions, read_questions, write_predictions
+from elmo.tasks.squad.data import (
+    PredictedAnswer,
+    Question,
+    read_predictions,
+    read_questions,
+    require_own_id,
+    write_predictions,
+)
 from elmo.tasks.squad.rules import rules_of
 from elmo.tasks.squad.score import bound_f1, match, squad_scores
 from elmo.tasks.squad.settings import NO_INPUT, Settings
@@ -99,10 +106,18 @@ class QuestionAnswering(Task[Settings, Question, PredictedAnswer]):
         return [f"{unanswered} questions have no prediction and count 0"] if unanswered else []
 
     def write(self, pairs: Iterable[tuple[Question, PredictedAnswer]]) -> Iterator[str]:
-        return write_predictions((question.id, answer.text) for question, answer in pairs)
+        """One JSON object by id, so two questions of one id, of two files perhaps, are a TextError."""
+        return write_predictions(_own_ids(pairs))
 
     def to_json(self, example: Question, prediction: PredictedAnswer) -> Mapping[str, Plain]:
         return {"id": example.id, "question": example.question.text, "prediction": vars(prediction)}
+
+
+def _own_ids(pairs: Iterable[tuple[Question, PredictedAnswer]]) -> Iterator[tuple[str, str]]:
+    seen: dict[str, str] = {}
+    for question, answer in pairs:
+        require_own_id(question, seen)
+        yield question.id, answer.text
 
 
 def _with_target(question: Question, target: str) -> Question:

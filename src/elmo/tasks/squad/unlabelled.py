@@ -6,7 +6,7 @@ from pathlib import Path
 
 from elmo.errors import TextError
 from elmo.tasks.labelled_lines import labelled_lines
-from elmo.tasks.squad.data import Question, questions_of, tokens_of
+from elmo.tasks.squad.data import Question, questions_of, require_own_id, tokens_of
 from elmo.tasks.squad.json_tree import Node, parse_tree
 from elmo.tasks.squad.settings import ReaderSettings
 from elmo.tasks.task import TextReading
@@ -18,19 +18,22 @@ def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextRea
 
     SQuAD JSON, whose answers are ignored, if there are any; else each line is an object with "question", "context" and,
     if there is one, "id", or has a question, a tab and its passage. Without an id, a question has the number of its
-    line. Raises TextError with file and line, or the question's id; a line that doesn't fit may be skipped instead, see
-    `TextReading.errors`.
+    line. Raises TextError with file and line, or the question's id, also for a second question of the same id; a line
+    that doesn't fit may be skipped instead, see `TextReading.errors`.
     """
     lines = list(labelled_lines(path, reading.encoding))
     beginning = next((line.lstrip() for line in lines if line.strip()), "")
     if beginning.startswith("{") and not _is_question(beginning):
         yield from questions_of(parse_tree(lines, text_name(path)), settings, labelled=False)
         return
+    seen: dict[str, str] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            yield _question(line, number, f"{text_name(path)}:{number}", settings)
+            question = _question(line, number, f"{text_name(path)}:{number}", settings)
+            require_own_id(question, seen)
+            yield question
         except TextError as error:
             if reading.errors == "strict":
                 raise

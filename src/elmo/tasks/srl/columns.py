@@ -11,6 +11,7 @@ conll2012, whose first column never does). The k-th column of roles is that of t
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -42,8 +43,8 @@ LAYOUTS = {
     "props": Layout("props", 0, 0, 1, 0),
 }
 
-_TOKEN_NUMBER, _PART_OF_SPEECH = 2, 4
-_END = "#end"
+_PART, _TOKEN_NUMBER, _PART_OF_SPEECH = 1, 2, 4
+_BEGIN, _END = "#begin document", "#end"
 _OFFICIAL = "gold_conll"
 
 
@@ -126,9 +127,19 @@ def _sentences_of_file(
 
 
 def is_conll2012(lines: Iterable[str]) -> bool:
-    """Whether a file begins like one of conll2012 columns."""
-    row = next((line.split() for line in lines if line.strip() and not line.startswith("#")), [])
-    return len(row) > LAYOUTS["conll2012"].roles and row[_TOKEN_NUMBER].isdecimal()
+    """Whether a file begins like one of conll2012 columns: with a document, or with numbers for part and token and with
+    roles in brackets.
+
+    A sentence of text may have twelve tokens and a number too ("In the 2012 season ...").
+    """
+    filled = (line for line in lines if line.strip())
+    first = next(filled, "")
+    if first.startswith(_BEGIN):
+        return True
+    row = next((line.split() for line in chain([first], filled) if not line.startswith("#")), [])
+    layout = LAYOUTS["conll2012"]
+    has_numbers = len(row) > layout.roles and row[_PART].isdecimal() and row[_TOKEN_NUMBER].isdecimal()
+    return has_numbers and _are_cells(row[layout.roles : len(row) - layout.after])
 
 
 class _Block(NamedTuple):
@@ -158,14 +169,20 @@ def _detected(blocks: Sequence[_Block]) -> LayoutName:
         is_props, has_words = (_fits(block.rows, LAYOUTS[name]) for name in ("props", "conll2005"))
         if is_props != has_words:
             return "props" if is_props else "conll2005"
-    return "props" if len(blocks[0].rows[0]) == 1 else "conll2005"
+    has_no_predicate = all(row == [NOTHING] for block in blocks for row in block.rows)
+    return "props" if has_no_predicate else "conll2005"
 
 
 def _fits(rows: Sequence[Sequence[str]], layout: Layout) -> bool:
     """Whether the sentence has predicates, and a column for each."""
-    if min(map(len, rows)) <= layout.roles:
+    if min(map(len, rows)) <= layout.roles or not all(_are_cells(row[layout.roles :]) for row in rows):
         return False
     return len(rows[0]) - layout.roles == sum(row[layout.predicate] != NOTHING for row in rows)
+
+
+def _are_cells(columns: Sequence[str]) -> bool:
+    """Whether they look like cells of roles, each of which has a star."""
+    return all("*" in cell for cell in columns)
 
 
 def _check(sentence: ColumnSentence) -> None:

@@ -1,5 +1,6 @@
 """Sentences with their predicates and roles, read from CoNLL columns or marked text, and written as columns."""
 
+import reprlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -60,6 +61,7 @@ def read_roles(path: Path | str, layout: LayoutName | Literal["auto"], encoding:
 def read_predicates(path: Path | str, layout: LayoutName | Literal["auto"], encoding: str) -> Iterator[RoleSentence]:
     """The sentences of a file of columns with their predicates; their roles may be missing and aren't read."""
     for sentence in read_sentences_of_columns(path, layout, encoding):
+        _require_words(sentence)
         columns = sentence.columns
         if not columns:
             propositions = [Proposition((place, place + 1)) for place in sentence.marked]
@@ -113,12 +115,16 @@ def write_props(pairs: Iterable[tuple[RoleSentence, Roles]]) -> Iterator[str]:
 
 
 def _labelled(sentence: ColumnSentence) -> RoleSentence:
+    _require_words(sentence)
+    return _sentence(sentence, _propositions(sentence))
+
+
+def _require_words(sentence: ColumnSentence) -> None:
     if sentence.layout.name == "props":
         raise TextError(
             f"{sentence.places[0]}: the file has predicates and their columns, but no words, so nothing can be learned "
             "or predicted from it. Give a file with a column of words; props files are for 'elmo task score srl'."
         )
-    return _sentence(sentence, _propositions(sentence))
 
 
 def _sentence(sentence: ColumnSentence, propositions: Sequence[Proposition]) -> RoleSentence:
@@ -182,6 +188,14 @@ def _replaced(sentence: ColumnSentence, columns: Sequence[Sequence[str]]) -> lis
 
 
 def _new_rows(sentence: RoleSentence, roles: Roles, columns: Sequence[Sequence[str]]) -> list[list[str]]:
+    """TextError for a token that no column can hold."""
+    for token in sentence.tokens:
+        if token.split() != [token]:
+            shown = reprlib.repr(" ".join(sentence.tokens))
+            raise TextError(
+                f"the token {reprlib.repr(token)} of the sentence {shown} is empty or has a space in it, but columns "
+                "are separated by spaces. Leave out -o, or use --json."
+            )
     first = {proposition.predicate[0] for proposition in roles}
     rows = []
     for place, token in enumerate(sentence.tokens):

@@ -9,7 +9,7 @@ An instance is a sentence with one of its predicates; a sentence's vectors are c
 without marks, a small biLSTM beside it finds the predicates (`predicate_finder`); the papers take them as given.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -30,6 +30,10 @@ from elmo.tasks.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
+
+# Of the instances that are predicted at a time: the predicates of a very long sentence, all at once, need its length
+# squared of memory.
+_MOST_TOKENS = 1 << 17
 
 
 class RoleLabeler(TaskModel[RoleSentence, Roles]):
@@ -108,11 +112,12 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
                 examples = [_with_predicates(*pair) for pair in zip(examples, found, strict=True)]
         instances = Instances.of(examples)
         roles: list[list[Proposition]] = [[] for _ in examples]
-        found_tags = [model(own, instances) for model, own in zip(models, vectors, strict=True)]
-        chances_of_tags = log_mean_of([logits.log_softmax(dim=2) for logits, _ in found_tags])
-        spans = self.decode(chances_of_tags, found_tags[0][1])
-        for number, proposition, own in zip(instances.sentence_numbers, instances.propositions, spans, strict=True):
-            roles[number].append(Proposition(proposition.predicate, own))
+        for part in instances.parts(_MOST_TOKENS):
+            found_tags = [model(own, part) for model, own in zip(models, vectors, strict=True)]
+            chances_of_tags = log_mean_of([logits.log_softmax(dim=2) for logits, _ in found_tags])
+            spans = self.decode(chances_of_tags, found_tags[0][1])
+            for number, proposition, own in zip(part.sentence_numbers, part.propositions, spans, strict=True):
+                roles[number].append(Proposition(proposition.predicate, own))
         return list(roles)
 
     def decode(
@@ -153,6 +158,13 @@ class Instances(NamedTuple):
         found = [(number, one) for number, sentence in enumerate(sentences) for one in sentence.propositions]
         lengths = [len(sentence.tokens) for sentence in sentences]
         return cls(lengths, [number for number, _ in found], [one for _, one in found])
+
+    def parts(self, most_tokens: int) -> "Iterator[Instances]":
+        """The same, a few at a time: at most `most_tokens` tokens, padding included, but at least one instance."""
+        count = max(1, most_tokens // max(self.sentence_lengths, default=1))
+        for first in range(0, len(self.propositions), count):
+            part = slice(first, first + count)
+            yield Instances(self.sentence_lengths, self.sentence_numbers[part], self.propositions[part])
 
     def lengths(self) -> list[int]:
         """Tokens of each instance."""

@@ -1,29 +1,33 @@
 """What `elmo task predict` reads: columns with predicates, or text whose predicates are marked ("She gave/V it")."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
+from elmo.errors import TextError
 from elmo.tasks.labelled_lines import labelled_lines
 from elmo.tasks.srl.columns import LayoutName, is_conll2012
 from elmo.tasks.srl.data import MARK, RoleSentence, marked_sentence, read_predicates
 from elmo.tasks.task import TextReading
 from elmo.tasks.unlabelled import TextLine, text_lines
-from elmo.text.text_file import STDIN
+from elmo.text.text_file import is_stream, text_name
 
+# Of the line "#begin document (...)", however it is tokenized.
+_BEGIN = "#begindocument"
 _COLUMNS = frozenset({".conll", ".gold_conll", ".v4_gold_conll"})
 
 
 def sentences_with_predicates(path: Path | str, reading: TextReading) -> Iterator[RoleSentence]:
     """The sentences of a file. conll2012 columns are known by their first line, others by the ending .conll; standard
-    input is text.
+    input and pipes, which can be read only once, are text.
 
-    Raises TextError with file and line for what can't be read.
+    Raises TextError with file and line for what can't be read, and for a pipe whose text begins like conll2012 columns.
     """
     layout = _layout(path, reading.encoding)
     if layout:
         return read_predicates(path, layout, reading.encoding)
-    return (marked_sentence(with_whole_marks(line)) for line in text_lines(path, reading))
+    return (marked_sentence(with_whole_marks(line)) for line in _no_columns(text_lines(path, reading), path))
 
 
 def with_whole_marks(line: TextLine) -> list[str]:
@@ -44,9 +48,23 @@ def _stand_together(offsets: Sequence[tuple[int, int]]) -> bool:
     return len(offsets) == 3 and all(one[1] == other[0] for one, other in pairwise(offsets))
 
 
-def _layout(path: Path | str, encoding: str) -> LayoutName | None:
-    if str(path) == STDIN:
+def _layout(path: Path | str, encoding: str) -> LayoutName | Literal["auto"] | None:
+    if is_stream(path):
         return None
     if is_conll2012(labelled_lines(path, encoding)):
         return "conll2012"
-    return "conll2005" if _COLUMNS & set(Path(path).suffixes) else None
+    return "auto" if _COLUMNS & set(Path(path).suffixes) else None
+
+
+def _no_columns(lines: Iterable[TextLine], path: Path | str) -> Iterator[TextLine]:
+    """The lines; TextError if the first one with tokens begins a document of conll2012 columns."""
+    has_begun = False
+    for line in lines:
+        if line.tokens and not has_begun:
+            has_begun = True
+            if "".join(line.tokens).startswith(_BEGIN):
+                raise TextError(
+                    f"{text_name(path)}: begins like conll2012 columns, but standard input and pipes are read as text. "
+                    "Save the columns in a file and name it."
+                )
+        yield line

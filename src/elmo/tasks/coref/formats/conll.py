@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from elmo.errors import TextError
-from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines
+from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines, require_own_keys
 from elmo.tasks.coref.formats.brackets import BracketError, OpenMentions, cells_of, say_the_same
 from elmo.tasks.labelled_lines import labelled_lines
 
@@ -45,14 +45,7 @@ def conll_documents(lines: Iterable[str], source: str) -> list[Document]:
             f"{source}: there is no document in it: no line begins with {BEGIN!r}. Check that the file has CoNLL-2012 "
             "columns."
         )
-    seen: dict[tuple[str, str], str] = {}
-    for document in found:
-        if document.key in seen:
-            raise TextError(
-                f"{document.source}: the document {document.name!r} begins a second time, after {seen[document.key]}. "
-                "Scores go by name and part: give it another part."
-            )
-        seen[document.key] = document.source
+    require_own_keys(found)
     return found
 
 
@@ -176,6 +169,11 @@ def _begin(line: str, where: str, number: int, before: list[str]) -> _Begun:
     match = _BEGIN.fullmatch(line)
     if match is None or not match["name"]:
         raise TextError(f"{where}: begins a document without a name. Write it like '{BEGIN} (NAME); part 000'.")
+    if match["name"].startswith("#"):
+        raise TextError(
+            f"{where}: the name of the document begins with '#', as a comment does, so its rows would be left out. "
+            "Give it another name, here and in its rows."
+        )
     return _Begun((match["name"], match["part"] or ""), number, [*before, line])
 
 

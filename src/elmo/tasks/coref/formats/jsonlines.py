@@ -8,14 +8,16 @@ Source: the data format of Lee et al. 2017's code.
 """
 
 import json
+import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
 from elmo.errors import TextError
-from elmo.tasks.coref.documents import Cluster, Document, Mention
+from elmo.tasks.coref.documents import Cluster, Document, Mention, require_own_keys
 from elmo.tasks.labelled_lines import labelled_lines
+from elmo.text.token_form import has_surrogate
 
 
 def read_jsonlines(path: Path | str, encoding: str = "utf-8") -> list[Document]:
@@ -27,12 +29,13 @@ def jsonlines_documents(lines: Iterable[str], source: str) -> list[Document]:
     """The documents in the lines of a file called `source`; blank lines are left out.
 
     Raises TextError with file and line for what isn't such an object, mentions outside the document or over the end of
-    a sentence, and mentions that end before they begin.
+    a sentence, mentions that end before they begin, and two documents of the same name.
     """
     numbered = enumerate(lines, start=1)
     found = [_document(line, f"{source}:{number}") for number, line in numbered if line.strip()]
     if not found:
         raise TextError(f"{source}: there is no document in it. Check the file, and that it isn't empty.")
+    require_own_keys(found)
     return found
 
 
@@ -54,6 +57,7 @@ def _document(line: str, where: str) -> Document:
         raise TextError(f"{where}: is not valid JSON ({error}). Each line must be one object.") from None
     if not isinstance(values, dict) or not isinstance(values.get("doc_key"), str):
         raise TextError(f"{where}: is no object with a string 'doc_key'. Each line must be one document.")
+    _require_characters(values["doc_key"], where, "doc_key")
     sentences = _words(values.get("sentences"), where, "sentences")
     speakers = _words(values["speakers"], where, "speakers") if "speakers" in values else ()
     if speakers and list(map(len, speakers)) != list(map(len, sentences)):
@@ -67,7 +71,14 @@ def _document(line: str, where: str) -> Document:
 def _words(value: object, where: str, name: str) -> tuple[tuple[str, ...], ...]:
     if not isinstance(value, list) or not all(isinstance(row, list) and all(map(_is_word, row)) for row in value):
         raise TextError(f"{where}: {name!r} must be a list of sentences, which are lists of words. Fix the line.")
+    for row in value:
+        _require_characters(" ".join(row), where, name)
     return tuple(tuple(row) for row in value)
+
+
+def _require_characters(text: str, where: str, name: str) -> None:
+    if has_surrogate(text):
+        raise TextError(f"{where}: {name!r} has one half of a surrogate pair, which is no character. Fix the line.")
 
 
 def _is_word(value: object) -> bool:
@@ -82,16 +93,17 @@ def _clusters(value: object, lengths: list[int], where: str) -> tuple[Cluster, .
 
 
 def _mention(value: Any, ends: list[int], where: str) -> Mention:
+    shown = reprlib.repr(value)
     if not (isinstance(value, list) and len(value) == 2 and all(type(place) is int for place in value)):
-        raise TextError(f"{where}: {value!r} is no mention, which is [first token, last token]. Fix the line.")
+        raise TextError(f"{where}: {shown} is no mention, which is [first token, last token]. Fix the line.")
     first, last = value
     if last < first:
-        raise TextError(f"{where}: the mention [{first}, {last}] ends before it begins. Fix the line.")
+        raise TextError(f"{where}: the mention {shown} ends before it begins. Fix the line.")
     if first < 0 or not ends or last >= ends[-1]:
         raise TextError(
-            f"{where}: the mention [{first}, {last}] is outside the document, which has {ends[-1] if ends else 0} "
+            f"{where}: the mention {shown} is outside the document, which has {ends[-1] if ends else 0} "
             "words, counted from 0. Fix the line."
         )
     if next(end for end in ends if end > first) <= last:
-        raise TextError(f"{where}: the mention [{first}, {last}] crosses the end of a sentence. Fix the line.")
+        raise TextError(f"{where}: the mention {shown} crosses the end of a sentence. Fix the line.")
     return first, last

@@ -24,13 +24,14 @@ def read_documents(path: Path | str, encoding: str = "utf-8") -> list[Document]:
 def read_unlabelled(path: Path | str, encoding: str, tokenize: Callable[[str], list[str]]) -> list[Document]:
     """Documents in one of these formats, or a raw text as one document. Clusters that are there are left out.
 
-    `tokenize`: makes tokens of a sentence of raw text. Raises TextError.
+    A file whose name ends in .conll or .jsonl, perhaps packed, is never taken for a raw text. `tokenize`: makes tokens
+    of a sentence of raw text. Raises TextError.
     """
     lines, source = list(labelled_lines(path, encoding)), text_name(path)
     beginning = _beginning(lines)
-    if beginning.startswith("{"):
+    if beginning.startswith("{") or _is_named(path, "jsonl"):
         found = jsonlines_documents(lines, source)
-    elif any(line.startswith(BEGIN) for line in lines):
+    elif any(line.startswith(BEGIN) for line in lines) or _is_named(path, "conll"):
         found = conll_documents(lines, source)
     else:
         found = [text_document(lines, source, tokenize)]
@@ -39,3 +40,9 @@ def read_unlabelled(path: Path | str, encoding: str, tokenize: Callable[[str], l
 
 def _beginning(lines: list[str]) -> str:
     return next((line.lstrip() for line in lines if line.strip()), "")
+
+
+def _is_named(path: Path | str, kind: str) -> bool:
+    """Whether the ending says so: train.conll, train.v4_gold_conll, train.jsonl.xz."""
+    endings = Path(path).suffixes[-2:]
+    return any(ending.lower().endswith(kind) for ending in endings)
