@@ -267,3 +267,7 @@ def test_figures_of_which_layer_are_those_of_analysis() -> None:
         rows = re.findall(rf"^\| small-en, {layer} \|(.*)\|$", pages[1], flags=re.MULTILINE)
         precision, senses, pos = ([cell.split()[0] for cell in row.split("|")] for row in rows[:3])
         assert cells.replace("|", " ").split() == [pos[0], senses[3], precision[0], precision[2]]
+    # Only the table of geometry has three decimals.
+    cosines = re.search(r"^\| small-en, mean of layers \| (0\.\d{3}) \| (0\.\d{3}) \|", pages[1], flags=re.MULTILINE)
+    assert cosines is not None
+    assert re.findall(r"\b0\.\d{3}\b", pages[0]) == list(cosines.groups())

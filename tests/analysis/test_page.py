@@ -10,6 +10,7 @@ from types import ModuleType
 
 import pytest
 
+from elmo.analysis.senses.inventory import read_inventory
 from elmo.cli.main import main
 from elmo.weights.catalogue import bundled_folders
 
@@ -31,9 +32,20 @@ def script() -> ModuleType:
 
 def test_the_python_block_prints_what_it_says(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (block,) = re.findall(r"^```python\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+    block, _ = re.findall(r"^```python\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
     exec(compile(block, "analysis.md", "exec"), {})
     assert capsys.readouterr().out.strip() == block.splitlines()[-1].split("  # ")[1]
+
+
+def test_the_inventory_is_made_of_wordnets_index(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    index = "dead%5:00:00:old:00 00095280 1 2\nplay%1:10:01:: 07007945 2 46\nplay%1:04:00:: 00041188 1 52\n"
+    Path("index.sense").write_text(index, encoding="utf-8")
+    _, block = re.findall(r"^```python\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+    exec(compile(block, "analysis.md", "exec"), {})
+    inventory = read_inventory("senses.tsv")
+    assert inventory.first_sense(("play", "NOUN")) == "play%1:04:00::"
+    assert inventory.senses["dead", "ADJ"][0].count == 2
 
 
 def test_the_tables_are_those_of_the_records(script):
