@@ -272,7 +272,7 @@ def test_a_label_the_model_doesnt_know_is_told_or_missed(train, tmp_path, capsys
     [
         (["train", "pos"], "there is no task 'pos'"),
         (["tain", "ner"], "there is no action 'tain'"),
-        (["predict", "nowhere", "-"], "no task model: config.json is missing"),
+        (["predict", "nowhere", "-"], "no task model: there is no such folder. Paths count from"),
         (["predict", "nowhere", "no.txt"], "no.txt: there is no such file"),
         (["score", "pos", "a", "b"], "there is no task 'pos'"),
     ],

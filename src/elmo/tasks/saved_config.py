@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo.disk.json_file import read_json
-from elmo.errors import ConfigError, WeightFileError
+from elmo.errors import ConfigError, WeightFileError, paths_count_from
 from elmo.tasks.registry import AnyTask, find, is_known
 from elmo.tasks.settings import with_table
 
@@ -23,11 +23,17 @@ def saved_folder(folder: Path | str) -> Path:
     if (inner / CONFIG_FILE).is_file():
         return inner
     if not (folder / CONFIG_FILE).is_file():
-        what = "an unfinished run" if (folder / "run.json").is_file() else "no task model: config.json is missing"
         raise WeightFileError(
-            f"{folder}: is {what}. Pass the folder of a run of 'elmo task train' that has ended, or a model in it."
+            f"{folder}: is {_what_it_is(folder)}. Pass the folder of a run of 'elmo task train' that has ended, "
+            "or a model in it."
         )
     return folder
+
+
+def _what_it_is(folder: Path) -> str:
+    if not folder.exists():
+        return f"no task model: there is no such folder. {paths_count_from()}"
+    return "an unfinished run" if (folder / "run.json").is_file() else "no task model: config.json is missing"
 
 
 def read_config(path: Path) -> dict[str, Any]:
