@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import random
 from pathlib import Path
 
@@ -206,6 +207,26 @@ def test_a_run_is_resumed_with_what_it_was_begun_with(train, tmp_path, data, cap
     assert "begun with the train file of hash" in capsys.readouterr().err
     assert train("nothing", "--resume") == 2
     assert "there is no run to resume" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("scores", ["3", "[]", "{}", '{"dev": 3}', '{"dev": {"f1": "high"}}'])
+def test_an_edited_score_of_a_seed_is_told(train, tmp_path, capsys, scores):
+    assert train("run") == 0
+    (tmp_path / "run" / "seed-1" / "scores.json").write_text(scores)
+    assert train("run", "--resume") == 2
+    assert "scores.json: has no f1 of the dev data" in capsys.readouterr().err
+    (tmp_path / "run" / "seed-1" / "scores.json").unlink()
+    assert train("run", "--resume") == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+@pytest.mark.parametrize("option", ["--train", "--dev", "--test"])
+def test_data_that_can_be_read_only_once_is_refused(tmp_path, data, capsys, option):
+    os.mkfifo(tmp_path / "pipe")
+    command = ["task", "train", "ner", "--train", str(data), "-o", str(tmp_path / "run"), "--encoder", "none"]
+    assert main([*command, option, str(tmp_path / "pipe")]) == 2
+    assert f"{tmp_path / 'pipe'}: can be read only once" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.skipif(folder_lock.fcntl is None, reason="needs file locks")

@@ -1,5 +1,6 @@
 """config.json of a saved task model: found and read without loading torch, so before anything else is."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,50 @@ def read_config(path: Path) -> dict[str, Any]:
             "another version of elmo wrote it, or it is something else. Train the model again, or install the version "
             "that wrote it."
         )
-    return config
+    for name, fits in _FITTING.items():
+        if not fits(config[name]):
+            raise WeightFileError(
+                f"{path}: {name!r} is {config[name]!r:.60}, which no training writes: the file was edited or "
+                "damaged. Get the model again, or train it again."
+            )
+    return {**config, "vocabulary": SavedVocabulary(path, config["vocabulary"])}
+
+
+class SavedVocabulary(dict[str, list[str]]):
+    """A model's vocabulary; a part that its task needs and that isn't there is a WeightFileError."""
+
+    def __init__(self, path: Path, parts: Mapping[str, list[str]]) -> None:
+        super().__init__(parts)
+        self._path = path
+
+    def __missing__(self, name: str) -> list[str]:
+        raise WeightFileError(
+            f"{self._path}: 'vocabulary' has no {name!r}, which the task's model is made of: the file was edited or is "
+            "of another task. Get the model again, or train it again."
+        )
+
+
+def _are_words(vocabulary: object) -> bool:
+    """Whether it is lists of strings by name."""
+    lists = vocabulary.values() if isinstance(vocabulary, dict) else [None]
+    return all(isinstance(words, list) and all(isinstance(word, str) for word in words) for words in lists)
+
+
+def _is_bilm(facts: object) -> bool:
+    """Whether it is None, or says where a biLM is and which hash it has."""
+    return facts is None or (
+        isinstance(facts, dict) and all(isinstance(facts.get(key), str) for key in ("model", "hash"))
+    )
+
+
+_FITTING: dict[str, Callable[[object], bool]] = {
+    "task": lambda value: isinstance(value, str),
+    "settings": lambda value: isinstance(value, dict),
+    "vocabulary": _are_words,
+    "bilm": _is_bilm,
+    "num_trained_words": lambda value: type(value) is int and value >= 0,
+    "metadata": lambda value: isinstance(value, dict),
+}
 
 
 def task_of(name: str, given: AnyTask | None, folder: Path) -> AnyTask:

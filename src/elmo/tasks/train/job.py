@@ -9,6 +9,7 @@ from elmo.errors import ConfigError, OutputError
 from elmo.tasks.settings import to_table
 from elmo.tasks.task import E, P, S, Task
 from elmo.tasks.tokens.layer_store import StoredType
+from elmo.text.text_file import is_stream, text_name
 from elmo.weights.fingerprint import file_hash
 
 
@@ -22,6 +23,15 @@ class Files:
     """Labelled data that decides which epoch is the best (default: a tenth of the training data, held out)."""
     test: Path | None = None
     """Labelled data that is scored once, at the end."""
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError for what can be read only once."""
+        for name, path in self.present().items():
+            if not path.is_dir() and is_stream(path):
+                raise ConfigError(
+                    f"{text_name(path)}: can be read only once, but a training reads its {name} data again when it goes on. Write "
+                    "it to a file first, and pass that."
+                )
 
     def present(self) -> dict[str, Path]:
         """The files there are, by "train", "dev", "test"."""

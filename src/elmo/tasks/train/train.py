@@ -20,7 +20,7 @@ import torch
 from elmo.disk.atomic import copied_folder, new_file
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_record, write_json
-from elmo.errors import Interrupted
+from elmo.errors import ConfigError, Interrupted
 from elmo.ops.native.threads import num_threads
 from elmo.process.device import chosen_device
 from elmo.process.environment import environment
@@ -97,7 +97,7 @@ class _Training(Generic[S, E, P]):
             self.on_seed(seed)
         done = outcome_file(self.job.run, seed)
         if done.is_file():
-            return read_record(done)
+            return _outcome(done, self.job.task.metric, list(self.data.scored()))
         job, folder = self.job, done.parent
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -148,6 +148,19 @@ def remember_layers(job: AnyJob, progress: Progress = SILENT) -> None:
 def outcome_file(run: Path, seed: int) -> Path:
     """Where a run's outcome of a seed is, once that is trained."""
     return run / f"seed-{seed}" / "scores.json"
+
+
+def _outcome(path: Path, metric: str, scored: Sequence[str]) -> Outcome:
+    """What a seed scored. Raises ConfigError if the file isn't whole."""
+    found = read_record(path)
+    for name in scored:
+        scores = found.get(name) if isinstance(found, dict) else None
+        if not isinstance(scores, dict) or not isinstance(scores.get(metric), int | float):
+            raise ConfigError(
+                f"{path}: has no {metric} of the {name} data, so it was edited or damaged since the training wrote it. "
+                f"Remove {path.parent} to train this seed again."
+            )
+    return found
 
 
 def _scored(
