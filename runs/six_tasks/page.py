@@ -6,7 +6,8 @@ A block of the page that begins with `<!-- TABLE -->` (table1 to table3, figure1
 is made of the records docs/reproduction/SECTION.TABLE.json, as `tables.py --record` wrote them; everything else is left
 as it is. The sections are the paper's six tasks, or those named after the table: `<!-- table1 wnut17 gum -->`. A record
 with fewer seeds than planned is marked as partial. `<!-- longer -->` compares the records of plan.toml with those of
-longer.toml, `<!-- unseen -->` shows what unseen_words.py found. Needs matplotlib: pip install 'pyelmo[analysis]'.
+longer.toml, and with SECTION-shorter where half the epochs were tried first. `<!-- unseen -->` shows what
+unseen_words.py found. Needs matplotlib: pip install 'pyelmo[analysis]'.
 """
 
 import json
@@ -105,14 +106,14 @@ def _one_by_one(records: Mapping[Path, Record]) -> Iterator[str]:
 
 
 def _longer(folder: Path, sections: Sequence[str]) -> str:
-    """Of each task with a record of twice the epochs, the dev scores of the seed that both have."""
+    """Of each task with a record of half or twice the epochs, the dev scores of the seed that all of them have."""
     found = [["task, data", "score", "seed", "epochs at most", "without ELMo", "with ELMo", "gain"]]
     for section in sections:
-        shorter, longer = (records_of("table1", folder, [name]) for name in (section, f"{section}-longer"))
-        if shorter and longer:
-            (few,), (many,) = shorter.values(), longer.values()
-            seed = min(set(few["seeds"]) & set(many["seeds"]))
-            found += [_row_of_epochs(record, seed) for record in (few, many)]
+        names = (f"{section}-shorter", section, f"{section}-longer")
+        records = list(records_of("table1", folder, names).values())
+        if len(records) > 1:
+            seed = min(set.intersection(*(set(record["seeds"]) for record in records)))
+            found += [_row_of_epochs(record, seed) for record in records]
     return "\n".join(aligned(found)) if len(found) > 1 else _NONE
 
 

@@ -64,8 +64,9 @@ def written(part: Part, folder: Path) -> Iterator[Path]:
     """The record of a task, if its groups are large enough."""
     record = read_record(part.record)
     data = read_data(part.job.task, part.job.settings, part.job.files)
-    found = {name: compared(part, record, name, data) for name in data.scored()}
-    if all(one["groups"][group]["examples"] >= FEWEST for one in found.values() for group in GROUPS):
+    chosen = {name: split(part, data, name) for name in data.scored()}
+    if all(own.sum() >= FEWEST for groups in chosen.values() for own in groups.values()):
+        found = {name: compared(part, record, name, groups, data) for name, groups in chosen.items()}
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{part.section}.unseen.json"
         facts = {name: record[name] for name in ("task", "name", "metric", "seeds", "elmo_version")}
@@ -73,16 +74,28 @@ def written(part: Part, folder: Path) -> Iterator[Path]:
         yield path
 
 
-def compared(part: Part, record: Mapping[str, Any], name: str, data: TaskData[Any]) -> dict[str, Any]:
-    """Both groups of "dev" or "test", and the difference of their gains."""
-    task, examples = part.job.task, data.scored()[name]
+def split(part: Part, data: TaskData[Any], name: str) -> dict[str, Bool[np.ndarray, " examples"]]:
+    """Which examples of "dev" or "test" are in each group."""
+    task = part.job.task
     vocabulary = {word for sentence in task.sentences_of(data.train) for word in sentence}
-    new = np.array([not vocabulary.issuperset(chain(*task.sentences(example))) for example in examples])
-    chosen, units = {"seen": ~new, "new": new}, task.groups(examples)
+    words = (chain(*task.sentences(example)) for example in data.scored()[name])
+    new = np.array([not vocabulary.issuperset(own) for own in words])
+    return dict(zip(GROUPS, (~new, new), strict=True))
+
+
+def compared(
+    part: Part,
+    record: Mapping[str, Any],
+    name: str,
+    groups: Mapping[str, Bool[np.ndarray, " examples"]],
+    data: TaskData[Any],
+) -> dict[str, Any]:
+    """Both groups of "dev" or "test", and the difference of their gains."""
+    units = part.job.task.groups(data.scored()[name])
     counts, kind = _counts(part, record, name)
-    scored = {group: _scored(counts, kind, units, own) for group, own in chosen.items()}
+    scored = {group: _scored(counts, kind, units, own) for group, own in groups.items()}
     return {
-        "groups": {group: {"examples": int(own.sum()), **_told(scored[group])} for group, own in chosen.items()},
+        "groups": {group: {"examples": int(own.sum()), **_told(scored[group])} for group, own in groups.items()},
         "difference_of_gains": _as_json(_gain({system: _between(scored, system) for system in counts})),
     }
 

@@ -41,7 +41,9 @@ def compared(unseen_words, tmp_path: Path):
         record = {"seeds": [1, 2], "systems": [{"system": name, "run": f"runs/{name}"} for name in right]}
         part = SimpleNamespace(job=SimpleNamespace(task=Words(), run=tmp_path))
         data = TaskData(train=[["a"], ["b"]], dev=[], test=SENTENCES, vocabulary={})
-        return unseen_words.compared(part, record, "test", data)
+        groups = unseen_words.split(part, data, "test")
+        assert groups["new"].tolist() == IS_NEW
+        return unseen_words.compared(part, record, "test", groups, data)
 
     return compared
 
@@ -65,17 +67,15 @@ def test_each_group_has_its_own_gain(compared):
 def test_a_group_of_few_examples_makes_no_record(unseen_words, tmp_path: Path, monkeypatch):
     record = dict.fromkeys(("task", "name", "metric", "seeds", "elmo_version"), "")
     (tmp_path / "table1.json").write_text(json.dumps(record))
-    part = SimpleNamespace(
-        record=tmp_path / "table1.json", section="towns", job=SimpleNamespace(task=0, settings=0, files=0)
-    )
-    groups = {"seen": {"examples": 3}, "new": {"examples": 3}}
-    monkeypatch.setattr(unseen_words, "read_data", lambda *_: TaskData([], [], [["a"]], {}))
-    monkeypatch.setattr(unseen_words, "compared", lambda *_: {"groups": groups})
+    job = SimpleNamespace(task=Words(), settings=0, files=0)
+    part = SimpleNamespace(record=tmp_path / "table1.json", section="towns", job=job)
+    monkeypatch.setattr(unseen_words, "read_data", lambda *_: TaskData([["a"], ["b"]], [], SENTENCES, {}))
+    monkeypatch.setattr(unseen_words, "compared", lambda *_: {"groups": {}})
     assert list(unseen_words.written(part, tmp_path / "records")) == []
     monkeypatch.setattr(unseen_words, "FEWEST", 3)
     (path,) = unseen_words.written(part, tmp_path / "records")
     assert path.name == "towns.unseen.json"
-    assert json.loads(path.read_text())["data"] == {"test": {"groups": groups}}
+    assert json.loads(path.read_text())["data"] == {"test": {"groups": {}}}
 
 
 def test_the_page_shows_both_groups(page, compared, tmp_path: Path):
