@@ -23,7 +23,7 @@ fewer seeds than planned says so. Then: python runs/six_tasks/page.py
 import argparse
 import statistics
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -107,20 +107,29 @@ class Training:
 def main(argv: Sequence[str] | None = None) -> int:
     """Trains, tells, or copies; the exit code."""
     given = _arguments(argv)
+    return exit_code(lambda: _do(given))
+
+
+def exit_code(work: Callable[[], None]) -> int:
+    """0, or that of an ElmoError, whose message is printed."""
     try:
-        parts = list(planned_parts(given))
-        if given.record is not None:
-            print("\n".join(f"written: {path}" for path in recorded(parts, given.record)))
-        elif given.status:
-            print(status(parts, given.workers))
-        else:
-            given.folder.mkdir(parents=True, exist_ok=True)
-            with locked(given.folder, "'runs/tables.py'"):
-                train_all(parts, given.workers)
+        work()
     except ElmoError as error:
         print(error, file=sys.stderr)
         return error.exit_code
     return 0
+
+
+def _do(given: argparse.Namespace) -> None:
+    parts = list(planned_parts(given))
+    if given.record is not None:
+        print("\n".join(f"written: {path}" for path in recorded(parts, given.record)))
+    elif given.status:
+        print(status(parts, given.workers))
+    else:
+        given.folder.mkdir(parents=True, exist_ok=True)
+        with locked(given.folder, "'runs/tables.py'"):
+            train_all(parts, given.workers)
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -18,12 +18,13 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
-from tables import Part, add_arguments, planned_parts
+from tables import Part, add_arguments, exit_code, planned_parts
 
 from elmo.disk.json_file import read_record, write_json
-from elmo.errors import ElmoError
+from elmo.errors import ConfigError
+from elmo.reproduce.runs import counts_of
 from elmo.reproduce.verdicts.bootstrap import effective_units, resampled_scores, summed_by_unit
-from elmo.reproduce.verdicts.counts import metric_of, tabulated
+from elmo.reproduce.verdicts.counts import metric_of
 from elmo.reproduce.verdicts.difference import Difference, Scored, contrast
 from elmo.tasks.train.seeds import summarize
 from elmo.tasks.train.task_data import TaskData, read_data
@@ -32,8 +33,6 @@ GROUPS = ("seen", "new")
 FEWEST = 50
 """Examples of a group."""
 
-_LARGEST = 1 << 30
-
 Systems = Mapping[str, Scored]
 """A group's scores, "baseline" and "elmo"."""
 
@@ -41,15 +40,14 @@ Systems = Mapping[str, Scored]
 def main(argv: Sequence[str] | None = None) -> int:
     """Writes the records; the exit code."""
     given = _arguments(argv)
-    try:
-        for part in planned_parts(given):
-            if part.done():
-                for path in written(part, given.record):
-                    print(f"written: {path}")
-    except ElmoError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    return 0
+    return exit_code(lambda: _write(given))
+
+
+def _write(given: argparse.Namespace) -> None:
+    for part in planned_parts(given):
+        if part.done():
+            for path in written(part, given.record):
+                print(f"written: {path}")
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -64,7 +62,7 @@ def written(part: Part, folder: Path) -> Iterator[Path]:
     """The record of a task, if its groups are large enough."""
     record = read_record(part.record)
     data = read_data(part.job.task, part.job.settings, part.job.files)
-    chosen = {name: split(part, data, name) for name in data.scored()}
+    chosen = split(part, data)
     if all(own.sum() >= FEWEST for groups in chosen.values() for own in groups.values()):
         found = {name: compared(part, record, name, groups, data) for name, groups in chosen.items()}
         folder.mkdir(parents=True, exist_ok=True)
@@ -74,13 +72,16 @@ def written(part: Part, folder: Path) -> Iterator[Path]:
         yield path
 
 
-def split(part: Part, data: TaskData[Any], name: str) -> dict[str, Bool[np.ndarray, " examples"]]:
-    """Which examples of "dev" or "test" are in each group."""
+def split(part: Part, data: TaskData[Any]) -> dict[str, dict[str, Bool[np.ndarray, " examples"]]]:
+    """Which of the "dev" and "test" examples are in each group."""
     task = part.job.task
     vocabulary = {word for sentence in task.sentences_of(data.train) for word in sentence}
-    words = (chain(*task.sentences(example)) for example in data.scored()[name])
-    new = np.array([not vocabulary.issuperset(own) for own in words])
-    return dict(zip(GROUPS, (~new, new), strict=True))
+    found = {}
+    for name, examples in data.scored().items():
+        words = (chain(*task.sentences(example)) for example in examples)
+        new = np.array([not vocabulary.issuperset(own) for own in words])
+        found[name] = dict(zip(GROUPS, (~new, new), strict=True))
+    return found
 
 
 def compared(
@@ -92,8 +93,11 @@ def compared(
 ) -> dict[str, Any]:
     """Both groups of "dev" or "test", and the difference of their gains."""
     units = part.job.task.groups(data.scored()[name])
-    counts, kind = _counts(part, record, name)
-    scored = {group: _scored(counts, kind, units, own) for group, own in groups.items()}
+    counts = {system["system"]: _counts(part, record, system, name) for system in record["systems"]}
+    scored = {
+        group: {system: _scored(*own, units, chosen) for system, own in counts.items()}
+        for group, chosen in groups.items()
+    }
     return {
         "groups": {group: {"examples": int(own.sum()), **_told(scored[group])} for group, own in groups.items()},
         "difference_of_gains": _as_json(_gain({system: _between(scored, system) for system in counts})),
@@ -101,36 +105,29 @@ def compared(
 
 
 def _counts(
-    part: Part, record: Mapping[str, Any], name: str
-) -> tuple[dict[str, Float[np.ndarray, "seeds examples counts"]], str]:
-    """Of the record's seeds, by system, in the same columns; and the kind of metric."""
-    seeds = record["seeds"]
-    found = {
-        system["system"]: [
-            read_record(part.job.run / system["run"] / f"seed-{seed}" / f"{name}.examples.json", limit=_LARGEST)
-            for seed in seeds
-        ]
-        for system in record["systems"]
-    }
-    kind = found["baseline"][0]["kind"]
-    every = tabulated([one["examples"] for own in found.values() for one in own], kind)
-    return dict(zip(found, np.split(every, len(found)), strict=True)), kind
+    part: Part, record: Mapping[str, Any], system: Mapping[str, Any], name: str
+) -> tuple[Float[np.ndarray, "seeds examples counts"], str]:
+    """Of the record's seeds, and the kind of metric."""
+    run = part.job.run / system["run"]
+    found = counts_of(run, system["per_seed"], record["metric"], name)
+    if found is None:
+        raise ConfigError(
+            f"{run}: a seed has no {name}.examples.json, whose counts are split here. Train this system again."
+        )
+    return found
 
 
 def _scored(
-    counts: Mapping[str, Float[np.ndarray, "seeds examples counts"]],
+    counts: Float[np.ndarray, "seeds examples counts"],
     kind: str,
     units: Sequence[Hashable],
     chosen: Bool[np.ndarray, " examples"],
-) -> Systems:
-    """The scores of one group of examples. All units are resampled: some have examples of both groups."""
-    by_unit = [summed_by_unit(one * chosen[:, None], units) for one in counts.values()]
+) -> Scored:
+    """A system's scores of one group of examples. All units are resampled: some have examples of both groups."""
+    by_unit = summed_by_unit(counts * chosen[:, None], units)
     metric = metric_of(kind)
-    resampled = resampled_scores(by_unit, metric)
-    return {
-        system: Scored(metric(summed.sum(axis=1)), draws, effective_units(summed))
-        for system, summed, draws in zip(counts, by_unit, resampled, strict=True)
-    }
+    (resampled,) = resampled_scores([by_unit], metric)
+    return Scored(metric(by_unit.sum(axis=1)), resampled, effective_units(by_unit))
 
 
 def _between(scored: Mapping[str, Systems], system: str) -> Scored:

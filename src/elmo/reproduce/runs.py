@@ -44,11 +44,12 @@ def outcome_of(trained: Trained, folder: Path, units: Units) -> Outcome:
     system, summary = trained.system, trained.summary
     resampled, num_units, effective = {}, {}, {}
     for data in DATA:
-        counts = _counts(trained, data)
-        if counts is None:
+        found = counts_of(trained.run, summary["per_seed"], summary["metric"], data)
+        if found is None:
             continue
+        counts, kind = found
         by_unit = summed_by_unit(counts, units[data]) if data in units else counts
-        (resampled[data],) = resampled_scores([by_unit], metric_of(_kind(trained, data)))
+        (resampled[data],) = resampled_scores([by_unit], metric_of(kind))
         num_units[data], effective[data] = by_unit.shape[1], effective_units(by_unit)
     return Outcome(
         system.name,
@@ -71,28 +72,30 @@ def _curve(trained: Trained, seed: int) -> list[float]:
     return [score[trained.summary["metric"]] for score in scores] if all(scores) else []
 
 
-def _counts(trained: Trained, data: str) -> Float[np.ndarray, "seeds examples counts"] | None:
-    """The counts of every seed's examples; None for a task without counts."""
-    found = [_examples(trained, seed, data) for seed in trained.summary["seeds"]]
+def counts_of(
+    run: Path, per_seed: Sequence[Mapping[str, Any]], metric: str, data: str
+) -> tuple[Float[np.ndarray, "seeds examples counts"], str] | None:
+    """The counts of every seed's examples, and the kind of metric they are of; None for a task without counts.
+
+    `per_seed`: of each seed its number, "seed", and its scores by data. Raises CountsDontFit if the counts give others.
+    """
+    found = [_examples(run, seed["seed"], data) for seed in per_seed]
     if not all(found):
         return None
-    counts = tabulated([one["examples"] for one in found], found[0]["kind"])
-    scores = [seed[data][trained.summary["metric"]] for seed in trained.summary["per_seed"]]
-    if not np.allclose(metric_of(found[0]["kind"])(counts.sum(axis=1)), scores, atol=1e-6):
+    kind = found[0]["kind"]
+    counts = tabulated([one["examples"] for one in found], kind)
+    scores = [seed[data][metric] for seed in per_seed]
+    if not np.allclose(metric_of(kind)(counts.sum(axis=1)), scores, atol=1e-6):
         raise CountsDontFit(
-            f"{trained.run}: the counts of the {data} examples give other scores than scores.json has ({scores}). The "
+            f"{run}: the counts of the {data} examples give other scores than scores.json has ({scores}). The "
             "folder was changed or is from another version of elmo: train this system again in a new folder."
         )
-    return counts
+    return counts, kind
 
 
-def _kind(trained: Trained, data: str) -> str:
-    return _examples(trained, trained.summary["seeds"][0], data)["kind"]
-
-
-def _examples(trained: Trained, seed: int, data: str) -> dict[str, Any]:
+def _examples(run: Path, seed: int, data: str) -> dict[str, Any]:
     """What a seed's file of counts holds; empty if there is none."""
-    path = trained.run / f"seed-{seed}" / f"{data}.examples.json"
+    path = run / f"seed-{seed}" / f"{data}.examples.json"
     if not path.is_file():
         return {}
     if path.stat().st_size > _LARGEST:

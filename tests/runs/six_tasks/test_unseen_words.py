@@ -38,10 +38,21 @@ def compared(unseen_words, tmp_path: Path):
                 folder.mkdir(parents=True)
                 counts = [{"": [100.0 * one]} for one in examples]
                 (folder / "test.examples.json").write_text(json.dumps({"kind": "mean", "examples": counts}))
-        record = {"seeds": [1, 2], "systems": [{"system": name, "run": f"runs/{name}"} for name in right]}
+        systems = [
+            {
+                "system": name,
+                "run": f"runs/{name}",
+                "per_seed": [
+                    {"seed": number, "test": {"em": 100 * sum(own) / len(own)}}
+                    for number, own in enumerate(seeds, start=1)
+                ],
+            }
+            for name, seeds in right.items()
+        ]
+        record = {"metric": "em", "seeds": [1, 2], "systems": systems}
         part = SimpleNamespace(job=SimpleNamespace(task=Words(), run=tmp_path))
         data = TaskData(train=[["a"], ["b"]], dev=[], test=SENTENCES, vocabulary={})
-        groups = unseen_words.split(part, data, "test")
+        groups = unseen_words.split(part, data)["test"]
         assert groups["new"].tolist() == IS_NEW
         return unseen_words.compared(part, record, "test", groups, data)
 
