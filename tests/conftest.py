@@ -75,6 +75,7 @@ FILES_OF_TORCH = (
     "analysis/test_encoders.py",
     *(f"cli/test_{verb}.py" for verb in ("bench", "doctor", "finetune", "pretrain", "reproduce", "static", "task")),
     *(f"context2vec/test_{name}.py" for name in ("network", "train")),
+    "cove/test_encoder.py",
     *(f"embed/test_{name}.py" for name in ("compute_types", "misuse", "path_of_gpus", "threads")),
     "embed/results/test_pooling.py",
     *(f"lm/test_{name}.py" for name in ("language_models", "perplexity", "sentence_scores", "substitutes")),

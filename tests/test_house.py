@@ -21,6 +21,7 @@ FLOORS = {
     "tasks": 9,
     "analysis": 9,
     "context2vec": 8,
+    "cove": 8,
     "pretrain": 8,
     "embed": 7,
     "corpus": 7,

@@ -2,12 +2,12 @@
 
     python runs/six_tasks/page.py
 
-A block of the page that begins with `<!-- TABLE -->` (table1 to table3, figure1, figure2) and ends with `<!-- end -->`
-is made of the records docs/reproduction/SECTION.TABLE.json, as `tables.py --record` wrote them; everything else is left
-as it is. The sections are the paper's six tasks, or those named after the table: `<!-- table1 wnut17 gum -->`. A record
-with fewer seeds than planned is marked as partial. `<!-- longer -->` compares the records of plan.toml with those of
-longer.toml, and with SECTION-shorter where half the epochs were tried first. `<!-- unseen -->` shows what
-unseen_words.py found. Needs matplotlib: pip install 'pyelmo[analysis]'.
+A block of the page that begins with `<!-- TABLE -->` (table1 to table3, figure1, figure2, taglm) and ends with
+`<!-- end -->` is made of the records docs/reproduction/SECTION.TABLE.json, as `tables.py --record` wrote them;
+everything else is left as it is. The sections are the paper's six tasks, or those named after the table:
+`<!-- table1 wnut17 gum -->`. A record with fewer seeds than planned is marked as partial. `<!-- longer -->` compares
+the records of plan.toml with those of longer.toml, and with SECTION-shorter where half the epochs were tried first.
+`<!-- unseen -->` shows what unseen_words.py found. Needs matplotlib: pip install 'pyelmo[analysis]'.
 """
 
 import json
@@ -32,7 +32,9 @@ RECORDS = DOCS / "reproduction"
 ORDER = ("squad", "snli", "srl", "coref", "ner", "sst")
 
 _NONE = "No record yet."
-_BLOCK = re.compile(r"(<!-- (table\d|figure\d|longer|unseen)((?: [\w-]+)*) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+_BLOCK = re.compile(
+    r"(<!-- (table\d|figure\d|taglm|longer|unseen)((?: [\w-]+)*) -->\n).*?(<!-- end -->)", flags=re.DOTALL
+)
 
 
 def records_of(table: str, folder: Path = RECORDS, sections: Sequence[str] = ORDER) -> dict[Path, Record]:
@@ -157,7 +159,7 @@ def _claims(record: Record, before: str = "") -> Iterator[str]:
 def main() -> int:
     """Writes page and pictures; the exit code."""
     try:
-        for table in ("table2", "table3", "figure1", "figure2"):
+        for table in ("table2", "table3", "figure1", "figure2", "taglm"):
             for path, record in records_of(table).items():
                 draw(record, path.with_suffix(""), suffixes=(".svg",))
         PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

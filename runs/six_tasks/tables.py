@@ -4,9 +4,9 @@
     python runs/six_tasks/tables.py table1 FOLDER --data DATA --static VECTORS --model small-en --status
     python runs/six_tasks/tables.py table1 FOLDER ... --record docs/reproduction
 
-The first command trains; the tables are table1 to table3, figure1 and figure2. What is trained on what, and how many
-CPU minutes it needs, stands in plan.toml; --plan names another one: more_data.toml, korean.toml. VECTORS are static
-vectors of the biLM's own text:
+The first command trains; the tables are table1 to table3, figure1, figure2 and taglm. What is trained on what, and how
+many CPU minutes it needs, stands in plan.toml; --plan names another one: more_data.toml, korean.toml. VECTORS are
+static vectors of the biLM's own text:
 
     elmo static TEXT -o VECTORS --seed 1
 
@@ -38,7 +38,7 @@ from elmo.tasks.settings import with_table
 from elmo.tasks.train.job import AnyJob, Files, Job, RunOptions
 
 PLAN = Path(__file__).with_name("plan.toml")
-TABLES = ("table1", "table2", "table3", "figure1", "figure2")
+TABLES = ("table1", "table2", "table3", "figure1", "figure2", "taglm")
 FILES = ("train", "dev", "test")
 
 

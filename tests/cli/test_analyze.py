@@ -101,6 +101,15 @@ def sense_corpus(folder: Path) -> Path:
     return folder / "play.data.xml"
 
 
+def cove_folder(folder: Path) -> Path:
+    import torch
+
+    folder.mkdir(exist_ok=True)
+    torch.save(torch.nn.LSTM(2, 2, num_layers=2, bidirectional=True).state_dict(), folder / "mt.pth")
+    (folder / "vectors.txt").write_text("bank 1 0\na 0 1\nb 1 0.1\n")
+    return folder
+
+
 def commands(model_folder: Path, treebank: Path, folder: Path) -> dict[str, list[str]]:
     (folder / "text.txt").write_text("\n".join(SENTENCES * 2) + "\n", encoding="utf-8")
     (folder / "static.txt").write_text("bank 1 0\na 0 1\nb 1 0.1\n")
@@ -108,7 +117,7 @@ def commands(model_folder: Path, treebank: Path, folder: Path) -> dict[str, list
         learn = ["--unit", "3", "--epochs", "1", "--min-count", "1", "--quiet"]
         assert context2vec.main([str(folder / "text.txt"), "-o", str(folder / "context2vec"), *learn]) == 0
     files = ["-m", str(model_folder), "--static", str(folder / "static.txt"), "--random", "--forward"]
-    files += ["--context2vec", str(folder / "context2vec")]
+    files += ["--context2vec", str(folder / "context2vec"), "--cove", str(cove_folder(folder / "cove"))]
     senses = ["--train", str(CORPUS / "train.data.xml"), "--test", str(CORPUS / "t.data.xml")]
     return {
         "wsd": [*senses, "--dev", str(CORPUS / "t.data.xml"), "--inventory", str(CORPUS / "senses.tsv"), *files],
@@ -131,7 +140,7 @@ def test_every_analysis_writes_a_record_of_one_shape_a_table_and_a_figure(
     page = capsys.readouterr().out
     record = json.loads(out.read_text("utf-8"))
     assert record.keys() >= BEGINNING and record["analysis"] == name and record["static"] == "static.txt"
-    encoders = ["biLM", "forward LM", "random biLM", "static", "context average", "context2vec"]
+    encoders = ["biLM", "forward LM", "random biLM", "static", "context average", "context2vec", "CoVe"]
     assert set(encoders) <= record["encoders"].keys()
     files = [one for found in record["data"].values() for one in (found if isinstance(found, list) else [found])]
     assert files and all(len(one["sha256"]) == 64 and "/" not in one["file"] for one in files)

@@ -44,6 +44,14 @@ def test_table1_and_gamma_compare_what_they_say():
     assert len({system.folder for system in systems_of("gamma", SETTINGS)}) == 5
 
 
+def test_taglm_has_the_top_layer_alone_between_the_layers():
+    found = {system.name: system.settings.tokens for system in systems_of("taglm", SETTINGS)}
+    assert list(found) == ["baseline", "top-input", "taglm", "elmo"]
+    assert [(one.layers, one.placement) for one in found.values()][1:] == [
+        ("top", "input"), ("top", "between"), ("mix", "input"),
+    ]  # fmt: skip
+
+
 def test_figure1_has_two_systems_for_each_share():
     found = [(system.name, system.share) for system in systems_of("figure1", SETTINGS, [0.1, 7, 100])]
     assert found == [(name, share) for share in (0.1, 7, 100) for name in ("baseline", "elmo")]
@@ -96,7 +104,7 @@ def test_what_the_experiment_tries_out_is_not_to_be_set():
 
 
 def test_an_unknown_experiment_is_told_with_those_there_are():
-    with pytest.raises(ConfigError, match="table1, table2, table3, figure1, figure2, gamma"):
+    with pytest.raises(ConfigError, match="table1, table2, table3, figure1, figure2, gamma, taglm"):
         require_experiment("table4")
     for name in EXPERIMENTS:
         require_experiment(name)

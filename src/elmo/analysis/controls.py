@@ -14,13 +14,13 @@ from elmo.static.vectors import read_static_vectors
 from elmo.weights.hub import DEFAULT_MODEL, MODEL_VARIABLE
 
 BILM, FORWARD, RANDOM, AGAINST = "biLM", "forward LM", "random biLM", "other biLM"
-STATIC, CONTEXT, CONTEXT2VEC = "static", "context average", "context2vec"
+STATIC, CONTEXT, CONTEXT2VEC, COVE = "static", "context average", "context2vec", "CoVe"
 
 
 def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[str, Encoder]:
     """By name: the biLM's layers and their mean; another model's `against` it; with `forward` the forward half of its
     layers; with `random` the same architecture with random weights; with a file of `static` vectors the word's own and
-    the mean of the words around it; a model of `context2vec`."""
+    the mean of the words around it; a model of `context2vec`; one of `cove`."""
     embedder = Embedder.from_pretrained(choice.model, device=choice.device, dtype=choice.dtype)
     found: dict[str, Encoder] = {BILM: WithAverage(embedder)}
     if against is not None:
@@ -38,6 +38,11 @@ def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[st
         from elmo.context2vec.encoder import Context2VecEncoder  # here: the other encoders need no torch
 
         found[CONTEXT2VEC] = Context2VecEncoder.load(choice.context2vec)
+    if choice.cove is not None:
+        require_torch("CoVe")
+        from elmo.cove.encoder import CoVeEncoder  # here: see above
+
+        found[COVE] = CoVeEncoder.load(choice.cove)
     return found
 
 
@@ -52,6 +57,7 @@ def described(choice: EncoderChoice, encoders: Mapping[str, Encoder]) -> dict[st
         "dtype": getattr(embedder, "dtype", None),
         "static": choice.static and choice.static.name,
         "context2vec": choice.context2vec and choice.context2vec.name,
+        "cove": choice.cove and choice.cove.name,
         "encoders": {
             name: {"hash": one.model_hash, "num_layers": one.num_layers, "dim": one.layer_dim}
             for name, one in encoders.items()

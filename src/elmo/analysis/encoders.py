@@ -40,8 +40,8 @@ class StaticEncoder:
 
     @property
     def model_hash(self) -> str:
-        """SHA-256 over the vectors."""
-        return fingerprint({"vectors": self.static.vectors})
+        """SHA-256 over the vectors and their words."""
+        return fingerprint({"vectors": self.static.vectors}, self.static.words)
 
     def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "1 tokens dim"]]:
         """Looks the tokens up."""

@@ -54,6 +54,7 @@ _ROLES: dict[str, Role] = {
     "figure": "output file",
     "cache": "kept folder",
     "context2vec": "input folder",
+    "cove": "input folder",
 }
 
 

@@ -1,6 +1,5 @@
 """Context2VecEncoder: a model of context2vec as an encoder of one layer, for analyses and tasks."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -8,11 +7,11 @@ import numpy as np
 import torch
 
 from elmo.context2vec.network import UNKNOWN_ID, Context2Vec
+from elmo.embed.equal_lengths import in_equal_lengths
+from elmo.process.device import chosen_device
 from elmo.shapes import Float
 from elmo.weights.context2vec.read import Context2VecModel, read
 from elmo.weights.fingerprint import fingerprint
-
-_WINDOW, _BATCH_TOKENS = 512, 4096
 
 
 class Context2VecEncoder:
@@ -23,17 +22,18 @@ class Context2VecEncoder:
 
     num_layers, keep_boundaries = 1, False
 
-    def __init__(self, model: Context2VecModel) -> None:
+    def __init__(self, model: Context2VecModel, *, device: str = "cpu") -> None:
         self.words = model.words
-        self.network = Context2Vec.from_model(model).eval().requires_grad_(False)
+        self.device = chosen_device(device)
+        self.network = Context2Vec.from_model(model).eval().requires_grad_(False).to(self.device)
         self._rows = {word: row for row, word in enumerate(model.words)}
-        self.model_hash = fingerprint(model.tensors)
-        """SHA-256 over the weights."""
+        self.model_hash = fingerprint(model.tensors, model.words)
+        """SHA-256 over the weights and the words."""
 
     @classmethod
-    def load(cls, path: Path | str) -> "Context2VecEncoder":
+    def load(cls, path: Path | str, *, device: str = "cpu") -> "Context2VecEncoder":
         """A model by its NAME.params, or by the folder that `elmo context2vec` made. Raises WeightFileError."""
-        return cls(read(path))
+        return cls(read(path), device=device)
 
     @property
     def layer_dim(self) -> int:
@@ -42,28 +42,11 @@ class Context2VecEncoder:
 
     def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "1 tokens dim"]]:
         """Float32 (1, tokens, dim) for each sentence, in order."""
-        window: list[Sequence[str]] = []
-        for sentence in sentences:
-            window.append(sentence)
-            if len(window) == _WINDOW:
-                yield from self._embedded(window)
-                window = []
-        yield from self._embedded(window)
+        return in_equal_lengths(sentences, self._contexts, num_layers=1, layer_dim=self.layer_dim)
 
-    def _embedded(self, sentences: Sequence[Sequence[str]]) -> list[Float[np.ndarray, "1 tokens dim"]]:
-        """In batches of equal length, so that no sentence is padded."""
-        found = [np.zeros((1, 0, self.layer_dim), dtype=np.float32) for _ in sentences]
-        by_length = defaultdict(list)
-        for place, sentence in enumerate(sentences):
-            by_length[len(sentence)].append(place)
-        for length, places in by_length.items():
-            if length:
-                size = max(1, _BATCH_TOKENS // length)
-                for batch in (places[start : start + size] for start in range(0, len(places), size)):
-                    ids = torch.tensor([self._ids(sentences[place]) for place in batch])
-                    for place, vectors in zip(batch, self.network(ids).numpy(), strict=True):
-                        found[place] = vectors[None]
-        return found
+    def _contexts(self, sentences: Sequence[Sequence[str]]) -> Float[np.ndarray, "batch 1 tokens dim"]:
+        ids = torch.tensor([self._ids(sentence) for sentence in sentences], device=self.device)
+        return self.network(ids)[:, None].cpu().numpy()
 
     def _ids(self, sentence: Sequence[str]) -> list[int]:
         return [self._rows.get(word, self._rows.get(word.lower(), UNKNOWN_ID)) for word in sentence]

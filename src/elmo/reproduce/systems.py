@@ -17,6 +17,7 @@ EXPERIMENTS = {
     "figure1": "how much data: without and with ELMo, on shares of the training data",
     "figure2": "which layers the mixes have learned to use, at the input and at the output",
     "gamma": "whether ELMo is scaled: the top layer and all layers, with gamma learned and with gamma fixed at 1",
+    "taglm": "ELMo beside TagLM (ner): the top layer alone, at the input or between the tagger's two biLSTM layers",
 }
 
 SHARES = (0.1, 1.0, 5.0, 10.0, 20.0, 50.0, 100.0)
@@ -127,6 +128,13 @@ def systems_of(experiment: str, settings: TaskSettings, shares: Sequence[float] 
             _system("top-fixed", "top layer only, gamma 1", settings, layers="top", train_gamma=False),
             _system("mix", "all layers", settings, layers="mix", train_gamma=True),
             _system("mix-fixed", "all layers, gamma 1", settings, layers="mix", train_gamma=False),
+        ]
+    if experiment == "taglm":
+        return [
+            _baseline(settings),
+            _system("top-input", "top layer, at the input", settings, layers="top", placement="input"),
+            _system("taglm", "top layer, between the layers (TagLM)", settings, layers="top", placement="between"),
+            _system("elmo", "all layers, at the input (ELMo)", settings, layers="mix", placement="input"),
         ]
     if experiment == "figure1":
         return [system for share in shares for system in _with_and_without(settings, share)]

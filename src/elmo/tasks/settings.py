@@ -22,10 +22,11 @@ class TokenSettings:
     """Which vectors tokens have. Source: paper section 3.3."""
 
     encoder: str = "elmo"
-    """What gives contextual vectors. elmo: a biLM; none: nothing, the baseline; or the name of an installed encoder, or
-    package.module:function (docs/your-own-task.md)."""
+    """What gives contextual vectors. elmo: a biLM; none: nothing, the baseline; context2vec or cove: a system that ELMo
+    was compared with; or the name of an installed encoder, or package.module:function (docs/your-own-task.md)."""
     model: str = ""
-    """The biLM: a name, a folder or file, or a hub id. Empty: $ELMO_MODEL, or the bundled model."""
+    """The biLM: a name, a folder or file, or a hub id. Empty: $ELMO_MODEL, or the bundled model. Of context2vec and
+    cove, the folder."""
     placement: str = "input"
     """Where ELMo is added. input: to what the task's first RNN reads; output: to what that RNN writes; both: to both,
     each with a mix of its own. A task may name other places."""

@@ -142,9 +142,10 @@ class Task(ABC, Generic[S, E, P]):
         """
         unknown = [place for place in settings.tokens.places if place not in self.places]
         if unknown:
+            both = " (or both: input and output)" if {"input", "output"} <= set(self.places) else ""
             raise ConfigError(
                 f"placement is {settings.tokens.placement!r}, but the task {self.name!r} can take ELMo only at these "
-                f"places: {', '.join(self.places)}{' (or both)' if len(self.places) == 2 else ''}. Choose one of them."
+                f"places: {', '.join(self.places)}{both}. Choose one of them."
             )
 
     @abstractmethod

@@ -5,7 +5,7 @@ The fingerprint of tensors is put together from one digest a tensor, so that it 
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -47,9 +47,12 @@ def combine(digests: Mapping[str, str]) -> str:
     return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def fingerprint(tensors: Mapping[str, np.ndarray]) -> str:
-    """SHA-256 (hexadecimal) over the names, types, shapes and bytes of `tensors`."""
-    return combine({name: digest(tensor) for name, tensor in tensors.items()})
+def fingerprint(tensors: Mapping[str, np.ndarray], words: Sequence[str] = ()) -> str:
+    """SHA-256 (hexadecimal) over the names, types, shapes and bytes of `tensors`, and over the words of their rows."""
+    digests = {name: digest(tensor) for name, tensor in tensors.items()}
+    if words:
+        digests["words"] = hashlib.sha256("\n".join(words).encode("utf-8", "surrogatepass")).hexdigest()
+    return combine(digests)
 
 
 def file_hash(paths: Iterable[Path]) -> str:

@@ -57,6 +57,13 @@ def test_dev_data_are_shown_without_a_verdict_where_test_data_decide(record_of):
     assert "; dev -11.00 [" in line
 
 
+def test_taglm_has_what_the_papers_say(record_of):
+    page = markdown(record_of("taglm", [[40.0, 42.0]] * 4), [])
+    assert page.startswith("# ELMo beside TagLM (section 4 of the paper): tweets")
+    assert "91.93 F1 for TagLM" in page
+    assert rows(page)[3][0] == "top layer, between the layers (TagLM)"
+
+
 def test_gamma_has_what_the_paper_says_and_no_columns_of_it(record_of):
     page = markdown(record_of("gamma", [[40.0, 42.0]] * 5), [])
     assert page.startswith("# Whether ELMo is scaled by gamma (supplement A.2 of the paper): tweets")

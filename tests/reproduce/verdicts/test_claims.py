@@ -20,6 +20,15 @@ def test_table1_asks_whether_elmo_beats_the_baseline(outcomes_of):
     assert (found.verdict, found.difference.mean) == ("agrees", pytest.approx(4))
 
 
+def test_taglm_is_asked_whether_elmo_beats_it(outcomes_of):
+    found = findings("taglm", outcomes_of("taglm", [around(80), around(83), around(84), around(86)]))
+    assert [(one.claim, one.verdict) for one in found if one.verdict] == [
+        ("TagLM beats the baseline", "agrees"),
+        ("ELMo beats TagLM", "agrees"),
+        ("the top layer between the layers beats the top layer at the input", "agrees"),
+    ]
+
+
 def test_gamma_asks_what_it_brings_and_whether_elmo_hurts_without_it(outcomes_of):
     found = findings("gamma", outcomes_of("gamma", [around(80), around(84), around(79), around(84), around(84.1)]))
     assert verdicts(found) == ["agrees", "not decided", "agrees"]

@@ -34,7 +34,7 @@ def tagger(bilm=None, **changes):
 
 
 @pytest.mark.parametrize("scheme", ["bioul", "iob2", "iob1"])
-@pytest.mark.parametrize("placement", ["input", "output", "both"])
+@pytest.mark.parametrize("placement", ["input", "output", "both", "between"])
 def test_every_learned_weight_has_a_gradient_and_predictions_are_entities(bilm, scheme, placement):
     model = tagger(bilm, placement=placement, tagger_scheme=scheme)
     (model.loss(EXAMPLES) + model.tokens.penalty()).backward()
@@ -61,6 +61,16 @@ def test_a_tagger_that_reads_nothing_is_refused(bilm):
     with pytest.raises(ConfigError, match="the tagger would read nothing"):
         tagger(bilm, placement="output", character_filters=0)
     assert tagger(bilm, character_filters=0).bilstm.output_dim == 8
+
+
+def test_elmo_between_the_layers_is_read_by_the_second_one(bilm):
+    model = tagger(bilm, placement="between").eval()
+    first, second = (layer[0] for layer in model.bilstm.layers)
+    assert second.input_size == 12 + model.tokens.elmo_dim("between")
+    assert first.input_size == model.settings.character_filters
+    settings = Settings(TokenSettings(placement="between"), tagger=TaggerSettings(hidden_sizes=(6,)))
+    with pytest.raises(ConfigError, match=r"hidden_sizes is \(6,\), one layer"):
+        TASK.check_settings(settings)
 
 
 def test_dropout_is_off_outside_of_training():

@@ -9,11 +9,13 @@ TITLES = {
     "figure1": "How much training data",
     "figure2": "Which layers the mixes use",
     "gamma": "Whether ELMo is scaled by gamma",
+    "taglm": "ELMo beside TagLM",
 }
 """By experiment."""
 
 _IN_PAPER = {name: name.replace("table", "table ").replace("figure", "figure ") for name in TITLES} | {
-    "gamma": "supplement A.2"
+    "gamma": "supplement A.2",
+    "taglm": "section 4",
 }
 _METRICS = {
     "f1": "F1",

@@ -17,6 +17,7 @@ def rows(record: Record) -> list[Row]:
         "table2": _layers_table,
         "table3": _layers_table,
         "gamma": _layers_table,
+        "taglm": _layers_table,
         "figure1": _shares_table,
         "figure2": _weights_table,
     }
@@ -78,7 +79,7 @@ def _gains_table(record: Record) -> list[Row]:
 
 
 def _layers_table(record: Record) -> list[Row]:
-    """Tables 2 and 3 with the paper's three tasks beside ours; gamma, which has none."""
+    """Tables 2 and 3 with the paper's three tasks beside ours; gamma and TagLM, which have none."""
     metric, data, experiment = metric_name(record["metric"]), data_in(record), record["experiment"]
     gains = {gain["system"]: gain for gain in record["gains"]}
     decisive = record["decided_on"]

@@ -119,6 +119,15 @@ def _gamma(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
         yield from _on_scores(outcomes, claim, [(1, better, outcomes[0].share), (-1, worse, outcomes[0].share)])
 
 
+def _taglm(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+    for claim, better, worse in (
+        ("TagLM beats the baseline", "taglm", "baseline"),
+        ("ELMo beats TagLM", "elmo", "taglm"),
+        ("the top layer between the layers beats the top layer at the input", "taglm", "top-input"),
+    ):
+        yield from _on_scores(outcomes, claim, [(1, better, outcomes[0].share), (-1, worse, outcomes[0].share)])
+
+
 def _pair(experiment: str, outcomes: Sequence[Outcome], claim: str, better: str, worse: str) -> Iterator[Finding]:
     """One system beats another, with the paper's own differences."""
     known = tuple(paper.gain(experiment, better, worse).items())
@@ -211,6 +220,7 @@ _CLAIMS: dict[str, Callable[[Sequence[Outcome]], Iterator[Finding]]] = {
     "table2": _table2,
     "table3": _table3,
     "gamma": _gamma,
+    "taglm": _taglm,
     "figure1": _figure1,
     "figure2": _figure2,
 }

@@ -1,6 +1,8 @@
 """Tagger: the paper's biLSTM-CRF. Source: Peters et al. 2017 and 2018.
 
-tokens -> [static vectors ; ELMo ; char CNN] -> biLSTM layers -> [h ; ELMo] -> Linear -> CRF -> spans
+tokens -> [static vectors ; ELMo ; char CNN] -> biLSTM -> [h ; ELMo] -> biLSTM -> [h ; ELMo] -> Linear -> CRF -> spans
+
+ELMo is at one of the three places, or at the first and the last. Between the biLSTM layers it stands in TagLM.
 """
 
 from collections.abc import Sequence
@@ -16,7 +18,7 @@ from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.own_characters import own_characters
 from elmo.tasks.layers.recurrent.bilstm import BiLSTM, VariationalDropout
 from elmo.tasks.ner.data import TaggedSentence
-from elmo.tasks.ner.settings import NO_INPUT, TaggerSettings
+from elmo.tasks.ner.settings import BETWEEN, NO_INPUT, TaggerSettings
 from elmo.tasks.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel
@@ -35,7 +37,7 @@ class Tagger(TaskModel[TaggedSentence, list[Span]]):
         dim = tokens.input_dim + settings.character_filters
         if dim == 0:
             raise ConfigError(NO_INPUT)
-        self.bilstm = BiLSTM(dim, settings.hidden_sizes, settings.dropout)
+        self.bilstm = BiLSTM(dim, settings.hidden_sizes, settings.dropout, tokens.elmo_dim(BETWEEN))
         self.dropout = VariationalDropout(settings.dropout)
         scheme = settings.tagger_scheme
         self.tags = all_tags(vocabulary["labels"], scheme)
@@ -80,7 +82,7 @@ class Tagger(TaskModel[TaggedSentence, list[Span]]):
         read = vectors.input
         if self.characters is not None:
             read = torch.cat([read, self.characters(sentences)], dim=2)
-        hidden = self.bilstm(read, vectors.mask)
+        hidden = self.bilstm(read, vectors.mask, vectors.elmo.get(BETWEEN))
         if vectors.output is not None:
             hidden = torch.cat([hidden, vectors.output], dim=2)
         return self.project(self.dropout(hidden)), vectors

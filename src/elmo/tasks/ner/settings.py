@@ -14,6 +14,9 @@ from elmo.tasks.settings import (
     require_size,
 )
 
+BETWEEN = "between"
+"""The place between the first and the second biLSTM layer. Source: Peters et al. 2017, TagLM."""
+
 NO_INPUT = (
     "the tagger would read nothing: there are no static vectors, no ELMo at the input and no char CNN. Give it one of "
     "them, for instance --character-filters 128."

@@ -8,7 +8,7 @@ from elmo.errors import ConfigError, TextError
 from elmo.tasks.ner.data import TaggedSentence, read_columns, write_columns
 from elmo.tasks.ner.rules import rules_of
 from elmo.tasks.ner.score import entity_counts, entity_scores
-from elmo.tasks.ner.settings import NO_INPUT, Settings
+from elmo.tasks.ner.settings import BETWEEN, NO_INPUT, Settings
 from elmo.tasks.rules.rule import Rule
 from elmo.tasks.tags import Span, tags_of
 from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
@@ -25,6 +25,7 @@ class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
     name = "ner"
     summary = "named entities, in CoNLL columns"
     metric = "f1"
+    places = ("input", "output", BETWEEN)
     metric_kind = "f1"
     settings = Settings
 
@@ -74,6 +75,11 @@ class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
 
     def check_settings(self, settings: Settings) -> None:
         super().check_settings(settings)
+        if BETWEEN in settings.tokens.places and len(settings.tagger.hidden_sizes) < 2:
+            raise ConfigError(
+                f"placement is {BETWEEN!r}, the place between two biLSTM layers, but hidden_sizes is "
+                f"{settings.tagger.hidden_sizes}, one layer. Give it two sizes, or choose another placement."
+            )
         if not settings.tokens.gives_input and not settings.tagger.character_filters:
             raise ConfigError(NO_INPUT)
 

@@ -1,4 +1,6 @@
-"""Encoders by name: a biLM (`Embedder`) is one; others can be added. What an encoder is, `elmo.embed.encoder` says.
+"""Encoders by name: a biLM (`Embedder`), and the systems it was compared with; others can be added.
+
+What an encoder is, `elmo.embed.encoder` says.
 
 A package adds an encoder by an entry point of the group `elmo.encoders`, whose object is an `EncoderFactory`; on the
 command line `--encoder package.module:function` names one without an entry point.
@@ -15,6 +17,11 @@ from elmo.process.named_object import named_object
 ELMO, NONE = "elmo", "none"
 GROUP = "elmo.encoders"
 
+_COMPARED = {
+    "context2vec": "elmo.context2vec.encoder:Context2VecEncoder.load",
+    "cove": "elmo.cove.encoder:CoVeEncoder.load",
+}
+
 
 @runtime_checkable
 class EncoderFactory(Protocol):
@@ -26,13 +33,16 @@ class EncoderFactory(Protocol):
 
 
 def find_encoder(name: str, model: str, *, device: str, dtype: str = "float32") -> Encoder:
-    """The encoder of that name: "elmo", an installed one, or package.module:function.
+    """The encoder of that name: "elmo", "context2vec", "cove", an installed one, or package.module:function.
 
-    `model`: which weights; for "elmo" a name, folder, file or hub id, "" for the default. `dtype`: for "elmo", see
-    `Embedder`. Raises ConfigError if there is no such encoder, WeightFileError for its model.
+    `model`: which weights; for "elmo" a name, folder, file or hub id, "" for the default; for the systems it was
+    compared with a folder. `dtype`: for "elmo", see `Embedder`. Raises ConfigError if there is no such encoder,
+    WeightFileError for its model.
     """
     if name == ELMO:
         return Embedder.from_pretrained(model or None, device=device, dtype=dtype, keep_boundaries=True)
+    if name in _COMPARED and not model:
+        raise ConfigError(f"encoder is {name!r}, but model is empty, and there is no default. Name its folder.")
     found = _factory(name)(model, device=device)
     if not isinstance(found, Encoder):
         raise ConfigError(
@@ -44,13 +54,15 @@ def find_encoder(name: str, model: str, *, device: str, dtype: str = "float32") 
 
 def _factory(name: str) -> EncoderFactory:
     installed = {point.name: point for point in entry_points(group=GROUP)}
-    if name in installed:
+    if name in _COMPARED:
+        found: object = named_object(_COMPARED[name], "encoder")
+    elif name in installed:
         found = installed[name].load()
     elif ":" in name:
         found = named_object(name, "encoder")
     else:
         raise ConfigError(
-            f"encoder is {name!r}, but must be one of {', '.join(map(repr, (NONE, ELMO, *installed)))}, or "
+            f"encoder is {name!r}, but must be one of {', '.join(map(repr, (NONE, ELMO, *_COMPARED, *installed)))}, or "
             "package.module:function. Change it or leave it out."
         )
     if not isinstance(found, EncoderFactory):

@@ -29,6 +29,17 @@ def test_each_row_equals_the_plain_lstms_on_it_alone(bilstm):
         assert (found[row, length:] == 0).all()
 
 
+def test_what_stands_between_is_read_by_the_second_layer():
+    model = BiLSTM(5, (4, 3), between_dim=2).eval()
+    vectors, between = torch.randn(2, 6, 5), torch.randn(2, 6, 2)
+    mask = torch.arange(6) < torch.tensor([[6], [4]])
+    found = model(vectors, mask, between * mask[:, :, None])
+    first, second = BiLSTM(5, (4,)), BiLSTM(10, (3,))
+    first.layers[0].load_state_dict(model.layers[0].state_dict())
+    second.layers[0].load_state_dict(model.layers[1].state_dict())
+    torch.testing.assert_close(found, second(torch.cat([first(vectors, mask), between], dim=2), mask))
+
+
 def test_empty_sentences_and_batches_have_no_vectors(bilstm):
     found = bilstm(torch.randn(2, 3, 3), mask_of(3, 0))
     assert (found[1] == 0).all()

@@ -20,10 +20,16 @@ class BiLSTM(nn.Module):
     Recurrent weights begin orthogonal, one gate at a time, input weights as Glorot's, forget biases at 1, others at 0.
     """
 
-    def __init__(self, input_dim: int, sizes: Sequence[int], dropout: float = 0.0) -> None:
-        """`sizes`: hidden units of each layer and direction, the lowest first. `dropout`: on each layer's input."""
+    def __init__(self, input_dim: int, sizes: Sequence[int], dropout: float = 0.0, between_dim: int = 0) -> None:
+        """`sizes`: hidden units of each layer and direction, the lowest first. `dropout`: on each layer's input.
+
+        `between_dim`: dimensions of what the second layer reads beside the first one's states.
+        """
         super().__init__()
         dims = [input_dim, *(2 * size for size in sizes)]
+        self.output_dim = dims[-1]
+        if between_dim:
+            dims[1] += between_dim
         self.dropout = VariationalDropout(dropout)
         # Each direction by itself, on whole windows: on a CPU torch reads packed sequences half as fast. What stands
         # behind a row's end comes after all that counts, in both directions.
@@ -32,12 +38,14 @@ class BiLSTM(nn.Module):
             for dim, size in zip(dims[:-1], sizes, strict=True)
         ]
         self.layers = nn.ModuleList(map(nn.ModuleList, pairs))
-        self.output_dim = dims[-1]
         for lstm in (lstm for pair in pairs for lstm in pair):
             _initialize(lstm)
 
     def forward(
-        self, vectors: Float[Tensor, "batch tokens input_dim"], mask: Bool[Tensor, "batch tokens"]
+        self,
+        vectors: Float[Tensor, "batch tokens input_dim"],
+        mask: Bool[Tensor, "batch tokens"],
+        between: Float[Tensor, "batch tokens between_dim"] | None = None,
     ) -> Float[Tensor, "batch tokens output_dim"]:
         """Zero where `mask`, true at the first tokens of each row, is false; what stands there plays no part."""
         batch, tokens = mask.shape
@@ -45,8 +53,10 @@ class BiLSTM(nn.Module):
             return vectors.new_zeros(batch, tokens, self.output_dim)
         places = reversed_places(mask)
         vectors = torch.where(mask[:, :, None], vectors, 0)
-        for layer in self.layers:
+        for number, layer in enumerate(self.layers):
             forward, backward = layer.children()
+            if between is not None and number == 1:
+                vectors = torch.cat([vectors, between], dim=2)
             vectors = self.dropout(vectors)
             hidden, _ = forward(vectors)
             hidden_backward, _ = backward(reorder(vectors, places))
