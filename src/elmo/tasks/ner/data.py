@@ -13,6 +13,7 @@ from typing import Literal
 from elmo.errors import ConfigError, TextError
 from elmo.tasks.labelled_lines import labelled_lines
 from elmo.tasks.tags import OUTSIDE, PREFIXES, SchemeFound, Span, follows, scheme_of, spans_of, split_tag
+from elmo.text.text_file import text_name
 
 SchemeChoice = Literal["auto", "iob1", "iob2", "ioe", "bioul", "any"]
 
@@ -55,7 +56,9 @@ def read_columns(
     """
     sentences = list(_read(path, token_column, tag_column, encoding))
     if not sentences:
-        raise TextError(f"{path}: there is no sentence in it. Check the file, and that it isn't a list of files.")
+        raise TextError(
+            f"{text_name(path)}: there is no sentence in it. Check the file, and that it isn't a list of files."
+        )
     found = scheme_of(sentence.tags for sentence in sentences) if scheme == "auto" else scheme
     if found != "any":
         for sentence in sentences:
@@ -79,7 +82,7 @@ def write_columns(pairs: Iterable[tuple[TaggedSentence, Sequence[str]]]) -> Iter
 
 
 def _read(path: Path | str, token_column: int, tag_column: int, encoding: str) -> Iterator[TaggedSentence]:
-    name = str(path)
+    name = text_name(path)
     rows: list[list[str]] = []
     numbers: list[int] = []
     num_columns, places, document = 0, (0, 0), 0

@@ -54,12 +54,14 @@ def read_pairs(path: Path | str, tokenize: Tokenize, encoding: str = "utf-8") ->
     """
     pairs = list(_read(labelled_lines(path, encoding), text_name(path), tokenize, labelled=True))
     if not pairs:
-        raise TextError(f"{path}: there is no labelled pair in it. Check the file, and that it isn't a list of files.")
+        raise TextError(
+            f"{text_name(path)}: there is no labelled pair in it. Check the file, and that it isn't a list of files."
+        )
     decided = [pair for pair in pairs if pair.label != UNDECIDED]
     if not decided:
         raise TextError(
-            f"{path}: all of its {len(pairs):,} pairs have the label {UNDECIDED!r}, on which the annotators had no "
-            "majority, so none is left. Check the file."
+            f"{text_name(path)}: all of its {len(pairs):,} pairs have the label {UNDECIDED!r}, on which the annotators "
+            "had no majority, so none is left. Check the file."
         )
     return decided
 

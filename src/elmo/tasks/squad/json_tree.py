@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from elmo.errors import TextError
 from elmo.tasks.labelled_lines import labelled_lines
+from elmo.text.text_file import text_name
 from elmo.text.token_form import has_surrogate
 
 # SQuAD's training file has 30 MB; this is a file of another kind.
@@ -90,7 +91,7 @@ class Node:
 
 def read_tree(path: Path | str, encoding: str = "utf-8") -> Node:
     """The JSON value of a file, which may be packed. TextError, with the line, for what is no JSON."""
-    return parse_tree(labelled_lines(path, encoding), str(path))
+    return parse_tree(labelled_lines(path, encoding), text_name(path))
 
 
 def parse_tree(rows: Iterable[str], source: str) -> Node:

@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 
 from elmo.errors import TextError
 from elmo.tasks.labelled_lines import labelled_lines
+from elmo.text.text_file import text_name
 
 LayoutName = Literal["conll2012", "conll2005", "props"]
 
@@ -118,10 +119,12 @@ def _sentences_of_file(
         layout = "conll2012"
     blocks = _blocks(lines, has_comments=layout == "conll2012")
     if not blocks:
-        raise TextError(f"{path}: there is no sentence in it. Check the file, and that it isn't a list of files.")
+        raise TextError(
+            f"{text_name(path)}: there is no sentence in it. Check the file, and that it isn't a list of files."
+        )
     chosen = LAYOUTS[_detected(blocks) if layout == "auto" else layout]
     for block in blocks:
-        sentence = ColumnSentence(chosen, block.rows, block.lines, str(path), block.comments, block.closing)
+        sentence = ColumnSentence(chosen, block.rows, block.lines, text_name(path), block.comments, block.closing)
         _check(sentence)
         yield sentence
 

@@ -8,6 +8,7 @@ from elmo.errors import TextError
 from elmo.tasks.labelled_lines import labelled_lines
 from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.sst.trees import Phrase, parse_tree
+from elmo.text.text_file import text_name
 from elmo.text.tokenizer import tokenizer
 
 
@@ -32,12 +33,13 @@ def read_labelled(path: Path | str, settings: ClassifierSettings) -> list[Labell
     Raises TextError with file and line for what is no tree, a line with too few columns, or one without a label or a
     word.
     """
+    name = text_name(path)
     lines = enumerate(labelled_lines(path, settings.encoding), start=1)
     numbered = [(number, line) for number, line in lines if line.strip()]
     if not numbered:
-        raise TextError(f"{path}: there is no sentence in it. Check the file, and that it isn't a list of files.")
+        raise TextError(f"{name}: there is no sentence in it. Check the file, and that it isn't a list of files.")
     is_tree = settings.layout == "trees" or (settings.layout == "auto" and _is_tree(numbered[0][1]))
-    found = _trees(numbered, str(path)) if is_tree else _rows(numbered, str(path), settings)
+    found = _trees(numbered, name) if is_tree else _rows(numbered, name, settings)
     return list(found)
 
 

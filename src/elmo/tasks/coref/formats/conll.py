@@ -19,6 +19,7 @@ from elmo.errors import TextError
 from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines, require_own_keys
 from elmo.tasks.coref.formats.brackets import BracketError, OpenMentions, cells_of, say_the_same
 from elmo.tasks.labelled_lines import labelled_lines
+from elmo.text.text_file import text_name
 
 BEGIN, END = "#begin document", "#end document"
 _BEGIN = re.compile(r"#begin document\s+\(?(?P<name>.*?)\)?\s*(?:;\s*part\s+(?P<part>\S+)\s*)?")
@@ -30,7 +31,7 @@ _PLAIN_WORDS = {"/.": ".", "/?": "?"}
 
 def read_conll(path: Path | str, encoding: str = "utf-8") -> list[Document]:
     """The documents of a file, which may be packed (.gz, .xz, .bz2). Raises as `conll_documents`."""
-    return conll_documents(labelled_lines(path, encoding), str(path))
+    return conll_documents(labelled_lines(path, encoding), text_name(path))
 
 
 def conll_documents(lines: Iterable[str], source: str) -> list[Document]:

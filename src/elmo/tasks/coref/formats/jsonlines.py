@@ -17,12 +17,13 @@ from typing import Any
 from elmo.errors import TextError
 from elmo.tasks.coref.documents import Cluster, Document, Mention, require_own_keys
 from elmo.tasks.labelled_lines import labelled_lines
+from elmo.text.text_file import text_name
 from elmo.text.token_form import has_surrogate
 
 
 def read_jsonlines(path: Path | str, encoding: str = "utf-8") -> list[Document]:
     """The documents of a file, which may be packed (.gz, .xz, .bz2). Raises as `jsonlines_documents`."""
-    return jsonlines_documents(labelled_lines(path, encoding), str(path))
+    return jsonlines_documents(labelled_lines(path, encoding), text_name(path))
 
 
 def jsonlines_documents(lines: Iterable[str], source: str) -> list[Document]:

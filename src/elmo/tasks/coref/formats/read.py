@@ -18,7 +18,7 @@ def read_documents(path: Path | str, encoding: str = "utf-8") -> list[Document]:
     """
     lines = list(labelled_lines(path, encoding))
     reader = jsonlines_documents if _beginning(lines).startswith("{") else conll_documents
-    return reader(lines, str(path))
+    return reader(lines, text_name(path))
 
 
 def read_unlabelled(path: Path | str, encoding: str, tokenize: Callable[[str], list[str]]) -> list[Document]:
