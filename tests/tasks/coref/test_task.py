@@ -100,6 +100,13 @@ def test_predictions_keep_the_layout_of_their_input(files, run, capsys):
     assert json.loads(capsys.readouterr().out).keys() == {"doc_key", "sentences", "clusters"}
 
 
+def test_one_document_of_two_files_is_refused(files, run, capsys):
+    out, file = files / "out.conll", str(files / "dev.conll")
+    assert main(["task", "predict", run, file, file, "-o", str(out)]) == 2
+    assert "the document 'nw/0' begins a second time" in capsys.readouterr().err
+    assert not out.exists()
+
+
 @pytest.mark.parametrize("text", ["Anna\n", "#begin document (a); part 0\na 0 0 Anna -\n#end document\n"])
 def test_a_document_of_one_word_has_no_cluster(files, run, capsys, text):
     (files / "one.txt").write_text(text)

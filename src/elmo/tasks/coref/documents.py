@@ -109,13 +109,18 @@ def disjoint(clusters: Iterable[Sequence[Mention]]) -> list[list[Mention]]:
     return sorted((sorted(cluster) for cluster in found if cluster), key=lambda cluster: cluster[0])
 
 
+def require_own_key(document: Document, seen: dict[tuple[str, str], str]) -> None:
+    """Notes in `seen` where the document is from, by name and part. TextError if these are there already."""
+    if document.key in seen:
+        raise TextError(
+            f"{document.source}: the document {document.name!r} begins a second time, after {seen[document.key]}. "
+            "Scores go by name and part: give it another one."
+        )
+    seen[document.key] = document.source
+
+
 def require_own_keys(documents: Iterable[Document]) -> None:
-    """TextError if two documents of a file have the same name and part."""
+    """`require_own_key` for the documents of a file."""
     seen: dict[tuple[str, str], str] = {}
     for document in documents:
-        if document.key in seen:
-            raise TextError(
-                f"{document.source}: the document {document.name!r} begins a second time, after {seen[document.key]}. "
-                "Scores go by name and part: give it another one."
-            )
-        seen[document.key] = document.source
+        require_own_key(document, seen)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.coref.documents import Document, Resolved, WindowLimits
+from elmo.tasks.coref.documents import Document, Resolved, WindowLimits, require_own_key
 from elmo.tasks.coref.formats.conll import write_conll
 from elmo.tasks.coref.formats.jsonlines import write_jsonlines
 from elmo.tasks.coref.formats.plain_text import write_text
@@ -117,7 +117,12 @@ class Coreference(Task[Settings, Document, Resolved]):
         return found
 
     def write(self, pairs: Iterable[tuple[Document, Resolved]]) -> Iterator[str]:
-        return chain.from_iterable(_lines(document, resolved) for document, resolved in pairs)
+        """The layout of each document. Raises TextError for two documents of one name, of two files perhaps."""
+        seen: dict[tuple[str, str], str] = {}
+        for document, resolved in pairs:
+            if document.layout != "text":
+                require_own_key(document, seen)
+            yield from _lines(document, resolved)
 
     def to_json(self, example: Document, prediction: Resolved) -> Mapping[str, Plain]:
         tokens = example.tokens
