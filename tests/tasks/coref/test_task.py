@@ -103,7 +103,7 @@ def test_predictions_keep_the_layout_of_their_input(files, run, capsys):
 def test_one_document_of_two_files_is_refused(files, run, capsys):
     out, file = files / "out.conll", str(files / "dev.conll")
     assert main(["task", "predict", run, file, file, "-o", str(out)]) == 2
-    assert "the document 'nw/0' begins a second time" in capsys.readouterr().err
+    assert "the document 'nw/0_000' begins a second time" in capsys.readouterr().err
     assert not out.exists()
 
 
