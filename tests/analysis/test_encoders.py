@@ -42,6 +42,13 @@ def test_a_context_average_knows_the_words_around_but_not_the_word():
         np.testing.assert_allclose(found[0, place], STATIC.lookup(around).mean(axis=0), rtol=1e-6)
 
 
+def test_encoders_of_the_same_vectors_have_hashes_of_their_own():
+    """Remembered layers are found by the hash alone."""
+    found = [StaticEncoder(STATIC), ContextAverage(STATIC), ContextAverage(STATIC, window=2)]
+    assert len({encoder.model_hash for encoder in found}) == 3
+    assert ContextAverage(STATIC).model_hash == found[1].model_hash
+
+
 def test_a_word_without_known_neighbors_has_zeros():
     (found,) = ContextAverage(STATIC).embed_iter([["unknown", "a"]])
     assert found[0, 1].tolist() == [0, 0] and found[0, 0].tolist() == STATIC.lookup(["a"])[0].tolist()

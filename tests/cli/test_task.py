@@ -210,6 +210,22 @@ def test_a_run_is_resumed_with_what_it_was_begun_with(train, tmp_path, data, cap
     assert "there is no run to resume" in capsys.readouterr().err
 
 
+def test_a_run_is_resumed_with_the_static_vectors_it_was_begun_with(train, tmp_path, capsys):
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("Anna 1 2\nlives 3 4\n")
+    options = ("--encoder", "none", "--static", str(vectors))
+    assert train("run", *options) == 0
+    assert train("run", *options, "--resume", "--seeds", "1", "2") == 0
+    vectors.write_text("Anna 1 2\nlives 3 5\n")
+    assert train("run", *options, "--resume", "--seeds", "1", "2", "3") == 2
+    assert "begun with the static vectors 'static' of hash" in capsys.readouterr().err
+    path = tmp_path / "run" / "run.json"
+    facts = json.loads(path.read_text())
+    del facts["vectors"]  # as of a run that was begun before hashes were noted
+    path.write_text(json.dumps(facts))
+    assert train("run", *options, "--resume", "--seeds", "1", "2") == 0
+
+
 @pytest.mark.parametrize("scores", ["3", "[]", "{}", '{"dev": 3}', '{"dev": {"f1": "high"}}'])
 def test_an_edited_score_of_a_seed_is_told(train, tmp_path, capsys, scores):
     assert train("run") == 0

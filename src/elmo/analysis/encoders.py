@@ -58,6 +58,11 @@ class ContextAverage(StaticEncoder):
         super().__init__(static)
         self.window = window
 
+    @property
+    def model_hash(self) -> str:
+        """SHA-256 over the vectors, their words and the window."""
+        return fingerprint({"vectors": self.static.vectors, "window": np.array(self.window)}, self.static.words)
+
     def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "1 tokens dim"]]:
         """`window` words to each side, fewer at the ends; zeros where no word around is known."""
         return (self._around(sentence)[None] for sentence in sentences)

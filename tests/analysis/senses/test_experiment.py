@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from elmo.analysis.encoders import StaticEncoder, WithAverage
-from elmo.analysis.senses.baselines import count_senses, most_frequent_or_first
+from elmo.analysis.senses.baselines import SeenSenses, count_senses, most_frequent_or_first
 from elmo.analysis.senses.experiment import SenseFiles, key_file, sense_table
-from elmo.analysis.senses.inventory import read_inventory
+from elmo.analysis.senses.inventory import Inventory, read_inventory
+from elmo.analysis.senses.prototypes import NearestSense, Prototypes
 from elmo.analysis.senses.raganato import read_keys, read_sentences
 from elmo.analysis.senses.score import Judged, paired_interval, score
+from elmo.analysis.unit_vectors import unit
 from elmo.embed.embedder import Embedder
 from elmo.errors import TextError
 from elmo.static.vectors import StaticVectors
@@ -76,6 +78,20 @@ def test_where_the_word_alone_decides_ties_are_counted_and_frequency_breaks_them
     system = table.systems[-1]
     assert system.name == "static"
     assert [table.together(system)[place] for place in (0, 2)] == ["bank%m", "bank%m"] and system.ties == 2
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sums_of_one_vector_are_ties_though_they_are_rounded_differently(seed):
+    vector = np.random.default_rng(seed).normal(size=(1, 256)).astype(np.float32)
+    counts = {"often": 7, "seldom": 3}
+    sums = np.zeros((2, 1, 256), dtype=np.float32)
+    for row, count in enumerate(counts.values()):
+        for _ in range(count):
+            sums[row] += vector
+    word = ("bank", "NOUN")
+    prototypes = Prototypes({(word, "often"): 0, (word, "seldom"): 1}, unit(sums))
+    answer = NearestSense(prototypes, SeenSenses({word: counts}), Inventory({})).answer(word, vector)
+    assert (answer.senses, answer.ties) == (("often",), (True,))
 
 
 def test_the_record_holds_figures_by_set_part_of_speech_and_ambiguity(files, embedder):

@@ -43,6 +43,11 @@ def test_what_is_no_corpus_is_told_with_its_line(tmp_path, text, message):
         list(read_sentences(path))
 
 
+def test_blank_lines_between_keys_say_nothing(tmp_path):
+    (tmp_path / "x").write_bytes(b"a k1\r\n\r\nb k2 k3\n\n")
+    assert read_keys(tmp_path / "x") == {"a": ("k1",), "b": ("k2", "k3")}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [("a k1\nb\n", "x:2: has no sense for 'b'"), ("a k1\na k2\n", "x:2: 'a' has keys already")],

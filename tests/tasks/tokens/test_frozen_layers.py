@@ -25,6 +25,15 @@ def test_only_exact_layers_are_remembered(tiny_bilm, tmp_path):
         FrozenLayers(Embedder(tiny_bilm, keep_boundaries=True, dtype="int8"), cache=tmp_path)
 
 
+@pytest.mark.parametrize("state", ["carry", "warm"])
+def test_only_layers_that_start_from_zeros_are_remembered(tiny_bilm, tmp_path, state):
+    embedder = Embedder(tiny_bilm, keep_boundaries=True)
+    warm_state = embedder.warm_up(SENTENCES[:1])
+    other = Embedder(tiny_bilm, keep_boundaries=True, state=state, warm_state=warm_state)
+    with pytest.raises(ConfigError, match=f"state '{state}'"):
+        FrozenLayers(other, cache=tmp_path)
+
+
 class Lengths:
     """An encoder of one layer without boundaries: a token's vector is its length."""
 

@@ -125,6 +125,14 @@ def test_only_the_words_of_training_are_trained():
     torch.testing.assert_close(again(sentences), embedding(sentences))
 
 
+def test_a_trained_word_that_the_file_has_in_lower_case_starts_from_that_vector():
+    embedding = StaticEmbedding(STATIC, ["Cat", "cat", "MAT", "The"])
+    found = embedding([["Cat", "cat", "MAT", "mat", "The"]])
+    assert found.tolist() == [[[1, 2], [1, 2], [3, 4], [3, 4], [5, 6]]]
+    embedding([["Cat", "mat"]]).sum().backward()
+    assert embedding.trained.grad.tolist() == [[0, 0], [1, 1], [0, 0], [0, 0], [0, 0]]
+
+
 class _Network(torch.nn.Module):
     def __init__(self, tokens: TokenRepresentation) -> None:
         super().__init__()

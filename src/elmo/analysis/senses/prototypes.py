@@ -18,6 +18,9 @@ from elmo.analysis.senses.raganato import AnnotatedSentence, Instance
 from elmo.analysis.unit_vectors import unit
 from elmo.embed.encoder import Encoder
 
+# Cosines that differ by less are equal: a sum of the same vectors is rounded differently by how many there are.
+_EQUAL = 1e-6
+
 
 @dataclass(frozen=True)
 class Prototypes:
@@ -86,8 +89,9 @@ class NearestSense:
         candidates = sorted(counts, key=counts.__getitem__, reverse=True)
         rows = [self.prototypes.rows[word, sense] for sense in candidates]
         cosines = np.einsum("sld,ld->ls", self.prototypes.vectors[rows], unit(vectors))
-        ties = (cosines == cosines.max(axis=1, keepdims=True)).sum(axis=1) > 1
-        return Answer(tuple(candidates[place] for place in cosines.argmax(axis=1)), tuple(map(bool, ties)))
+        nearest = cosines >= cosines.max(axis=1, keepdims=True) - _EQUAL
+        ties = nearest.sum(axis=1) > 1
+        return Answer(tuple(candidates[place] for place in nearest.argmax(axis=1)), tuple(map(bool, ties)))
 
 
 def _pairs(seen: SeenSenses) -> Iterator[tuple[Word, str]]:

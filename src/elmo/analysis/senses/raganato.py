@@ -70,10 +70,13 @@ def read_sentences(path: Path | str) -> Iterator[AnnotatedSentence]:
 
 
 def read_keys(path: Path | str) -> dict[str, tuple[str, ...]]:
-    """Instance -> its senses. Raises TextError for a line without a sense, and for an instance that comes twice."""
+    """Instance -> its senses; blank lines are left out. Raises TextError for a line without a sense, and for an
+    instance that comes twice."""
     keys: dict[str, tuple[str, ...]] = {}
     with opened(path) as (_, file):
         for number, raw in enumerate(file, 1):
+            if not raw.strip():
+                continue
             instance, *senses = raw.decode("utf-8", "replace").split()
             if not senses:
                 raise TextError(f"{path}:{number}: has no sense for {instance!r}. A line is: instance key [key ...].")

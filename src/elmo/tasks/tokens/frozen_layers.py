@@ -34,11 +34,8 @@ class FrozenLayers:
         """
         if isinstance(encoder, BiLM):
             encoder = Embedder(encoder.requires_grad_(False), keep_boundaries=True)
-        if cache is not None and isinstance(encoder, Embedder) and encoder.dtype != "float32":
-            raise ConfigError(
-                f"an Embedder with dtype {encoder.dtype!r} was given together with a cache, whose folders hold exact "
-                "layers only. Leave out the dtype or the cache."
-            )
+        if cache is not None and isinstance(encoder, Embedder):
+            _require_the_models_own_layers(encoder)
         self.encoder = encoder
         self.model_hash = encoder.model_hash
         self.store: LayerStore | None = None
@@ -113,3 +110,17 @@ class FrozenLayers:
                 poll()
             computed.add(len(sentence))
             yield array
+
+
+def _require_the_models_own_layers(embedder: Embedder) -> None:
+    """ConfigError unless a sentence's layers follow from the weights alone, whose hash is all that names a cache."""
+    if embedder.dtype != "float32":
+        raise ConfigError(
+            f"an Embedder with dtype {embedder.dtype!r} was given together with a cache, whose folders hold exact "
+            "layers only. Leave out the dtype or the cache."
+        )
+    if embedder.state != "zero":
+        raise ConfigError(
+            f"an Embedder with state {embedder.state!r} was given together with a cache, whose folders hold layers "
+            "that start from zeros only. Leave out the state or the cache."
+        )

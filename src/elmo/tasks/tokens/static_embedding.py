@@ -18,16 +18,19 @@ class StaticEmbedding(nn.Module):
     """
 
     def __init__(self, static: StaticVectors, trained_words: Collection[str] = ()) -> None:
-        """`trained_words`: those whose vectors are trained; the ones `static` doesn't have start from zeros."""
+        """`trained_words`: those whose vectors are trained. Each starts from what a lookup of it gives: the vector of
+        its lower-cased form if `static` has no other, zeros if it has neither."""
         super().__init__()
-        known = dict(zip(static.words, static.vectors, strict=True))
         trained = list(dict.fromkeys(trained_words))
-        nothing = np.zeros(static.dim, np.float32)
-        start = [known.pop(word, nothing) for word in trained]
+        start = static.lookup(trained)
+        known = dict(zip(static.words, static.vectors, strict=True))
+        for word in trained:
+            known.pop(word, None)
         self.words = [*trained, *known]
         # Row 0 is every unknown word's and the padding's.
         self._rows = {word: row for row, word in enumerate(self.words, start=1)}
-        self.trained = nn.Parameter(torch.from_numpy(np.array([nothing, *start])), requires_grad=bool(trained))
+        nothing = np.zeros((1, static.dim), np.float32)
+        self.trained = nn.Parameter(torch.from_numpy(np.concatenate([nothing, start])), requires_grad=bool(trained))
         fixed = np.array(list(known.values()), np.float32).reshape(-1, static.dim)
         self.register_buffer("fixed", torch.from_numpy(fixed), persistent=False)
 

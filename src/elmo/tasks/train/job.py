@@ -9,7 +9,7 @@ from elmo.errors import ConfigError, OutputError
 from elmo.tasks.settings import to_table
 from elmo.tasks.task import E, P, S, Task
 from elmo.tasks.tokens.layer_store import StoredType
-from elmo.text.text_file import is_stream, text_name
+from elmo.text.text_file import check_is_text_file, is_stream, text_name
 from elmo.weights.fingerprint import file_hash
 
 
@@ -76,8 +76,10 @@ class Job(Generic[S, E, P]):
         return replace(self, options=replace(self.options, **options))
 
     def facts(self) -> dict[str, Any]:
-        """What makes it this job, plain for JSON."""
-        return {"task": self.task.name, "settings": to_table(self.settings), "data": self.files.hashes()}
+        """What makes it this job, plain for JSON. Raises TextError for static vectors that can't be read."""
+        vectors = {name: _vectors_hash(file) for name, file in self.settings.tokens.static_files.items()}
+        settings = to_table(self.settings)
+        return {"task": self.task.name, "settings": settings, "data": self.files.hashes(), "vectors": vectors}
 
     def require_free(self) -> None:
         """Raises OutputError if the folder of a new run isn't empty, ConfigError if there is no run to resume."""
@@ -89,6 +91,12 @@ class Job(Generic[S, E, P]):
                 f"{self.run}: exists already and is not empty. Use --resume to go on with the run in it, or name "
                 "another."
             )
+
+
+def _vectors_hash(file: str) -> str | None:
+    """SHA-256 of a file of static vectors; None for what can be read only once."""
+    check_is_text_file(file)
+    return None if is_stream(file) else file_hash([Path(file)])
 
 
 AnyJob: TypeAlias = Job[Any, Any, Any]

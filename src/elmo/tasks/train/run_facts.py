@@ -14,8 +14,9 @@ _SHOWN = {"bilm": "biLM"}
 def require_same_run(path: Path, facts: dict[str, Any], defaults: TaskSettings) -> None:
     """ConfigError if the run of `path` was begun with other facts; nothing if it wasn't begun.
 
-    `facts`: plain values; its tables "data" (hashes by name) and "settings" are compared line by line. `defaults`: of
-    the task, which count for settings that didn't exist yet when the run was begun.
+    `facts`: plain values; its tables "data", "vectors" (hashes by name) and "settings" are compared line by line.
+    `defaults`: of the task, which count for settings that didn't exist yet when the run was begun. Hashes of static
+    vectors are compared where they were noted: elmo 0.1.0 noted none.
     """
     if not path.is_file():
         return
@@ -24,6 +25,8 @@ def require_same_run(path: Path, facts: dict[str, Any], defaults: TaskSettings) 
     begun = _flat(json.loads(json.dumps(noted)))
     plain = json.loads(json.dumps(facts))
     plain["data"] = {**dict.fromkeys(noted["data"]), **plain["data"]}  # also of a file that isn't given any more
+    if "vectors" not in noted:
+        plain.pop("vectors", None)
     for name, now in _flat(plain).items():
         if begun.get(name) != now:
             raise ConfigError(
@@ -35,4 +38,5 @@ def require_same_run(path: Path, facts: dict[str, Any], defaults: TaskSettings) 
 def _flat(facts: dict[str, Any]) -> dict[str, Any]:
     single = {_SHOWN.get(name, name): value for name, value in facts.items() if not isinstance(value, dict)}
     data = {f"the {name} file of hash": value for name, value in facts["data"].items()}
-    return {**single, **facts["settings"], **data}
+    vectors = {f"the static vectors {name!r} of hash": value for name, value in facts.get("vectors", {}).items()}
+    return {**single, **facts["settings"], **data, **vectors}
