@@ -265,7 +265,7 @@ def test_without_matplotlib_the_page_is_written_and_the_way_to_the_picture_told(
     [
         ("figure1", ["--shares", "0"], "--shares has 0, but shares are percentages: above 0 and at most 100"),
         ("figure1", ["--shares", "101"], "--shares has 101"),
-        ("figure1", ["--shares", "0.1"], "that share of 40 training examples is none"),
+        ("figure1", ["--shares", "0.1"], "that share of 40 groups of training examples is none"),
         ("table2", ["--shares", "10"], "--shares was given, but table2 trains on all of the data"),
         ("table2", ["--seeds"], "seeds are [], but one or more different ones are needed"),
         ("table2", ["--seeds", "1", "1"], "seeds are [1, 1]"),

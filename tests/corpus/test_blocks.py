@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from elmo.corpus.block_reader import BlockReader
 from elmo.corpus.blocks import read_blocks
+from elmo.corpus.parts import number_block
 from elmo.corpus.settings import CorpusSettings
 from elmo.errors import TextError
 from elmo.text.sentences import read_sentences
@@ -94,3 +95,13 @@ def test_blocks_of_every_format_give_the_sentences_of_the_file(tmp_path, name, f
     assert len(blocks) > 3
     found = [it for block in blocks for it in BlockReader(block, recipe, lambda: None).sentences()]
     assert found == list(read_sentences(path, field=field))
+
+
+@pytest.mark.parametrize(("name", "apart"), [("t.csv", ","), ("t.tsv", "\t")])
+def test_a_mark_of_byte_order_is_no_part_of_the_first_columns_name_in_any_block(tmp_path, name, apart):
+    path = tmp_path / name
+    path.write_text("\ufefftext" + apart + "label\n" + "".join(f"a {n}{apart}x\n" for n in range(30)), encoding="utf-8")
+    recipe = CorpusSettings().recipe(path, for_training=True)
+    blocks = list(read_blocks(path, recipe.border, size=64, has_header=True))
+    assert len(blocks) > 2
+    assert sum(len(number_block(block, recipe).lengths) for block in blocks) == 30

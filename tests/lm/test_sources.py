@@ -35,6 +35,11 @@ def test_lines_have_the_source_of_their_document(manifest):
     assert read_manifest(manifest, "other/test").of(100) == "talks"
 
 
+def test_a_mark_of_byte_order_hides_no_column(manifest):
+    manifest.write_bytes(b"\xef\xbb\xbf" + manifest.read_bytes())
+    assert read_manifest(manifest, "other/test").of(3) == "talks"
+
+
 def test_a_manifest_may_be_packed(manifest, tmp_path):
     packed = tmp_path / "manifest.tsv.xz"
     packed.write_bytes(lzma.compress(manifest.read_bytes()))
@@ -71,6 +76,8 @@ def test_a_part_that_is_not_there_is_named_with_those_that_are(manifest):
         (HEADER + "lm-en\ttest\tdoc\n", r"manifest\.tsv:2: 3 columns, but the header has 7"),
         (HEADER + "lm-en\ttest\td\tg\ts\tone\t2\n", r"manifest\.tsv:2: first_line is 'one'"),
         (HEADER + "lm-en\ttest\td\tg\ts\t1\t-2\n", r"manifest\.tsv:2: lines is '-2'"),
+        (HEADER + "lm-en\ttest\td\tg\ts\t0\t2\n", r"manifest\.tsv:2: first_line is '0'"),
+        (HEADER + ROWS + "lm-en\ttest\td\tg\ts\t5\t1\n", r"manifest\.tsv: line 5 of 'lm-en/test' belongs to two"),
         ("doc\tlines\n", r"manifest\.tsv:1: no column first_line"),
         ("first_line\tlines\n", r"manifest\.tsv:1: no column group, source or doc"),
     ],

@@ -5,9 +5,12 @@ from dataclasses import replace
 import pytest
 
 from elmo.errors import ConfigError
+from elmo.reproduce.data_facts import data_facts
 from elmo.reproduce.paper import TABLES
 from elmo.reproduce.systems import EXPERIMENTS, checked_shares, require_experiment, require_open, systems_of
 from elmo.tasks.ner.settings import Settings
+from elmo.tasks.registry import find
+from elmo.tasks.train.job import Files, Job
 
 SETTINGS = Settings()
 
@@ -83,8 +86,9 @@ def test_shares_that_leave_nothing_are_left_out_unless_asked_for():
     assert checked_shares([], 10_000) == [0.1, 1, 5, 10, 20, 50, 100]
     assert checked_shares([], 60) == [1, 5, 10, 20, 50, 100]
     assert checked_shares([], 1) == [100]
+    assert checked_shares([], 20) == [5, 10, 20, 50, 100]
     assert checked_shares([50, 10, 50], 60) == [10, 50]
-    with pytest.raises(ConfigError, match=r"--shares has 0.1, but that share of 60 training examples is none"):
+    with pytest.raises(ConfigError, match=r"--shares has 0.1, but that share of 60 groups of training examples is none"):
         checked_shares([0.1], 60)
 
 
@@ -108,3 +112,13 @@ def test_an_unknown_experiment_is_told_with_those_there_are():
         require_experiment("table4")
     for name in EXPERIMENTS:
         require_experiment(name)
+
+
+def test_shares_are_of_groups_which_stay_together(tmp_path):
+    """A share of fewer examples than a document has would be trained on the whole document."""
+    path = tmp_path / "data.conll"
+    document = "-DOCSTART- O\n\n" + "Anna B-PER\nspoke O\n\n" * 30
+    path.write_text(document * 4, encoding="utf-8")
+    facts = data_facts(Job(find("ner"), SETTINGS, Files(path, path), tmp_path / "run"))
+    assert facts.num_groups == 4
+    assert checked_shares([], facts.num_groups) == [20, 50, 100]

@@ -93,6 +93,11 @@ def test_words_of_glove_can_have_spaces(tmp_path):
     assert read_static_vectors(written(tmp_path, content), words=[". . ."]).words == (". . .",)
 
 
+def test_a_word_has_one_vector():
+    with pytest.raises(ConfigError, match="'a' is given twice"):
+        StaticVectors(("b", "a", "c", "a"), np.zeros((4, 2), dtype=np.float32))
+
+
 def test_a_word_is_looked_up_as_it_stands_and_then_lower_cased():
     vectors = StaticVectors(("us", "US", "apple"), np.array([[1.0], [2.0], [3.0]], dtype=np.float32))
     assert vectors.rows(["US", "us", "Us", "Apple", "pear"]).tolist() == [1, 0, 0, 2, -1]

@@ -37,12 +37,12 @@ def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[st
         require_torch("context2vec")
         from elmo.context2vec.encoder import Context2VecEncoder  # here: the other encoders need no torch
 
-        found[CONTEXT2VEC] = Context2VecEncoder.load(choice.context2vec)
+        found[CONTEXT2VEC] = Context2VecEncoder.load(choice.context2vec, device=choice.device)
     if choice.cove is not None:
         require_torch("CoVe")
         from elmo.cove.encoder import CoVeEncoder  # here: see above
 
-        found[COVE] = CoVeEncoder.load(choice.cove)
+        found[COVE] = CoVeEncoder.load(choice.cove, device=choice.device)
     return found
 
 

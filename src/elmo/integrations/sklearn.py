@@ -62,6 +62,15 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.model_, self.model_hash_ = reference.model, reference.model_hash
         return self
 
+    def fit_transform(  # noqa: D102 - scikit-learn's
+        self,
+        X: Iterable[Any],  # noqa: N803 - as scikit-learn names it
+        y: object = None,
+    ) -> Float32[np.ndarray, "texts dim"]:
+        # Of texts that can be read only once, `fit` would leave nothing to `transform`.
+        texts = _texts(X)
+        return self.fit(texts, y).transform(texts)
+
     def transform(self, X: Iterable[Any]) -> Float32[np.ndarray, "texts dim"]:  # noqa: N803 - as scikit-learn names it
         """The vector of each text, in order."""
         check_is_fitted(self)

@@ -8,6 +8,7 @@ Its source is what the column `group` says, or `source`, or else the first part 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 
@@ -63,7 +64,19 @@ def read_manifest(path: Path | str, part: str) -> Sources:
             f"{path} has no documents of {part!r}, so no line would have a source. Its parts are: "
             f"{', '.join(sorted(parts)[:20])}. Name one of them with --manifest-part."
         )
+    _require_apart(path, part, documents)
     return Sources(documents)
+
+
+def _require_apart(path: Path | str, part: str, documents: Iterable[Document]) -> None:
+    """TextError if a line belongs to two documents: they are probably of different files."""
+    for document, following in pairwise(sorted(documents, key=attrgetter("first_line", "end"))):
+        if following.first_line < document.end:
+            raise TextError(
+                f"{path}: line {following.first_line} of {part!r} belongs to two documents, of the sources "
+                f"{document.source!r} and {following.source!r}. If the rows are of several files, name these in the "
+                "columns set and split; otherwise correct first_line or lines."
+            )
 
 
 def part_of(text: Path | str) -> str:
@@ -102,9 +115,10 @@ def _fields(path: Path | str) -> Iterator[tuple[int, list[str]]]:
         while line := content.readline(_MOST_BYTES_OF_A_ROW):
             number += 1
             try:
-                yield number, line.decode("utf-8").rstrip("\r\n").split("\t")
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError:
                 raise TextError(f"{path}:{number}: not valid UTF-8. Convert the manifest with iconv.") from None
+            yield number, text.rstrip("\r\n").split("\t")
 
 
 def _require_columns(path: Path | str, header: list[str]) -> None:
@@ -119,6 +133,8 @@ def _require_columns(path: Path | str, header: list[str]) -> None:
 
 def _document(row: _Row) -> Document:
     first, lines = (_number(row, name) for name in ("first_line", "lines"))
+    if first == 0:
+        raise TextError(f"{row.where}: first_line is '0', but lines count from 1. Correct the manifest.")
     return Document(first, first + lines, _source(row))
 
 

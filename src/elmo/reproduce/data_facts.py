@@ -14,8 +14,8 @@ from elmo.tasks.train.task_data import all_examples
 class DataFacts:
     """Facts about the examples of a job."""
 
-    num_training: int
-    """How many examples a share of 1 trains on."""
+    num_groups: int
+    """How many groups of training examples (questions about one article) a share is drawn from."""
     units: Mapping[str, Sequence[Hashable]]
     """By data, the unit of each example: what belongs together (a document's sentences) is resampled together."""
     rules: Sequence[Mapping[str, Any]]
@@ -31,4 +31,4 @@ def data_facts(job: Job[S, E, P]) -> DataFacts:
         for name, examples in scored.items()
     }
     rules = rule_scores(job.task.rules(data.train), job.task.score, job.task.metric, scored)
-    return DataFacts(len(data.train), units, rules)
+    return DataFacts(len(set(job.task.groups(data.train))), units, rules)

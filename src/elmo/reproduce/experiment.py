@@ -122,7 +122,7 @@ def _noted(experiment: str, folder: Path, resume: bool) -> dict[str, Any]:
 def _systems(experiment: str, job: AnyJob, facts: DataFacts, shares: Sequence[float]) -> list[System]:
     """What is to be trained. Errors in a system end here, before anything is written."""
     if experiment == "figure1":
-        shares = checked_shares(shares, facts.num_training)
+        shares = checked_shares(shares, facts.num_groups)
     systems = systems_of(experiment, job.settings, shares)
     for system in systems:
         require_fitting(job.task, system)

@@ -92,21 +92,22 @@ def require_open(experiment: str, settings: TaskSettings) -> None:
         )
 
 
-def checked_shares(shares: Sequence[float], num_examples: int) -> list[float]:
-    """Percentages in ascending order; `SHARES` without those that leave no example if none are given.
+def checked_shares(shares: Sequence[float], num_groups: int) -> list[float]:
+    """Percentages in ascending order; `SHARES` without those that leave nothing if none are given.
 
-    Raises ConfigError for what is no percentage, or leaves no example.
+    `num_groups`: of training examples that stay together (questions about one article); a smaller share than one group
+    would be trained on a whole one. Raises ConfigError for what is no percentage, or leaves nothing.
     """
     wrong = [share for share in shares if not 0 < share <= 100]
     if wrong:
         raise ConfigError(f"--shares has {wrong[0]:g}, but shares are percentages: above 0 and at most 100. Change it.")
-    empty = [share for share in shares if round(share / 100 * num_examples) < 1]
+    empty = [share for share in shares if round(share / 100 * num_groups) < 1]
     if empty:
         raise ConfigError(
-            f"--shares has {empty[0]:g}, but that share of {num_examples:,} training examples is none at all. Ask for "
-            f"{100 / num_examples:.2g} or more."
+            f"--shares has {empty[0]:g}, but that share of {num_groups:,} groups of training examples is none at "
+            f"all: examples that belong together stay together. Ask for {100 / num_groups:.2g} or more."
         )
-    found = shares or [share for share in SHARES if round(share / 100 * num_examples) >= 1]
+    found = shares or [share for share in SHARES if round(share / 100 * num_groups) >= 1]
     return sorted(set(found))
 
 

@@ -46,6 +46,9 @@ class StaticVectors:
                 "one row. Pass a matrix of (words, dim)."
             )
         object.__setattr__(self, "_rows", {word: row for row, word in enumerate(self.words)})
+        if len(self._rows) < len(self.words):
+            twice = next(word for row, word in enumerate(self.words) if self._rows[word] != row)
+            raise ConfigError(f"the word {twice!r} is given twice, and only one vector can count. Leave one out.")
 
     def __len__(self) -> int:
         return len(self.words)

@@ -97,3 +97,10 @@ def test_an_encoder_without_a_vector_for_any_token_has_finite_figures(sentences)
     nothing = StaticEncoder(StaticVectors(("elsewhere",), np.ones((1, 3), dtype=np.float32)))
     (row,) = geometry(sentences, {"static": nothing}).record()["layers"]
     assert (row["norm"], row["self_similarity"], row["explained"], row["intra_sentence"][0]) == (0, None, None, 0)
+
+
+def test_sentences_of_unknown_words_do_not_count_as_unlike():
+    static = StaticVectors(("a", "b"), np.array([[1, 0], [0.8, 0.6]], dtype=np.float32))
+    text = [("a", "b"), ("b", "a"), ("unknown", "too"), ("a", "unknown")]
+    (row,) = geometry(text, {"static": StaticEncoder(static)}).layers
+    assert row.intra_sentence[0] == pytest.approx(np.sqrt(0.9))

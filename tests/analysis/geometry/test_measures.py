@@ -43,6 +43,11 @@ def test_zeros_are_known_as_no_vectors(vectors):
     assert anisotropy(vectors[:1]) == (1, (1, 1))
 
 
+def test_a_sentence_without_two_vectors_has_no_similarity(vectors):
+    nothing, one = np.zeros((3, 4)), np.concatenate([vectors[:1], np.zeros((2, 4))])
+    assert np.isnan(intra_sentence_similarity(np.stack([nothing, one]))).all()
+
+
 def test_the_interval_of_anisotropy_is_about_as_wide_as_what_new_samples_give():
     random = np.random.default_rng(1)
     samples = [random.normal(loc=0.2, size=(150, 6)) for _ in range(80)]

@@ -13,6 +13,7 @@ from elmo.analysis.neighbors import context_index
 from elmo.analysis.neighbors.build import build_index
 from elmo.analysis.neighbors.context_index import ContextIndex
 from elmo.analysis.neighbors.index_files import check_sums
+from elmo.analysis.neighbors.occurrence_map import occurrence_map
 from elmo.analysis.neighbors.query import neighbors, require_model, static_neighbors
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, ElmoError, OutputError, TextError
@@ -240,6 +241,15 @@ def test_a_query_has_other_words_and_the_same_word_for_each_layer(folder, embedd
     for near in found:
         assert {hit.word for hit in near["same"]} == {"bank"} and "bank" not in {hit.word for hit in near["other"]}
         assert len({hit.word for hit in near["other"]}) == len(near["other"]) == 3
+
+
+@pytest.mark.parametrize("place", [-1, 4])
+def test_a_place_outside_the_sentence_is_refused(folder, embedder, place):
+    tokens = ["the", "bank", "was", "steep"]
+    with pytest.raises(ConfigError, match=f"place is {place}, but"):
+        neighbors(ContextIndex(folder), embedder, tokens, place)
+    with pytest.raises(ConfigError, match=f"place is {place}, but"):
+        occurrence_map(ContextIndex(folder), embedder, [(tokens, place)])
 
 
 def test_static_neighbors_leave_the_word_out():

@@ -42,6 +42,10 @@ def test_rows_are_the_pooled_vectors_of_the_embedder_bit_for_bit(tiny_model, lay
     assert not rows[2].any()
 
 
+def test_texts_that_can_be_read_only_once_are_fitted_and_transformed(vectorizer):
+    np.testing.assert_array_equal(vectorizer.fit_transform(text for text in TEXTS), vectorizer.transform(TEXTS))
+
+
 @pytest.mark.parametrize(
     "texts",
     [

@@ -33,7 +33,7 @@ class LayerGeometry:
     self_similarity: Measured | None
     """Mean cosine of one word's occurrences in different sentences, over words; None without such words."""
     intra_sentence: Measured
-    """Mean cosine of tokens to their sentence's mean vector, over sentences of two tokens or more."""
+    """Mean cosine of tokens to their sentence's mean vector, over sentences of two tokens with vectors or more."""
     explained: Measured | None
     """Maximum explainable variance of a word's occurrences, over words."""
     explained_of_tokens: float
@@ -134,7 +134,7 @@ class _Sums:
 
     def measured(self, name: str) -> Iterator[LayerGeometry]:
         """Every layer."""
-        tokens, intra = self.tokens(), np.array(self._intra)
+        tokens = self.tokens()
         for layer in range(self._encoder.num_layers):
             with_vector = tokens[layer][known(tokens[layer])]
             norms = np.linalg.norm(with_vector, axis=-1) if len(with_vector) else np.zeros(1)
@@ -143,12 +143,18 @@ class _Sums:
                 layer_name(self._encoder, layer),
                 anisotropy(with_vector, self._settings.seed),
                 self._self_similarity(layer),
-                mean_and_interval(intra[:, layer]) if len(intra) else (0.0, (0.0, 0.0)),
+                self._intra_sentence(layer),
                 self._explained(layer),
                 explained_variance(with_vector[:1000]),
                 float(norms.mean()),
                 float(norms.std()),
             )
+
+    def _intra_sentence(self, layer: int) -> Measured:
+        """Over sentences of two vectors or more."""
+        measured = np.array([of_sentence[layer] for of_sentence in self._intra])
+        measured = measured[~np.isnan(measured)]
+        return mean_and_interval(measured) if len(measured) else (0.0, (0.0, 0.0))
 
     def _self_similarity(self, layer: int) -> Measured | None:
         measured = self._counts[:, layer] > 1

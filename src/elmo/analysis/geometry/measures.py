@@ -43,9 +43,11 @@ def anisotropy(vectors: Float[np.ndarray, "tokens dim"], seed: int = 0) -> tuple
 
 
 def intra_sentence_similarity(layers: Float[np.ndarray, "layers tokens dim"]) -> Float[np.ndarray, " layers"]:
-    """The mean cosine of a sentence's tokens to the mean of its vectors, over tokens that have one."""
+    """The mean cosine of a sentence's tokens to the mean of its vectors, over tokens that have one; NaN for fewer than
+    two of them, which aren't like or unlike anything."""
     center = unit(layers.mean(axis=1, keepdims=True))
-    return (unit(layers) * center).sum(axis=(1, 2)) / np.maximum(known(layers).sum(axis=1), 1)
+    counts = known(layers).sum(axis=1)
+    return (unit(layers) * center).sum(axis=(1, 2)) / np.where(counts > 1, counts, np.nan)
 
 
 def explained_variance(vectors: Float[np.ndarray, "occurrences dim"]) -> float:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elmo.analysis.neighbors.context_index import ContextIndex, LayerOrWeights
+from elmo.analysis.neighbors.query import require_place
 from elmo.analysis.projection import nearest, nearest_on_plane, neighbors_kept, plane, turned_onto
 from elmo.analysis.unit_vectors import unit
 from elmo.errors import ConfigError
@@ -75,10 +76,12 @@ def occurrence_map(
 
     `limit`: occurrences shown at most; of more, a sample is drawn by `seed`. `weights`: a picture more, of the weighted
     sum of the layers. The marked sentences themselves are left out wherever they stand in the index.
-    Raises ConfigError without a marked token.
+    Raises ConfigError without a marked token, and for a place outside its sentence.
     """
     if not marked:
         raise ConfigError("no token is marked, so there is no word to show. Mark one: [(tokens, place)].")
+    for sentence, place in marked:
+        require_place(sentence, place)
     tokens, in_index = _occurrences(index, marked, limit, seed)
     places = [index.place(int(token)) for token in tokens]
     occurrences = [Occurrence(tuple(sentence), place, mark) for mark, (sentence, place) in enumerate(marked)]

@@ -25,6 +25,12 @@ def require_model(index: ContextIndex, embedder: "Embedder") -> None:
         )
 
 
+def require_place(tokens: Sequence[str], place: int) -> None:
+    """ConfigError unless `place`, from 0, is that of a token: counted from the end it would be a boundary's."""
+    if not 0 <= place < len(tokens):
+        raise ConfigError(f"place is {place}, but places of {len(tokens)} tokens count from 0. Use one of them.")
+
+
 def neighbors(
     index: ContextIndex,
     embedder: "Embedder",
@@ -40,8 +46,10 @@ def neighbors(
 
     `weights`: one for each layer; the neighbors by their weighted sum come last. The sentence itself is left out
     wherever it stands in the index. `noun`: a Korean noun; words that are this noun with particles count as the same
-    word. `center`: vectors are compared without the mean over the index.
+    word. `center`: vectors are compared without the mean over the index. Raises ConfigError for a place outside the
+    sentence.
     """
+    require_place(tokens, place)
     (layers,) = embedder.embed([tokens])
     vectors = layers[:, place + (1 if embedder.keep_boundaries else 0)]
     queries: list[tuple[LayerOrWeights, np.ndarray]] = list(enumerate(vectors))
