@@ -143,9 +143,16 @@ class BlockReader:
         lines = decoded_block(block.content, block.name, recipe.encoding, on_bad_line, block.first_line, instead)
         on_new_document = self.marks.end if recipe.documents == "block" else None
         # Undecodable names of columns were reported where they stand, in the first block.
-        names = block.header.decode(recipe.encoding, "replace").removeprefix("\ufeff").strip("\r")
+        header = block.header.decode(recipe.encoding, "replace").removeprefix("\ufeff").strip("\r")
         return rows_of(
-            lines, recipe.format, block.name, recipe.field, on_bad_line, block.first_line, on_new_document, names or None
+            lines,
+            recipe.format,
+            block.name,
+            recipe.field,
+            on_bad_line,
+            block.first_line,
+            on_new_document,
+            header or None,
         )
 
     def _note_bad_line(self, _: int, message: str) -> None:
