@@ -64,8 +64,8 @@ def test_records_are_whole_and_have_no_path_of_a_machine(path):
 
 def test_what_is_withdrawn_stays_withdrawn(page):
     text = " ".join(page.PAGE.read_text(encoding="utf-8").split())
-    assert "all of them without is withdrawn" in text
-    assert "Test scores were seen while settings were chosen" in text
+    assert "baseline with all of them has been withdrawn" in text
+    assert "Test scores were known when settings were chosen" in text
 
 
 def test_scores_of_twice_the_epochs_stand_below_those_of_the_same_seed(page, tmp_path):
