@@ -10,8 +10,9 @@ from elmo.analysis.encoders import StaticEncoder, WithAverage
 from elmo.analysis.senses.baselines import SeenSenses, count_senses, most_frequent_or_first
 from elmo.analysis.senses.experiment import SenseFiles, key_file, sense_table
 from elmo.analysis.senses.inventory import Inventory, read_inventory
+from elmo.analysis.senses.nearest_instances import VOTERS, TrainingInstances
 from elmo.analysis.senses.prototypes import NearestSense, Prototypes
-from elmo.analysis.senses.raganato import read_keys, read_sentences
+from elmo.analysis.senses.raganato import Instance, read_keys, read_sentences
 from elmo.analysis.senses.score import Judged, paired_interval, score
 from elmo.analysis.unit_vectors import unit
 from elmo.embed.embedder import Embedder
@@ -130,6 +131,15 @@ def test_the_nearest_instances_vote_by_their_cosines(files, embedder):
                     votes[sense] = votes.get(sense, 0) + cosines[place]
             expected.append(max(votes, key=votes.get) if votes else inventory.first_sense((it.lemma, it.pos)))
     assert table.together(voted[2]) == expected
+
+
+@pytest.mark.parametrize("order", ["aab", "aba", "baa"])
+def test_of_equally_near_instances_each_has_its_share_of_a_vote_whatever_their_order(order):
+    word, vectors = ("bank", "NOUN"), np.random.default_rng(0).normal(size=(1, 8)).astype(np.float32)
+    voters = TrainingInstances(SeenSenses({word: {"b": 1, "a": 2}}), Inventory({}))
+    instances = [(None, Instance(str(n), *word, 0, 1), vectors * (n + 1)) for n in range(len(order))]
+    assert len(list(voters.collected(instances, {str(n): (sense,) for n, sense in enumerate(order)}))) == 3
+    assert voters.answers(word, vectors) == [["a"]] * len(VOTERS)
 
 
 def test_the_interval_of_two_equal_systems_is_zero_and_of_a_better_one_above():

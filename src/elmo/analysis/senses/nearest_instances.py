@@ -4,7 +4,7 @@ Where a sense's instances lie apart, their mean is near to none of them; a vote 
 chosen on a development set.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +17,9 @@ from elmo.analysis.unit_vectors import unit
 
 VOTERS = (1, 3, 5, 10, 20)
 """The numbers of neighbors that are tried."""
+
+# Cosines that differ by less are equal: half precision of the stored vectors, and rounding of the products.
+_EQUAL = 1e-5
 
 InstanceVectors = tuple[AnnotatedSentence, Instance, Float[np.ndarray, "layers dim"]]
 
@@ -44,23 +47,29 @@ class TrainingInstances:
     def answers(self, word: Word, vectors: Float[np.ndarray, "layers dim"]) -> list[list[str | None]]:
         """For each number of voters, the answer of each layer.
 
-        A word of one sense has that sense, an unseen one the dictionary's first. Equal votes go to the more frequent
-        sense.
+        A word of one sense has that sense, an unseen one the dictionary's first. Where several instances are as near as
+        the last voter, each has an equal share of the votes that are left. Equal votes go to the more frequent sense.
         """
         stored = self._vectors.get(word)
         if stored is None:
             only = self.seen.most_frequent(word) or self.inventory.first_sense(word)
             return [[only] * len(vectors) for _ in VOTERS]
         cosines = np.einsum("nld,ld->ln", np.stack(stored).astype(np.float32), unit(vectors))
-        nearest = np.argsort(-cosines, axis=1, kind="stable")[:, : VOTERS[-1]]
-        return [
-            [self._vote(word, layer, near[:k]) for layer, near in zip(cosines, nearest, strict=True)] for k in VOTERS
-        ]
+        return [[self._vote(word, of_layer, k) for of_layer in cosines] for k in VOTERS]
 
-    def _vote(self, word: Word, cosines: np.ndarray, voters: Sequence[int]) -> str:
+    def _vote(self, word: Word, cosines: Float[np.ndarray, " instances"], k: int) -> str:
         votes: dict[str, float] = {}
-        for voter in voters:
+        shares = _shares(cosines, k)
+        for voter in np.flatnonzero(shares):
             for sense in self._senses[word][voter]:
-                votes[sense] = votes.get(sense, 0.0) + float(cosines[voter])
-        counts = self.seen.counts[word]
-        return max(votes, key=lambda sense: (votes[sense], counts[sense]))
+                votes[sense] = votes.get(sense, 0.0) + float(shares[voter] * cosines[voter])
+        counts, most = self.seen.counts[word], max(votes.values()) - _EQUAL
+        return max((sense for sense in votes if votes[sense] >= most), key=counts.__getitem__)
+
+
+def _shares(cosines: Float[np.ndarray, " instances"], k: int) -> Float[np.ndarray, " instances"]:
+    """How many votes each instance has: 1 for the nearest ones, a share for those as near as the `k`-th, else 0."""
+    k = min(k, len(cosines))
+    last = -np.partition(-cosines, k - 1)[k - 1]
+    nearer, equal = cosines > last + _EQUAL, np.abs(cosines - last) <= _EQUAL
+    return nearer + equal * ((k - nearer.sum()) / equal.sum())
