@@ -17,6 +17,7 @@ import pytest
 import torch
 
 from elmo.corpus.prepare import prepare
+from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, Interrupted, MissingExtraError, OutputError, WeightFileError
 from elmo.lm.in_torch import TorchLanguageModel
@@ -53,6 +54,21 @@ def test_a_run_leaves_metrics_checkpoints_and_a_model(
     saved = sorted(path.name for path in (tmp_path / "run" / "checkpoints").glob("step-*"))
     assert len(saved) == recipe.keep_checkpoints
     assert RunFolder(tmp_path / "run").config() == recipe
+
+
+def test_a_run_does_not_go_on_with_other_text_of_the_same_words(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path
+) -> None:
+    pretrain(replace(recipe, max_steps=2), data, tmp_path / "run")
+    text = tmp_path / "other.txt"
+    text.write_text("the cat sat on the mat\n" * 60, encoding="utf-8")
+    limit = data.max_characters_per_token
+    settings = CorpusSettings(vocabulary=str(data.folder / "vocab.txt"), max_characters_per_token=limit)
+    prepare([text], tmp_path / "other", settings, valid=[text])
+    with pytest.raises(ConfigError, match=r"run: the run was begun on other data"):
+        resume(TrainingData.open(tmp_path / "other"), tmp_path / "run", config=replace(recipe, max_steps=4))
+    moved = shutil.copytree(data.folder, tmp_path / "moved")
+    resume(TrainingData.open(moved), tmp_path / "run", config=replace(recipe, max_steps=4))
 
 
 def test_a_run_stopped_by_a_signal_goes_on_bit_for_bit(

@@ -101,6 +101,7 @@ def resume_finetuning(
         run = RunFolder.existing(path, ranks)
         with run.held():
             facts = _facts(run)
+            run.require_same_data(data.report)
             texts = held_out_texts(data, None if facts["old_text"] is None else Path(facts["old_text"]))
             trainer = Trainer(run.config(), data, ranks=ranks)
             run.restore(trainer)

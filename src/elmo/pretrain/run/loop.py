@@ -72,14 +72,15 @@ def resume(
     """Continue from the newest checkpoint; returns the finished model's folder.
 
     `config` replaces the run's recipe, for this and all later resumptions; architecture, batch_size and optimizer must
-    stay as they are. Bit for bit with as many ranks as before; with another number up to rounding, and no token is read
-    twice or left out.
+    stay as they are, and so must the texts that `data` was prepared from (ConfigError). Bit for bit with as many ranks
+    as before; with another number up to rounding, and no token is read twice or left out.
     """
     ranks = ranks or Ranks()
     with stop_flag() as flag, following(progress) as reported:
         stop_before_beginning(ranks, flag)
         run = RunFolder.existing(path, ranks)
         with run.held():
+            run.require_same_data(data.report)
             if config is not None:
                 require_memory(config, data, ranks)
             trainer = Trainer(config or run.config(), data, ranks=ranks)

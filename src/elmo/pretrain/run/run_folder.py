@@ -24,7 +24,7 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -33,7 +33,7 @@ from typing import Any
 from elmo.disk.atomic import new_file
 from elmo.disk.bounded import read_bytes
 from elmo.disk.folder_lock import locked
-from elmo.disk.json_file import read_json, read_records, write_json
+from elmo.disk.json_file import read_json, read_record, read_records, write_json
 from elmo.errors import ConfigError, OutputError
 from elmo.ops.native.threads import num_threads
 from elmo.pretrain.ranks.distributed import Ranks
@@ -101,6 +101,24 @@ class RunFolder:
             raise ConfigError(
                 f"{self.path}: there is no run to resume, config.json is missing. Start it without --resume."
             )
+
+    def require_same_data(self, report: Mapping[str, Any]) -> None:
+        """ConfigError if the run was begun on other text: places in its streams would be those of other sentences.
+
+        `report`: of the prepared data (`TrainingData.report`), wherever it lies now.
+        """
+
+        def compare() -> None:
+            path = self.path / "env.json"
+            noted = read_record(path).get("data") if path.is_file() else None
+            if noted is not None and _texts_of(noted) != _texts_of(report):
+                raise ConfigError(
+                    f"{self.path}: the run was begun on other data: the texts that it was prepared from, or its "
+                    "sentences, differ (env.json has its report). Resume with the data it was begun on, or continue "
+                    "the model on these: elmo finetune."
+                )
+
+        self.ranks.on_first(compare)
 
     @property
     def is_begun(self) -> bool:
@@ -295,3 +313,11 @@ class RunFolder:
                     shutil.rmtree(unfinished, ignore_errors=True)
                 else:
                     unfinished.unlink(missing_ok=True)
+
+
+def _texts_of(report: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+    """By split: its sentences and tokens, and the SHA-256 of its files."""
+    return {
+        name: (split["sentences"], split["tokens"], [file["sha256"] for file in split["files"]])
+        for name, split in report["splits"].items()
+    }
