@@ -16,22 +16,22 @@ from elmo.cli.arguments import parsed
 @dataclass(frozen=True)
 class Arguments:
     """Measure how each layer arranges the tokens of a text: the cosine of random tokens (anisotropy), of one word's
-    occurrences in different sentences (self-similarity), of words to their sentence's mean (intra-sentence similarity),
-    the share of one direction in a word's occurrences (maximum explainable variance), and how alike layers are
-    (CKA)."""
+    occurrences in different sentences (self-similarity) and of words with their sentence's mean (intra-sentence
+    similarity), the share of the first principal component in a word's occurrences (maximum explainable variance), and
+    how similar the layers are (CKA)."""
 
     text: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
     """One tokenized sentence per line; .gz, .xz and .bz2 are unpacked."""
     sentences: int = 10_000
-    """Sentences that are read at most."""
+    """Maximum number of sentences to read."""
     least_sentences: int = 5
-    """A word is measured if it stands in so many different sentences."""
+    """Measure words that occur in at least this many different sentences."""
     seed: int = 0
-    """Draws tokens and words."""
+    """Random seed for drawing tokens and words."""
     against: Annotated[str | None, tyro.conf.arg(metavar="MODEL")] = None
-    """Another model to compare with, layer by layer: a fine-tuned one with the general one, for example."""
+    """Another model to compare with, layer by layer, for example a fine-tuned model with the general one."""
     tokenizer: Literal["whitespace", "unicode"] = "whitespace"
-    """How a line becomes tokens: at whitespace, or by rules for text that isn't tokenized."""
+    """How a line is split into tokens: at whitespace, or by rules, for text that isn't tokenized."""
     encoders: EncoderChoice = field(default_factory=EncoderChoice)
     results: OutputFlags = field(default_factory=OutputFlags)
 

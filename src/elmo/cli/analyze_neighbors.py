@@ -22,7 +22,7 @@ _KEYWORD_COLUMNS = 34
 @dataclass(frozen=True)
 class Arguments:
     """Find the nearest tokens to a marked word, for each layer: other words, and occurrences of the same word (the
-    paper's table 4). The index is made by 'elmo index'."""
+    paper's table 4). 'elmo index' makes the index."""
 
     index: Annotated[Path, As("input folder"), tyro.conf.Positional, tyro.conf.arg(metavar="INDEX")]
     """Folder of a context index."""
@@ -31,13 +31,13 @@ class Arguments:
     model: Annotated[str | None, As("named model"), tyro.conf.arg(aliases=["-m"], metavar="MODEL")] = None
     """The model that the index was built with (default: the one it names)."""
     static: Annotated[Path | None, tyro.conf.arg(metavar="VECTORS")] = None
-    """Static vectors: also show the word's nearest words in them, which no sentence changes."""
+    """Static vectors: also show the word's nearest words in them, which don't depend on the sentence."""
     noun: Annotated[str | None, tyro.conf.arg(metavar="NOUN")] = None
-    """Korean: words that are this noun with particles count as occurrences of the same word."""
+    """Korean: all words that consist of this noun and particles count as occurrences of the same word."""
     center: bool = False
-    """Compare vectors without each layer's mean over the index."""
+    """Subtract each layer's mean over the index from all vectors first."""
     top: int = 6
-    """Neighbors to show."""
+    """Number of neighbors to show."""
     device: Device = "auto"
     """Where to compute."""
     results: RecordFlags = field(default_factory=RecordFlags)

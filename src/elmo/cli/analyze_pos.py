@@ -14,23 +14,23 @@ from elmo.cli.arguments import parsed
 
 @dataclass(frozen=True)
 class Arguments:
-    """Fit a linear classifier of part-of-speech tags on each frozen layer (the paper's table 6). Prints accuracy on all
-    tokens, on words that training doesn't have and on ambiguous words; the selectivity: accuracy minus that on a
-    control task with random tags; and the compression: how many times shorter than a uniform code the tags' online
-    code is."""
+    """Fit a linear classifier of part-of-speech tags on each frozen layer (the paper's table 6). Prints the accuracy on
+    all tokens, on words that are not in the training data and on ambiguous words; the selectivity, which is the
+    accuracy minus that on a control task with random tags; and the compression: how many times shorter than a uniform
+    code the tags' online code is."""
 
     train: Annotated[Path, tyro.conf.arg(metavar="FILE.conllu")]
-    """Treebank to fit on."""
+    """Treebank to train on."""
     dev: Annotated[Path, tyro.conf.arg(metavar="FILE.conllu")]
-    """Treebank on which the strength of regularization is chosen."""
+    """Treebank for choosing the strength of regularization."""
     test: Annotated[Path, tyro.conf.arg(metavar="FILE.conllu")]
-    """Treebank that is scored."""
+    """Treebank to score."""
     tags: Literal["xpos", "upos"] = "xpos"
     """Column of the tags: the treebank's own, or the universal ones."""
     no_control: bool = False
-    """Leave the control task out: a third of the time."""
+    """Leave out the control task, which takes a third of the time."""
     no_code: bool = False
-    """Leave the online code length out: a third of the time."""
+    """Leave out the online code length, which takes a third of the time."""
     encoders: EncoderChoice = field(default_factory=EncoderChoice)
     results: OutputFlags = field(default_factory=OutputFlags)
 

@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Arguments:
     """Count what the paper's table 4 shows by example: of the nearest 1, 5 and 10 occurrences of the same word form in
-    other documents, how many have the same part of speech, and how many the same sense? Layer 0 sees the word alone,
-    so it is at chance. The keys of X.data.xml are read from X.gold.key.txt."""
+    other documents, how many have the same part of speech, and how many the same sense? Layer 0 sees only the word, so
+    it is at chance level. The keys of X.data.xml are read from X.gold.key.txt."""
 
     corpus: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="X.data.xml")]
     """Sense-annotated corpus in the format of Raganato et al. 2017, such as SemCor."""
     queries: int = 20
-    """Queries of one word form at most."""
+    """Maximum number of queries for each word form."""
     occurrences: int = 500
-    """Occurrences of one word form that are compared at most."""
+    """Maximum number of occurrences of each word form to compare."""
     seed: int = 0
-    """Draws queries and occurrences."""
+    """Random seed for drawing queries and occurrences."""
     center: bool = False
-    """Subtract each layer's mean over the corpus from all vectors, which takes a second pass."""
+    """Subtract each layer's mean over the corpus from all vectors; this takes a second pass."""
     encoders: EncoderChoice = field(default_factory=EncoderChoice)
     results: OutputFlags = field(default_factory=OutputFlags)
 

@@ -14,18 +14,19 @@ from elmo.cli.arguments import parsed
 
 @dataclass(frozen=True)
 class Arguments:
-    """Ask which sense a word has in its sentence: each sense of a training corpus is the mean of its occurrences'
-    vectors, and a test word takes the nearest one (the paper's table 5). Prints F1 by test set for every layer, beside
-    the dictionary's first sense and the most frequent one. The keys of X.data.xml are read from X.gold.key.txt."""
+    """Find out which sense a word has in its sentence: each sense in a training corpus is represented by the mean of
+    its occurrences' vectors, and a test word gets the nearest one (the paper's table 5). Prints the F1 of every layer
+    on every test set, along with that of the dictionary's first sense and of the most frequent one. The keys of
+    X.data.xml are read from X.gold.key.txt."""
 
     train: Annotated[Path, tyro.conf.arg(metavar="X.data.xml")]
     """Sense-annotated training corpus in the format of Raganato et al. 2017, such as SemCor."""
     test: Annotated[tuple[Path, ...], tyro.conf.arg(metavar="Y.data.xml")]
-    """Test sets in the same format; figures are given for each, and for all of them together."""
+    """Test sets in the same format; each is scored separately, and all of them together."""
     inventory: Annotated[Path, tyro.conf.arg(metavar="SENSES.tsv")]
-    """Senses of the dictionary: a table with the columns lemma, pos, rank, sense_key and semcor_count."""
+    """Senses of the dictionary: a tab-separated table with the columns lemma, pos, rank, sense_key and semcor_count."""
     dev: Annotated[Path | None, tyro.conf.arg(metavar="Z.data.xml")] = None
-    """Also let the k nearest training instances vote, with the k that is best on this set."""
+    """Also let the k nearest training instances vote, with the k that works best on this set."""
     encoders: EncoderChoice = field(default_factory=EncoderChoice)
     results: OutputFlags = field(default_factory=OutputFlags)
 

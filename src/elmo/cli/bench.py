@@ -25,25 +25,26 @@ _TRIES = 1  # of the peak, each round
 
 @dataclass(frozen=True)
 class Arguments:
-    """Measure tokens per second for each dtype and batch, and the floor: what the processor's own multiply-and-add
-    instructions would take for the same products, measured in the same run."""
+    """Measure tokens per second for each dtype and batch size, and compare them with the floor: the time that the
+    processor's multiply-and-add instructions would take for the same matrix products, measured in the same run."""
 
     text: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[TEXT]")] = None
-    """Sentences to embed, one per line (default: some made of random words, in natural lengths)."""
+    """Sentences to embed, one per line (default: random words, in sentences of natural lengths)."""
     model: Annotated[str | None, As("named model"), tyro.conf.arg(aliases=["-m"])] = None
-    """A name, a folder or file, or a hub id (default: random weights of --size: speed doesn't depend on them)."""
+    """A name, a folder or file, or a hub id (default: random weights of --size; the speed doesn't depend on the
+    weights)."""
     size: Literal["small", "medium", "original"] = "small"
-    """Published size of the random weights."""
+    """Published size of the model with random weights."""
     dtypes: tuple[Literal["float32", "bfloat16", "int8"], ...] = ("float32", "bfloat16", "int8")
-    """What to compute in."""
+    """Precisions to measure."""
     batches: tuple[int, ...] = (1, 16, 64, 128)
-    """Sentences in a call."""
+    """Numbers of sentences per call to measure."""
     sentences: int = 256
-    """How many are embedded for each figure, of the text's first."""
+    """Number of sentences to embed for each figure, from the beginning of the text."""
     rounds: int = 3
-    """How often everything is measured, in turn."""
+    """How many times to repeat all measurements, in alternation."""
     threads: int | None = None
-    """Threads (default: torch's)."""
+    """Number of threads (default: torch's)."""
     json: bool = False
     """Print the figures as JSON."""
     quiet: bool = False

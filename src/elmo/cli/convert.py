@@ -27,16 +27,16 @@ class Arguments:
     to: Literal["native", "allennlp"] = "native"
     """native: config.json + model.safetensors; allennlp: options.json + weights.hdf5."""
     options: Path | None = None
-    """The options.json of MODEL, if MODEL is an HDF5 file without its own beside it."""
+    """The options.json of MODEL, if MODEL is an HDF5 file without one next to it."""
     vocabulary: Path | None = None
-    """The words of the softmax's or the word vectors' rows, one per line, if they are not beside MODEL."""
+    """The words of the rows of the softmax or of the word vectors, one per line, if the file is not next to MODEL."""
     token_embeddings: Path | None = None
     """HDF5 file of token vectors that replace the char CNN."""
     softmax: Path | None = None
-    """HDF5 file of the softmax, if it is not beside MODEL."""
+    """HDF5 file of the softmax, if it is not next to MODEL."""
     dtype: Literal["float32", "float16", "bfloat16", "int8"] = "float32"
     """How native files store the values. bfloat16 and int8 are for 'elmo embed --dtype bfloat16' or int8, which then
-    gives the same vectors as from float32 files."""
+    gives the same vectors as with float32 files."""
     force: bool = False
     """Replace a model that exists."""
     json: bool = False

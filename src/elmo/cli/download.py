@@ -12,10 +12,10 @@ from elmo.cli.arguments import parsed
 
 @dataclass(frozen=True)
 class Arguments:
-    """Download a model once, and print the folder it is in.
+    """Download a model once, and print the folder that it is in.
 
-    Other verbs download the model that they are given by name themselves; this one does it beforehand, for instance on
-    the only machine that has a network. A download that was cut is continued."""
+    The other commands download a published model when they need it; this one downloads it in advance, for instance on
+    the only machine with a network. An interrupted download is continued."""
 
     name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
     """A published model ('elmo models' lists them): original, small, many-langs/ko, nlpl:154; or an id of the Hugging

@@ -33,51 +33,52 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arguments:
-    """Turn text into a vector for every token. With -o, a text becomes a file of vectors, with the tokens and their
-    places in the text. Without it, a text in quotation marks is shown as a table, and - prints one JSON object per
-    sentence of standard input."""
+    """Turn text into a vector for every token. With -o, the vectors of a text go into a file, together with the tokens
+    and their positions in the text. Without it, the vectors of a quoted text are shown as a table, and - reads standard
+    input and prints one JSON object per sentence."""
 
     inputs: Annotated[tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
     """With -o: files or patterns like 'data/*.txt' (.gz, .xz, .bz2 and .zst are unpacked), a pipe, or - for standard
     input. Without -o: a text, or -."""
     output: Annotated[Path | None, As("unchecked"), tyro.conf.arg(aliases=["-o"])] = None
-    """File to make: .h5 or .hdf5 (as AllenNLP's), .parquet or .npy."""
+    """File to write: .h5 or .hdf5 (AllenNLP's layout), .parquet or .npy."""
     model: Annotated[str | None, tyro.conf.arg(aliases=["-m"])] = None
     """A name, a folder or file, or a hub id (default: $ELMO_MODEL, or the bundled model)."""
     layers: str = "all"
-    """all, average, top, an index (0 is the token layer, -1 the top), or weights like 0.2,0.3,0.5 taken as they are."""
+    """all, average, top, an index (0 is the token layer, -1 the top), or weights like 0.2,0.3,0.5, which are used as
+    they are (no softmax)."""
     reading: ReadingFlags = field(default_factory=Reading)
     to: Literal["hdf5", "parquet", "npy"] | None = None
-    """Format of the file of vectors (default: by its ending)."""
+    """Format of the file of vectors (default: by the ending of the file)."""
     dtype: Literal["float32", "bfloat16", "int8", "auto"] = "float32"
-    """Precision of matrix products. auto: bfloat16 where this processor is fast in it, else float32."""
+    """Precision of matrix products. auto: bfloat16 if this processor is fast with it, else float32."""
     store: Literal["float32", "float16"] = "float32"
     """Type of the stored vectors."""
     state: Literal["zero", "warm", "carry"] = "zero"
-    """State that every sentence starts from: zeros, the model's warm state, or, as in the originals, the state after
-    the sentence in the same row of the batch before."""
+    """State that every sentence starts from. zero: zeros; warm: the model's warm state; carry: as in the originals, the
+    state after the sentence in the same row of the previous batch."""
     batch_rows: int | None = None
-    """With --state carry: rows of a batch (default: 64). Sentence k continues sentence k - batch_rows."""
+    """With --state carry: number of rows in a batch (default: 64). Sentence k continues sentence k - batch_rows."""
     keep_boundaries: bool = False
     """Keep the vectors of <S> and </S> around each sentence."""
     forget_sentences: bool = False
-    """Leave all words out of the file, and store only where they stand in the text."""
+    """Leave all words out of the file, and store only their positions in the text."""
     max_tokens: int | None = None
-    """Tokens in a batch (default: 8192 on a CPU, 16384 on a GPU)."""
+    """Maximum number of tokens in a batch (default: 8192 on a CPU, 16384 on a GPU)."""
     shard: Annotated[str | None, tyro.conf.arg(metavar="I/N")] = None
-    """Embed the I-th of N parts of the text, for N machines; --join puts the files together."""
+    """Embed the I-th of N parts of the text, for N machines; --join combines the files."""
     join: bool = False
-    """Join the files that --shard made, all of one text: the inputs. The result is that of a single run."""
+    """Join the files that --shard made from one text: the inputs. The result is the same as that of a single run."""
     device: Device = "auto"
     """Where to compute."""
     resume: bool = False
-    """Continue a killed or interrupted run. Everything it left is checked first."""
+    """Continue a killed or interrupted run. Everything that it left is checked first."""
     force: bool = False
     """Replace an existing file and discard an unfinished one. With --resume: discard it only if it is damaged."""
     json: bool = False
     """Print the report, or the vectors of a text, as JSON."""
     quiet: bool = False
-    """No progress and no report; warnings are printed all the same."""
+    """Show no progress and no report; warnings are still shown."""
 
     @property
     def input(self) -> str:

@@ -20,7 +20,7 @@ EXAMPLES = {
         "elmo prepare domain.txt --valid domain-valid.txt --vocabulary small-en -o domain-data",
     ),
     "pretrain": (
-        "elmo pretrain configs/small.toml --data my-data -o my-run",
+        "elmo pretrain configs/pretrain/small.toml --data my-data -o my-run",
         "elmo pretrain --data my-data -o my-run --resume",
     ),
     "finetune": ("elmo finetune --model small-en --data domain-data --old corpus-test.txt -o domain-run",),

@@ -23,32 +23,32 @@ _BUNDLED = ("small-en", "small-ko")
 
 @dataclass(frozen=True)
 class Arguments:
-    """Open a page that shows what each layer makes of a word in its sentence: neighbors, a map of all occurrences, two
-    sentences compared, and words for a gap.
+    """Open a page that shows how each layer represents a word in its sentence: its neighbors, a map of all occurrences,
+    a comparison of two sentences, and words for a gap.
 
-    Without --model it shows the bundled models, English and Korean, each with a text of its language. It listens on
-    this machine only and asks no other host for anything. Ctrl-C ends it."""
+    Without --model it shows the bundled models, English and Korean, each with a text in its language. The server
+    listens on this machine only and contacts no other host. Ctrl-C ends it."""
 
     model: Annotated[tuple[str, ...], tyro.conf.arg(aliases=["-m"], metavar="MODEL [MODEL ...]")] = ()
     """Names, folders or files, or hub ids (default: $ELMO_MODEL, or the bundled models)."""
     text: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
-    """A text to find neighbors in, one tokenized sentence per line (default: the bundled ones)."""
+    """A text to find neighbors in, one tokenized sentence per line (default: the bundled texts)."""
     tokenizer: Literal["whitespace", "unicode"] = "whitespace"
-    """How a line of the text becomes tokens."""
+    """How a line of the text is split into tokens."""
     tokens: int = 200_000
-    """Tokens of the text that are indexed at most."""
+    """Maximum number of tokens of the text to index."""
     sample: bool = False
     """Draw sentences from the whole text instead of taking the first ones."""
     run: Annotated[Path | None, As("input folder"), tyro.conf.arg(metavar="RUN")] = None
-    """A run of 'elmo task train': offer the mix of layers that it learned."""
+    """A run of 'elmo task train': adds the mix of layers that it learned."""
     export: Annotated[Path | None, As("output folder"), tyro.conf.arg(metavar="FOLDER")] = None
-    """Write the page with its examples to a folder that needs no server, and end."""
+    """Write the page with its examples to a folder that can be used without a server, and exit."""
     force: bool = False
-    """Replace an existing folder of an export."""
+    """Replace the folder of --export if it exists."""
     host: str = "127.0.0.1"
-    """Address to listen on; a loopback one."""
+    """Address to listen on; it must be a loopback address."""
     port: int = 8010
-    """Port to listen on; 0 takes any free one."""
+    """Port to listen on; 0: any free one."""
     no_browser: bool = False
     """Don't open the browser."""
     dtype: Literal["float32", "bfloat16", "int8", "auto"] = "float32"
@@ -56,7 +56,7 @@ class Arguments:
     device: Device = "auto"
     """Where to compute."""
     quiet: bool = False
-    """No progress, and don't say where the page is."""
+    """Show no progress and not the address of the page."""
 
 
 def main(argv: list[str]) -> int:

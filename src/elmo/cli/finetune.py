@@ -23,28 +23,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arguments:
-    """Continue a model's language modelling on another domain's text, and show what that did to the perplexity on both.
-    Prepare the text with the model's own vocabulary: elmo prepare TEXT --valid TEXT --vocabulary MODEL."""
+    """Continue to train a model's language models on another domain's text, and report how the perplexity changes on
+    both domains. Prepare the text with the model's own vocabulary: elmo prepare TEXT --valid TEXT --vocabulary
+    MODEL."""
 
     data: Annotated[Path, As("prepared data")]
-    """Folder that 'elmo prepare' made with the model's vocabulary; its valid text is the new domain's held-out text."""
+    """Folder that 'elmo prepare' made with the model's vocabulary; its validation text is the new domain's held-out
+    text."""
     output: Annotated[Path, As("run folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
-    """Folder of the run: metrics, checkpoints, perplexities.json, the new model."""
+    """Folder of the run: metrics, checkpoints, perplexities.json and the new model."""
     model: Annotated[str | None, As("language model"), tyro.conf.arg(aliases=["-m"])] = None
     """A name, a folder or file, or a hub id; it needs a softmax (default: $ELMO_MODEL, or the bundled model)."""
     old: Path | None = None
-    """Held-out text of the domain that the model was trained on: shows what it forgets."""
+    """Held-out text of the domain that the model was trained on, to show how much it forgets."""
     resume: tyro.conf.FlagCreatePairsOff[bool] = False
     """Continue the run in the output folder, with its own model, old text and settings."""
     device: Device = "auto"
-    """Where to compute; auto: on a GPU if there is one."""
+    """Where to compute. auto: on a GPU if there is one."""
     deterministic: tyro.conf.FlagCreatePairsOff[bool] = False
-    """On a GPU, only operations whose results repeat bit for bit; a CPU has no others."""
+    """On a GPU, use only operations whose results are the same bit for bit every time; on a CPU, all are."""
     peer_timeout: float = 600.0
-    """Of several processes (torchrun): seconds after which one that does not answer is given up, and the run with
-    it."""
+    """With several processes (torchrun): seconds after which a process that doesn't answer counts as lost, which ends
+    the run."""
     log: Literal["files", "tensorboard"] = "files"
-    """Beside metrics.jsonl and log.txt: curves for TensorBoard."""
+    """tensorboard: also write the curves for TensorBoard, in addition to metrics.jsonl and log.txt."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the result as JSON."""
     quiet: tyro.conf.FlagCreatePairsOff[bool] = False

@@ -17,7 +17,7 @@ from elmo.text.tokenizer import tokenizer as named_tokenizer
 
 @dataclass(frozen=True)
 class Arguments:
-    """Build a context index: every token's vectors by layer, on disk, for 'elmo analyze neighbors' and
+    """Build a context index: every token's vectors in every layer, on disk, for 'elmo analyze neighbors' and
     elmo.analysis.neighbors.context_index."""
 
     text: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
@@ -27,17 +27,17 @@ class Arguments:
     model: Annotated[str | None, tyro.conf.arg(aliases=["-m"], metavar="MODEL")] = None
     """A name, a folder or file, or a hub id (default: $ELMO_MODEL, or the bundled model)."""
     tokens: int = 200_000
-    """Tokens that the index holds at most, in whole sentences."""
+    """Maximum number of tokens in the index; only whole sentences are indexed."""
     sample: bool = False
     """Draw sentences from the whole text instead of taking the first ones."""
     seed: int = 0
-    """Which sample is drawn."""
+    """Random seed of --sample."""
     tokenizer: Literal["whitespace", "unicode"] = "whitespace"
-    """How a line becomes tokens: at whitespace, or by rules for text that isn't tokenized."""
+    """How a line is split into tokens: at whitespace, or by rules, for text that isn't tokenized."""
     encoding: str = "utf-8"
     """Encoding of the text."""
     errors: Literal["strict", "skip"] = "strict"
-    """What to do at a line that isn't valid text: stop, or list and skip it."""
+    """What to do with a line that isn't valid text: stop, or list and skip it."""
     dtype: Literal["float32", "bfloat16", "int8", "auto"] = "auto"
     """Precision of the matrix products."""
     device: Device = "auto"

@@ -15,13 +15,13 @@ from elmo.errors import ConfigError, WeightFileError
 
 @dataclass(frozen=True)
 class Arguments:
-    """Show what a model's files hold: format, sizes, tensors, hashes and facts. Reads every published format."""
+    """Show what is in a model's files: format, sizes, tensors, hashes and facts. Reads every published format."""
 
     model: Annotated[str | None, As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL]")] = None
     """A name ('elmo models' lists them), a folder or file, or an id of the Hugging Face hub (org/name). Without it:
-    $ELMO_MODEL or the bundled default."""
+    $ELMO_MODEL, or the bundled model."""
     options: Path | None = None
-    """The options.json of MODEL, if MODEL is an HDF5 file without its own beside it."""
+    """The options.json of MODEL, if MODEL is an HDF5 file without one next to it."""
     json: bool = False
     """Print it as JSON."""
 

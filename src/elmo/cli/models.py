@@ -11,10 +11,10 @@ from elmo.weights.catalogue import KnownModel, known_models
 
 @dataclass(frozen=True)
 class Arguments:
-    """List the models that have a name: those that are here, and the published ones.
+    """List the models that can be used by name: those on this machine, and the published ones.
 
-    Pass a name to any verb: a published model is downloaded from its publishers at the first use, or beforehand with
-    'elmo download NAME'."""
+    All commands take these names. A published model is downloaded from its publisher when it is first used, or in
+    advance with 'elmo download NAME'."""
 
     json: bool = False
     """Print everything that is known, as JSON."""

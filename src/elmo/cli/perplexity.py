@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arguments:
-    """Print how well each direction of a model predicts a text: full softmax, every token counts once, nothing is
-    dropped. Also what the perplexity is made of: listed words alone, and the share and cost of <UNK>. The sampled loss
-    of a training run is no perplexity."""
+    """Print how well each direction of a model predicts a text, with the full softmax; every token counts once, and
+    nothing is dropped. Also shows what the perplexity is made of: the words in the vocabulary, and the share and cost
+    of <UNK>. (The sampled loss of a training run is not a perplexity.)"""
 
     inputs: Annotated[
         tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] TEXT [TEXT ...]")
@@ -43,22 +43,24 @@ class Arguments:
     model: ModelFlag = None
     """A name, a folder or file, or a hub id; it needs a softmax (default: $ELMO_MODEL, or the bundled model)."""
     protocol: Literal["exact", "bilm-tf"] = "exact"
-    """bilm-tf: as its run_test.py measures, to compare with its figures: rows with a carried state, and an end that is
-    dropped."""
+    """bilm-tf: measure as its run_test.py does, to compare with its figures: the state is carried in rows, and tokens
+    at the end are dropped."""
     state: Literal["zero", "carry"] = "zero"
-    """Of the exact protocol: every sentence starts from a zero state, or remembers the sentences before it."""
+    """For the exact protocol: every sentence starts from a zero state, or the state of the sentences before it is
+    carried over."""
     batch_size: int | None = None
-    """Rows read side by side by --protocol bilm-tf (default: 256) and --state carry (default: 16)."""
+    """Number of rows read in parallel by --protocol bilm-tf (default: 256) and --state carry (default: 16)."""
     manifest: Path | None = None
-    """Also print the perplexity of each source: a table of tab-separated columns that says which lines come from where
-    (first_line, lines, and group, source or doc)."""
+    """Also print the perplexity of each source. The file is a tab-separated table that says which lines come from which
+    source (columns first_line, lines, and group, source or doc)."""
     manifest_part: str | None = None
-    """SET/SPLIT: what the manifest's columns set and split call this text (default: by its folder and file name,
-    lm-en/test for lm-en/test.txt.xz)."""
+    """SET/SPLIT: the values of the manifest's columns set and split for this text (default: from its folder and file
+    name, lm-en/test for lm-en/test.txt.xz)."""
     per_sentence: bool = False
     """Also print each sentence's line number, tokens and perplexities."""
     per_token: Path | None = None
-    """Also write each sentence's tokens with their nats in each direction to this file, one JSON object per line."""
+    """Also write each sentence's tokens, with their loss in nats in each direction, to this file, one JSON object per
+    line."""
     force: bool = False
     """Replace that file if it exists."""
     reading: ReadingFlags = field(default_factory=Reading)

@@ -12,7 +12,8 @@ from elmo.cli.early_checks import As
 
 @dataclass(frozen=True)
 class Arguments:
-    """Draw the curves of training runs: sampled loss of training and validation perplexity, over tokens read."""
+    """Draw the curves of training runs: the sampled training loss and the validation perplexity, over the number of
+    tokens read."""
 
     runs: Annotated[tuple[Path, ...], As("input folder"), tyro.conf.Positional, tyro.conf.arg(metavar="RUN [RUN ...]")]
     """Run folders of 'elmo pretrain' or 'elmo finetune', finished or not; each gets a color."""

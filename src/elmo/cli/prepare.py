@@ -27,19 +27,19 @@ from elmo.weights.native.names import VOCABULARY_FILE
 @dataclass(frozen=True)
 class Arguments:
     """Turn a corpus into a vocabulary and memory-mapped shards for 'elmo pretrain', and report on it. Ctrl-C and
-    SIGTERM keep what is done; --resume continues from there, also after a crash."""
+    SIGTERM keep what is done; --resume continues from there, and also after a crash."""
 
     texts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
     """Training text: files of any size, .gz, .xz, .bz2 and .zst are unpacked; - is standard input."""
     output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="DATA")]
-    """Folder to make."""
+    """Folder to write."""
     valid: tuple[Path, ...] = ()
     """Held-out text for the perplexity during training."""
     test: Annotated[tuple[Path, ...], tyro.conf.arg(metavar="TEXT [TEXT ...]")] = ()
-    """Held-out text for the end."""
+    """Held-out text for a final test."""
     settings: Annotated[CorpusSettings, tyro.conf.arg(name="")] = field(default_factory=CorpusSettings)
     workers: int = 1
-    """Processes. The result doesn't depend on their number."""
+    """Number of processes. The result doesn't depend on it."""
     resume: bool = False
     """Continue a killed or interrupted run."""
     force: bool = False

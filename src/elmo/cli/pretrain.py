@@ -24,28 +24,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arguments:
-    """Train a biLM on what 'elmo prepare' made. Every setting is a flag; the defaults are the paper's recipe, or what
-    the TOML file says. Ctrl-C and SIGTERM save everything; --resume continues from there. For several processes on one
-    machine or many: torchrun --nproc-per-node=2 -m elmo pretrain ..."""
+    """Train a biLM on data that 'elmo prepare' made. Every setting is a flag; the defaults are the paper's recipe, or
+    the values in the TOML file. Ctrl-C and SIGTERM save everything; --resume continues from there. For several
+    processes on one machine or many: torchrun --nproc-per-node=2 -m elmo pretrain ..."""
 
     data: Annotated[Path, As("prepared data")]
     """Folder that 'elmo prepare' made."""
     output: Annotated[Path, As("run folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
-    """Folder of the run: metrics, checkpoints, the finished model."""
+    """Folder of the run: metrics, checkpoints and the finished model."""
     config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
-    """TOML file of settings; flags beside it win."""
+    """TOML file of settings; flags override it."""
     resume: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Continue the run in the output folder, with its own settings unless others are given; those then stay."""
+    """Continue the run in the output folder with its own settings, unless others are given; these also apply to later
+    resumptions."""
     resume_if_begun: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Continue if there is a run in the output folder, start it if there is none: one command for every start."""
+    """Continue the run in the output folder if there is one, and start it otherwise: the same command for every
+    start."""
     device: Device = "auto"
-    """Where to compute; auto: on a GPU if there is one."""
+    """Where to compute. auto: on a GPU if there is one."""
     deterministic: tyro.conf.FlagCreatePairsOff[bool] = False
-    """On a GPU, use only operations whose results repeat bit for bit; on a CPU all do."""
+    """On a GPU, use only operations whose results are the same bit for bit every time; on a CPU, all are."""
     peer_timeout: float = 600.0
-    """Of several processes: seconds after which one that does not answer counts as lost, which ends the run."""
+    """With several processes: seconds after which a process that doesn't answer counts as lost, which ends the run."""
     log: Literal["files", "tensorboard"] = "files"
-    """Beside metrics.jsonl and log.txt: curves for TensorBoard."""
+    """tensorboard: also write the curves for TensorBoard, in addition to metrics.jsonl and log.txt."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the result as JSON."""
     quiet: tyro.conf.FlagCreatePairsOff[bool] = False

@@ -23,21 +23,22 @@ from elmo.tasks.settings import S
 @dataclass(frozen=True)
 class Arguments(Generic[S]):
     """Train every system of the table or figure with every seed, and compare them as the paper does. The folder gets a
-    page with means, spreads, intervals and the paper's figures, a JSON record, and a picture. The experiment sets what
-    it compares; everything else is the task's settings. Ctrl-C and SIGTERM save everything; --resume continues."""
+    page with means, standard deviations, intervals and the paper's figures, a JSON record, and a picture. The
+    experiment sets the settings that it compares; all others are those of the task. Ctrl-C and SIGTERM save everything;
+    --resume continues."""
 
     train: Path
     """Labelled training data; .gz, .xz and .bz2 are unpacked."""
     output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
-    """Folder of the results and trainings. Several experiments may use the same one, one after the other; they then
-    share the biLM's layers and all equal trainings."""
+    """Folder for the results and trainings. Several experiments can use the same folder, one after the other; they then
+    share the biLM's layers and all identical trainings."""
     settings: Annotated[S, tyro.conf.arg(name="")]
     config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
     """TOML file of the task's settings; flags override it."""
     dev: Path | None = None
-    """Labelled data that decides which epoch is the best (default: a tenth of the training data, held out)."""
+    """Labelled data for choosing the best epoch (default: a tenth of the training data, held out)."""
     test: Path | None = None
-    """Labelled data that is scored once, at the end of each training."""
+    """Labelled data to score once, at the end of each training."""
     seeds: tuple[int, ...] | None = None
     """Random seeds: each system is trained once with each. With a single seed, no claim is decided (default: 1 2 3, or
     the resumed ones)."""
@@ -54,9 +55,9 @@ class Arguments(Generic[S]):
     """Name of the data set, for the page and the picture (default: the name of the training file's folder, or the
     resumed one)."""
     workers: int = 1
-    """Number of systems to train at the same time, each in its own process with its part of the threads."""
+    """Number of systems to train at the same time, each in its own process with its share of the threads."""
     resume: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Continue in the output folder, with its own settings unless a settings file is given; nothing is trained
+    """Continue in the output folder with its own settings, unless a settings file is given; nothing is trained
     twice."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the results as JSON."""

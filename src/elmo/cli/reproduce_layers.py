@@ -17,7 +17,7 @@ _ANALYSES = {"table4": "neighbors", "table5": "wsd", "table6": "pos"}
 
 @dataclass(frozen=True)
 class Arguments:
-    """Print the paper's rows beside those of records that 'elmo analyze' wrote."""
+    """Print the paper's rows next to those of records that 'elmo analyze' wrote."""
 
     records: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RECORD.json [RECORD.json ...]")]
     """Records: of 'elmo analyze neighbors' or 'precision' for table 4, of 'wsd' for table 5, of 'pos' for table 6."""

@@ -21,8 +21,8 @@ from elmo.text.reading.settings import Reading, text_files
 
 @dataclass(frozen=True)
 class Arguments:
-    """Print how probable each language model of a biLM finds every sentence of a text, in nats, with its line number.
-    Blank lines are left out."""
+    """Print the log probability, in nats, of every sentence of a text under each language model of a biLM, with its
+    line number. Blank lines are left out."""
 
     inputs: Annotated[
         tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] TEXT [TEXT ...]")

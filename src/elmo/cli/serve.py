@@ -21,45 +21,45 @@ _LIBRARIES = ("starlette", "uvicorn", "msgspec", "prometheus_client")
 
 @dataclass(frozen=True)
 class Arguments:
-    """Serve vectors over HTTP, in the shape of OpenAI's API, until Ctrl-C or SIGTERM. Without --api-key-file it listens
-    on loopback addresses only. docs/serving.md describes every path."""
+    """Serve vectors over HTTP with the interface of OpenAI's embeddings API, until Ctrl-C or SIGTERM. Without
+    --api-key-file, it listens only on loopback addresses. docs/serving.md describes every path."""
 
     models: Annotated[
         tuple[str, ...], As("named model"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL ...]")
     ] = ()
-    """Names, folders or files, or hub ids (default: $ELMO_MODEL, or the bundled model). Requests that name no model get
-    the first."""
+    """Names, folders or files, or hub ids (default: $ELMO_MODEL, or the bundled model). Requests that name no model use
+    the first one."""
     host: str = "127.0.0.1"
-    """Address to listen on; 0.0.0.0 for all of this machine's."""
+    """Address to listen on; 0.0.0.0: all addresses of this machine."""
     port: int = 8000
-    """Port to listen on; 0 takes any free one."""
+    """Port to listen on; 0: any free one."""
     api_key_file: Path | None = None
-    """A file with one key in each line; clients must then send one as 'Authorization: Bearer KEY'."""
+    """A file with one key per line; clients must then send one of them as 'Authorization: Bearer KEY'."""
     allowed_hosts: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME [NAME ...]")] = ()
-    """Further names and addresses by which clients may call this server, without port; '*' for any. It always answers
-    to localhost and to --host."""
+    """Further host names and addresses, without port, by which clients may address this server; '*': any. localhost and
+    --host are always allowed."""
     dtype: Literal["float32", "bfloat16", "int8", "auto"] = "float32"
-    """Precision of matrix products. auto: bfloat16 where this processor is fast in it, else float32."""
+    """Precision of matrix products. auto: bfloat16 if this processor is fast with it, else float32."""
     state: Literal["zero", "warm"] = "zero"
-    """State that every text starts from: zeros, or the model's warm state."""
+    """State that every text starts from. zero: zeros; warm: the model's warm state."""
     tokenizer: str = "unicode"
-    """How texts become tokens if a request doesn't say: unicode, whitespace, or module:function."""
+    """How texts are split into tokens if a request doesn't say: unicode, whitespace, or module:function."""
     max_body_bytes: int = 2_000_000
-    """Bytes of a request's body."""
+    """Maximum size of a request's body in bytes."""
     max_inputs: int = 256
-    """Texts in one request."""
+    """Maximum number of texts in a request."""
     max_tokens: int = 8192
-    """Tokens in one request."""
+    """Maximum number of tokens in a request."""
     max_queued_tokens: int = 65_536
-    """Tokens that may wait to be computed; beyond it, requests get status 429."""
+    """Maximum number of tokens waiting to be computed; when it is exceeded, requests get status 429."""
     max_batch_tokens: int = 2048
-    """Tokens computed at a time."""
+    """Maximum number of tokens computed at the same time."""
     deadline_seconds: float = 30.0
-    """Seconds after which a request that still waits gets status 503."""
+    """Seconds after which a request that is still waiting gets status 503."""
     device: Device = "auto"
     """Where to compute."""
     quiet: bool = False
-    """Don't say where it listens."""
+    """Don't print the address."""
 
 
 def main(argv: list[str]) -> int:

@@ -15,16 +15,16 @@ from elmo.static.training.settings import StaticSettings
 
 @dataclass(frozen=True)
 class Arguments:
-    """Train one vector for each word of a text: what ELMo is compared with, when both learn from the same text. The
-    result is word2vec's text layout, which 'elmo task --static' and other programs read."""
+    """Train one vector for each word of a text, so that ELMo can be compared with static vectors trained on the same
+    text. The result has word2vec's text format, which 'elmo task --static' and other programs read."""
 
     texts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
     """Training text: one tokenized sentence per line; .gz, .xz, .bz2 and .zst are unpacked."""
     output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
-    """File of vectors to make."""
+    """File of vectors to write."""
     text: Annotated[TrainingText, tyro.conf.arg(name="")] = dataclasses.field(default_factory=TrainingText)
     workers: int = 1
-    """Threads of word2vec and fasttext. With more than one the vectors differ from run to run."""
+    """Number of threads of word2vec and fasttext. With more than one, the vectors differ from run to run."""
     force: tyro.conf.FlagCreatePairsOff[bool] = False
     """Replace the file if it exists."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False

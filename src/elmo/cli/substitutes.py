@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arguments:
-    """Show which words each direction of a model, and the product of both, would put in the marked place of a
+    """Show which words each direction of a model, and the product of both, predict in the marked position of a
     sentence."""
 
     inputs: Annotated[tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] SENTENCE")]
-    """Tokens separated by spaces, one of them in brackets: "The [bank] was steep ."; [] is a gap. The model may be
-    named before it."""
+    """Tokens separated by spaces, one of them in brackets: "The [bank] was steep ."; [] marks a gap. The model may be
+    named before them."""
     model: ModelFlag = None
     """A name, a folder or file, or a hub id; it needs a softmax (default: $ELMO_MODEL, or the bundled model)."""
     top: int = 10
-    """Words to show."""
+    """Number of words to show."""
     device: Device = "auto"
     """Where to compute."""
     json: bool = False

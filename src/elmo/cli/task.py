@@ -31,8 +31,8 @@ Flag = tyro.conf.FlagCreatePairsOff[bool]
 
 @dataclass(frozen=True)
 class Train(Generic[S]):
-    """Train a model on labelled files, once for each seed. The run folder has scores with mean and standard deviation,
-    predictions, and the best model. Ctrl-C and SIGTERM save everything; --resume continues."""
+    """Train a model on labelled files, once for each seed. The run folder contains the scores with their mean and
+    standard deviation, the predictions, and the best model. Ctrl-C and SIGTERM save everything; --resume continues."""
 
     train: Path
     """Labelled training data; .gz, .xz and .bz2 are unpacked."""
@@ -40,21 +40,22 @@ class Train(Generic[S]):
     """Folder of the run."""
     settings: Annotated[S, tyro.conf.arg(name="")]
     config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
-    """TOML file of settings; flags win over it."""
+    """TOML file of settings; flags override it."""
     dev: Path | None = None
-    """Labelled data that decides which epoch is the best (default: a tenth of the training data, held out)."""
+    """Labelled data for choosing the best epoch (default: a tenth of the training data, held out)."""
     test: Path | None = None
-    """Labelled data that is scored once, at the end."""
+    """Labelled data to score once, at the end."""
     seeds: tuple[int, ...] = (1,)
-    """One training for each."""
+    """Random seeds; one model is trained for each."""
     cache: Path | None = None
-    """Folder for the biLM's layers, computed once; any number of runs may share it (default: in the run folder)."""
+    """Folder for the biLM's layers, which are computed once; any number of runs can share it (default: in the run
+    folder)."""
     cache_dtype: Literal["float32", "float16"] = "float32"
-    """How they are stored."""
+    """How the layers are stored."""
     include_bilm: Flag = False
     """Put a copy of the biLM into the saved models."""
     resume: Flag = False
-    """Continue the run in the output folder, with its own settings unless a file of settings is given."""
+    """Continue the run in the output folder with its own settings, unless a settings file is given."""
     json: Flag = False
     """Print the scores as JSON."""
     quiet: Flag = False
@@ -68,15 +69,15 @@ class _Loading:
     model: Annotated[str | None, As("named model")] = None
     """Where the biLM is, if it isn't where it was in training."""
     task: str | None = None
-    """package.module:TASK of the model, if its task isn't installed."""
+    """package.module:TASK, the task of the model, if it isn't installed."""
     encoder: str | None = None
-    """package.module:function of the model's encoder, if it isn't installed."""
+    """package.module:function, the encoder of the model, if it isn't installed."""
     device: Device = "auto"
     """Where to compute."""
     ensemble: Annotated[tuple[Path, ...], As("task model"), tyro.conf.arg(metavar="RUN [RUN ...]")] = ()
-    """More models of the task, whose distributions are averaged with those of the first RUN."""
+    """More models of the same task, whose probability distributions are averaged with those of the first RUN."""
     dtype: ComputeIn = "float32"
-    """What the factors of the biLM's products are rounded to, as in elmo embed."""
+    """Precision of the biLM's matrix products, as in 'elmo embed'."""
     force: Flag = False
     """Replace an existing file of predictions."""
     json: Flag = False
@@ -94,32 +95,32 @@ class Evaluate(_Loading):
     data: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")] = tyro.MISSING
     """Labelled file."""
     output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
-    """File for the predictions, in the task's official format (srl: srl-eval.pl's if the file ends in .props)."""
+    """File for the predictions, in the task's official format (srl: that of srl-eval.pl if the file ends in .props)."""
 
 
 @dataclass(frozen=True)
 class Predict(_Loading):
-    """Use a trained model on unlabelled input, for most tasks one sentence per line. The predictions for several files
-    follow one another; with --json each names its file."""
+    """Predict on unlabelled input, for most tasks one sentence per line. The predictions for several files follow one
+    another; with --json, each names its file."""
 
     folder: Annotated[Path, As("task model"), tyro.conf.Positional, tyro.conf.arg(metavar="RUN")] = tyro.MISSING
     """Folder of a finished run, or of a task model."""
     text: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[FILE ...]")] = (STDIN,)
     """Unlabelled files or patterns like 'data/*.txt'; - is standard input."""
     output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
-    """File for the predictions (default: standard output). srl: .conll gives columns of text too, .props those of
-    srl-eval.pl."""
+    """File for the predictions (default: standard output). srl: .conll writes columns even for text, .props the format
+    of srl-eval.pl."""
     reading: ReadingFlags = field(default_factory=Reading)
 
 
 @dataclass(frozen=True)
 class Score(Generic[S]):
-    """The official figures of a file of predictions, from any system."""
+    """Compute the official scores of a file of predictions, from any system."""
 
     gold: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="GOLD")]
     """Labelled file."""
     predicted: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="PREDICTIONS")]
-    """File of predictions for it, in the task's official format."""
+    """File of predictions for the labelled file, in the task's official format."""
     settings: Annotated[S, tyro.conf.arg(name="")]
     json: Flag = False
     """Print the scores as JSON."""

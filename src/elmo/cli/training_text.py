@@ -17,12 +17,12 @@ class TrainingText(TextForm):
     """How the text is read."""
 
     tokenizer: str = "whitespace"
-    """How text becomes tokens: whitespace; unicode: by rules, for text that isn't tokenized; or module:function of
-    your own."""
+    """How the text is split into tokens: whitespace; unicode: by rules, for text that isn't tokenized; or
+    module:function, a function of your own."""
     encoding: str = "utf-8"
     """Encoding of all texts."""
     errors: Literal["strict", "skip"] = "strict"
-    """What happens at a line that isn't valid text: strict: stop; skip: list and skip it."""
+    """What to do with a line that isn't valid text. strict: stop; skip: list and skip it."""
 
     def corpus(self, texts: Sequence[Path], output: Path) -> "Corpus":
         """The text of these files, none of which may be `output`."""

@@ -37,41 +37,41 @@ class CorpusSettings:
     """How a corpus is read, and what is made of it; every field is a flag of `elmo prepare`."""
 
     vocab_size: int | None = None
-    """Words the language model predicts: the most frequent ones of the training text, <S>, </S> and <UNK> included
-    (default: all)."""
+    """Number of words that the language model predicts: the most frequent words of the training text, including <S>,
+    </S> and <UNK> (default: all words)."""
     min_count: int = 1
-    """Leave words that occur less often out of the vocabulary."""
+    """Leave words that occur less often than this out of the vocabulary."""
     num_beginnings: int = 0
-    """For languages with long, composed words: at most this many entries of the vocabulary are beginnings, which stand
-    for the words that it leaves out. With 8,000 of 30,000 entries, 1% of Korean tokens are <UNK> instead of 33%."""
+    """For languages with many long word forms: reserve up to this many entries of the vocabulary for beginnings, which
+    represent words that are not in it. With 8,000 of 30,000 entries, 1% of Korean tokens are <UNK> instead of 33%."""
     vocabulary: str | None = None
     """Use this vocabulary as it is instead of making one: a file (one word per line), or the name or folder of a model
-    to be fine-tuned."""
+    to fine-tune."""
     valid_share: float | None = None
-    """Instead of --valid: hold out this share of the training text's documents, above 0 and below 1. The same
-    documents every time; equal documents are never on both sides."""
+    """Instead of --valid: hold out this fraction of the training text's documents, above 0 and below 1. The choice is
+    the same every time, and identical documents are never on both sides."""
     documents: Documents | None = None
     """What a document is: file; block (text: separated by blank lines, CoNLL-U: starting at # newdoc); row (a line, a
     JSON object, a row of a table, a sentence of CoNLL) (default: row for JSON lines and tables, else block)."""
     max_characters_per_token: int = 50
-    """Characters kept of each word, including the two marks at its ends."""
+    """Maximum number of characters read of each word, including the two marks at its ends."""
     format: FormatChoice = "auto"
     """text: plain text; jsonl: one JSON object per line; csv and tsv: tables with a text per row; conll and conllu: one
     token per line; auto: by the ending of each file."""
     field: str = "text"
-    """Of JSON lines: the key of the text, or of the list of a sentence's tokens. Of CSV and TSV: the column's name, or
-    its number from 1 in a file without names. Of CoNLL: the number of the tokens' column (default: text, or the first
-    column)."""
+    """For JSON lines: the key of the text, or of the list of a sentence's tokens. For CSV and TSV: the column's name,
+    or its number, counted from 1, in a file without a header. For CoNLL: the number of the tokens' column (default:
+    text, or the first column)."""
     sentences: SentenceEnds = "lines"
-    """lines: each line is one sentence; for raw text: within-lines: a line can hold several; across-lines: they go on
-    over line ends, and only blank lines end a paragraph."""
+    """lines: each line is one sentence. For raw text: within-lines: a line can hold several sentences; across-lines:
+    sentences can continue on the next line, and only blank lines end a paragraph."""
     tokenizer: Tokenizer = "whitespace"
-    """How text becomes tokens: whitespace; unicode: by rules, for text that isn't tokenized; or module:function of
-    your own (from Python also the function itself)."""
+    """How the text is split into tokens: whitespace; unicode: by rules, for text that isn't tokenized; or
+    module:function, a function of your own (in Python, also the function itself)."""
     encoding: str = "utf-8"
     """Encoding of all texts."""
     errors: OnBadText = "strict"
-    """What happens at a line that isn't valid text: strict: stop; skip: list and skip it."""
+    """What to do with a line that isn't valid text. strict: stop; skip: list and skip it."""
     tokens_per_shard: int = TOKENS_PER_SHARD
     """A shard is closed at the end of the sentence that fills it. Writing one needs 8 bytes of memory per token."""
 

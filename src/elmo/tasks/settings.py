@@ -22,36 +22,35 @@ class TokenSettings:
     """Which vectors tokens have. Source: paper section 3.3."""
 
     encoder: str = "elmo"
-    """What gives contextual vectors. elmo: a biLM; none: nothing, the baseline; context2vec or cove: a system that ELMo
-    was compared with; or the name of an installed encoder, or package.module:function (docs/your-own-task.md)."""
+    """What computes the contextual vectors. elmo: a biLM; none: nothing (the baseline); context2vec or cove: a system
+    that ELMo was compared with; or the name of an installed encoder, or package.module:function
+    (docs/your-own-task.md)."""
     model: str = ""
-    """The biLM: a name, a folder or file, or a hub id. Empty: $ELMO_MODEL, or the bundled model. Of context2vec and
-    cove, the folder."""
+    """The biLM: a name, a folder or file, or a hub id. Empty: $ELMO_MODEL, or the bundled model. For context2vec and
+    cove: the folder of the model."""
     placement: str = "input"
-    """Where ELMo is added. input: to what the task's first RNN reads; output: to what that RNN writes; both: to both,
-    each with a mix of its own. A task may name other places."""
+    """Where ELMo is added. input: to the input of the task's first RNN; output: to its output; both: to both, each with
+    its own mix. A task can have other places."""
     layers: Literal["mix", "top", "average"] = "mix"
-    """Which layers ELMo is made of: a learned mix, the top layer, or their plain average; each is multiplied by
-    gamma."""
+    """Which layers ELMo uses: a learned mix, only the top layer, or the plain average; each is multiplied by gamma."""
     mix_penalty: float = 0.001
-    """Strength of the penalty that draws a learned mix to the plain average (the paper's lambda): this times the sum of
-    the squared raw weights is added to the loss."""
+    """Strength of the penalty that pulls a learned mix towards the plain average (the paper's lambda): this number
+    times the sum of the squared raw weights is added to the loss."""
     train_gamma: bool = True
-    """Whether gamma is learned; if not, it stays 1."""
+    """Whether gamma is learned; otherwise it stays 1."""
     elmo_dropout: float = 0.5
     """Dropout on ELMo."""
     layer_norm: Literal["none", "words", "token"] = "none"
-    """How each layer is normalized before it is mixed. none: not at all; words: with one mean and one variance over all
-    tokens of the batch, as in the original, so that a sentence's vectors depend on the other sentences of its batch;
-    token: with the mean and variance of each token."""
+    """How each layer is normalized before mixing. none: not at all; words: with one mean and one variance over all
+    tokens of the batch, as in the original, so a sentence's vectors depend on the other sentences in its batch; token:
+    with the mean and variance of each token."""
     train_bilm: bool = False
-    """Whether the biLM's own weights are trained too. It then runs in every step, and is saved with the task's
-    model."""
+    """Whether the biLM's own weights are trained too. It then runs in every step and is saved with the task's model."""
     static: tuple[str, ...] = ()
     """Files of static vectors (word2vec, GloVe, fastText), each FILE or NAME=FILE; with several, their vectors are
     concatenated."""
     static_words: int = 200_000
-    """How many words from the beginning of each file a saved model keeps; the words of the data are always kept. 0:
+    """How many words from the beginning of each file a saved model keeps, in addition to the words of the data. 0:
     all."""
     train_static: bool = False
     """Whether the static vectors of the training data's words are trained too."""
@@ -89,12 +88,12 @@ class TokenSettings:
 
 @dataclass(frozen=True)
 class CharacterSettings:
-    """The char CNN of a task's own model, beside static vectors and ELMo. Network settings derive from this."""
+    """The char CNN of a task's own model, in addition to static vectors and ELMo. Network settings derive from this."""
 
     character_filters: int = 0
     """Filters of the model's own char CNN, which is trained with the task; 0: no char CNN."""
     character_width: int = 3
-    """Characters that a filter sees."""
+    """Width of a filter in characters."""
     character_vector: int = 16
     """Dimensions of a character's vector."""
 
@@ -111,53 +110,54 @@ class FitSettings:
     epochs: int = 50
     """Maximum number of epochs."""
     epoch_passes: int = 1
-    """Passes over the training data in an epoch. More than one makes sense with little data: the dev data is then not
-    scored after every few steps."""
+    """Passes over the training data in an epoch. With little data, more than one avoids scoring the dev data after
+    every few steps."""
     patience: int = 5
     """Stop after this many epochs in a row without a better dev score, counted from the first score above 0. 0: never
     stop early."""
     best_by: str = ""
-    """The dev score that says which epoch is the best, such as macro_f1 where one label is much more frequent than the
+    """The dev score that determines the best epoch, such as macro_f1 if one label is much more frequent than the
     others. Empty: the task's own metric."""
     batch_size: int = 32
-    """Maximum number of examples in a batch. Examples of a batch have similar lengths."""
+    """Maximum number of examples in a batch. The examples in a batch have similar lengths."""
     least_batches: int = 40
-    """With so little training data that an epoch would have fewer batches than this, batches are made smaller, down to
-    8 examples: a model that is updated a few times an epoch learns little. 0: batches stay as large as batch_size."""
+    """If there is so little training data that an epoch would have fewer batches than this, batches are made smaller,
+    down to 8 examples, because a model learns little from a few updates per epoch. 0: never make batches smaller."""
     batch_tokens: int = 0
-    """Maximum number of tokens in a batch, padding included; a longer example is a batch of its own. 0: no limit."""
+    """Maximum number of tokens in a batch, including padding; a longer example forms a batch by itself. 0: no limit."""
     max_length: int = 0
-    """Training examples with a sentence of more tokens than this are left out; dev and test examples never are. 0: no
-    limit."""
+    """Leave out training examples with a sentence of more tokens than this; dev and test examples are never left out.
+    0: no limit."""
     optimizer: Literal["adam", "adamw", "adadelta", "adagrad", "sgd"] = "adam"
     """adam and adamw with betas 0.9 and 0.999; adadelta with rho 0.95; sgd without momentum."""
     adadelta_epsilon: float = 1e-6
-    """adadelta: the constant added under the roots. PyTorch has 1e-6, TensorFlow 1e-8."""
+    """adadelta: the constant added under the square roots. PyTorch uses 1e-6, TensorFlow 1e-8."""
     learning_rate: float = 0.001
     """The learning rate, before any decay."""
     decay: Literal["none", "halve", "linear", "staircase"] = "none"
-    """How the learning rate falls. none: it doesn't; halve: it is halved after each epoch without a better dev score;
-    linear: to 0 at the end of the last epoch; staircase: it is multiplied by decay_rate every decay_steps steps."""
+    """How the learning rate decays. none: it is constant; halve: it is halved after each epoch without a better dev
+    score; linear: it falls to 0 at the end of the last epoch; staircase: it is multiplied by decay_rate every
+    decay_steps steps."""
     decay_rate: float = 0.999
     """staircase: the factor."""
     decay_steps: int = 100
-    """staircase: steps between two decays."""
+    """staircase: number of steps between two decays."""
     weight_decay: float = 0.0
-    """adam and others: added to the gradient, times the weight (L2); adamw: subtracted from the weight. A task's model
-    may exempt some of its weights."""
+    """adamw: decoupled weight decay, subtracted from the weights; adam and the others: L2 penalty, added to the
+    gradients. A task's model can exempt some of its weights."""
     clip_norm: float = 5.0
     """Maximum global norm of the gradients. 0: no clipping."""
     clip_value: float = 0.0
     """Maximum absolute value of each element of a gradient; applied before clip_norm. 0: no clipping."""
     average_decay: float = 0.0
-    """Above 0, for instance 0.999: an exponential moving average of the weights is scored and saved in place of the
-    weights; this is how much of the average is kept in each step."""
+    """If above 0, for instance 0.999: score and save an exponential moving average of the weights instead of the
+    weights; this is the fraction of the average that is kept in each step."""
     average_warmup: bool = True
-    """Whether the average's decay grows from 0.1 to average_decay, so that the initial weights are soon forgotten;
-    if not, it is constant from the first step."""
+    """Whether the average's decay rises from 0.1 to average_decay, so that the initial weights are soon forgotten;
+    otherwise it is constant from the first step."""
     train_share: float = 1.0
-    """Fraction of the training examples that is used. Smaller fractions are subsets of larger ones, and examples that
-    belong together (questions about one article) stay together. The labels are always those of all examples."""
+    """Fraction of the training examples to use. Smaller fractions are subsets of larger ones, and examples that belong
+    together (such as questions about one article) stay together. The labels are always those of all examples."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Where to compute."""
 

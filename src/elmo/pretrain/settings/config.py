@@ -18,31 +18,32 @@ class PretrainConfig:
     """
 
     direction: Direction = "both"
-    """Which language models there are."""
+    """Which language models to train."""
     cell_size: int = 4096
-    """Memory cells of each LSTM layer and direction."""
+    """Memory cells of each LSTM layer in each direction."""
     projection_size: int = 512
-    """Width of token vectors and of each direction's output."""
+    """Dimensions of the token vectors and of each direction's output."""
     num_layers: int = 2
-    """LSTM layers of each direction."""
+    """LSTM layers in each direction."""
     cell_clip: float = 3.0
-    """Bound on a memory cell's absolute value; 0 for no bound."""
+    """Limit on the absolute value of a memory cell; 0: no limit."""
     projection_clip: float = 3.0
-    """Bound on a projected output's absolute value; 0 for no bound."""
+    """Limit on the absolute value of a projected output; 0: no limit."""
     skip_connections: bool = True
     """Whether upper LSTM layers add their input to their output."""
     characters: Characters = "bytes"
-    """What the char CNN reads: the bytes of a token, the characters of a dictionary made from the training text, or
-    none: a model of words."""
+    """What the char CNN reads. bytes: the bytes of a token; dictionary: its characters, with ids from a dictionary made
+    from the training text; none: there is no char CNN, and the model reads words."""
     max_character_dictionary: int = 10_000
-    """characters="dictionary": how many of the most frequent characters get ids."""
+    """characters="dictionary": maximum number of characters in the dictionary; the most frequent ones get ids."""
     word_dim: int = 0
-    """Width of the vectors of the vocabulary's words. 0: projection_size for a model of words, none beside
-    characters."""
+    """Dimensions of word vectors. 0: projection_size for a model of words, and no word vectors for a model with a char
+    CNN."""
     tie_softmax: bool = False
-    """A model of words: whether the softmax's weights are the words' vectors (bilm-tf's share_embedding_softmax)."""
+    """For a model of words: whether the word vectors are also the weights of the softmax (bilm-tf's
+    share_embedding_softmax)."""
     character_dim: int = 16
-    """Width of a character's vector."""
+    """Dimensions of a character's vector."""
     filters: tuple[tuple[int, int], ...] = PUBLISHED_FILTERS
     """The char CNN's filters as (width, number)."""
     num_highway: int = 2
@@ -53,72 +54,73 @@ class PretrainConfig:
     epochs: float = 10.0
     """Passes over the training data; the run ends at the window that completes them."""
     max_steps: int = 0
-    """End after this many steps, whatever `epochs` says; 0: no such limit."""
+    """End after this many steps, whatever `epochs` is; 0: no limit."""
     batch_size: int = 128
-    """Rows of a window, over all processes; each row carries its own LSTM state."""
+    """Rows of a window, over all processes; each row has its own LSTM state."""
     unroll_steps: int = 20
-    """Tokens of a window, which is as far as backpropagation through time goes."""
+    """Tokens per row in a window; backpropagation through time doesn't go beyond the window."""
     softmax: Literal["sampled", "full", "adaptive"] = "sampled"
     """sampled: each target against a sample of words; full: against the whole vocabulary; adaptive: against the whole
-    vocabulary, in clusters of frequency with narrower and narrower vectors (Grave et al. 2017)."""
+    vocabulary, divided by frequency into clusters with smaller and smaller vectors (Grave et al. 2017)."""
     num_negative_samples: int = 8192
     """Negatives of the sampled softmax, drawn for each step and direction."""
     softmax_cutoffs: tuple[int, ...] = ()
-    """softmax="adaptive": the vocabulary ids at which a new cluster of rarer words begins, for instance 2000 10000."""
+    """softmax="adaptive": the vocabulary ids at which the clusters of rarer words begin, for instance 2000 10000."""
     softmax_divisor: int = 4
-    """softmax="adaptive": how many times narrower each cluster's vectors are than those of the cluster before."""
+    """softmax="adaptive": the factor by which each cluster's vectors are smaller than those of the previous cluster."""
     state_reset: float = 0.0
-    """Probability that a row forgets its state when a new sentence begins. bilm-tf never forgets; 1 trains what
-    `state="zero"` embeds."""
+    """Probability that a row resets its state when a new sentence begins. bilm-tf never resets it; with 1, training
+    matches embedding with `state="zero"`."""
     dropout: float = 0.1
-    """On every LSTM layer's input and on the top output."""
+    """Dropout on every LSTM layer's input and on the top output."""
     optimizer: Literal["adagrad", "adamw", "sgd"] = "adagrad"
-    """adagrad: bilm-tf's (initial accumulator 1, no epsilon). adamw: betas 0.9, 0.98. sgd: no momentum."""
+    """adagrad: bilm-tf's (initial accumulator 1, no epsilon); adamw: with betas 0.9 and 0.98; sgd: without momentum."""
     learning_rate: float = 0.2
-    """The peak rate."""
+    """The peak learning rate."""
     warmup_steps: int = 0
-    """Steps over which the rate rises from 0."""
+    """Steps over which the learning rate rises from 0."""
     decay: Literal["none", "linear"] = "none"
-    """none: the rate stays; linear: it falls to 0 at the run's last step."""
+    """none: the learning rate is constant; linear: it falls to 0 at the last step of the run."""
     weight_decay: float = 0.0
-    """adamw only."""
+    """adamw: weight decay."""
     lazy_rows: bool = False
-    """adamw only: whether rows of the sampled softmax and of word vectors stay untouched, including their momentum and
-    weight decay, in steps in which they don't occur. Rare words then learn more slowly at the same rate, but a step
-    doesn't update the whole table, which saves time from some 50,000 words on. With adagrad and sgd there is no
-    difference."""
+    """adamw: whether rows of the sampled softmax and of word vectors, including their momentum and weight decay, are
+    updated only in steps in which they occur. Rare words then learn more slowly at the same learning rate, but a step
+    doesn't update the whole table, which saves time with about 50,000 words or more. It makes no difference for adagrad
+    and sgd."""
     clip_norm: float = 10.0
-    """Bound on the global norm of the gradients."""
+    """Maximum global norm of the gradients."""
     sum_over_window: bool = True
-    """Whether gradients are those of unroll_steps times the mean loss, as in bilm-tf, which affects clip_norm and
-    adagrad's accumulator; else of the mean."""
+    """Whether the gradients are those of unroll_steps times the mean loss, as in bilm-tf, or else those of the mean
+    loss. This affects clip_norm and adagrad's accumulator."""
     product_dtype: Literal["float32", "bfloat16"] = "float32"
-    """Type of the operands of the large matrix products; everything else stays float32."""
+    """Precision of the large matrix products; everything else stays in float32."""
     reduce_dtype: Literal["float32", "bfloat16"] = "float32"
-    """Several processes: type of the gradients they send each other; bfloat16 halves the traffic and rounds."""
+    """With several processes: precision of the gradients that they exchange; bfloat16 halves the traffic by
+    rounding."""
 
     seed: int = 0
-    """Seed of initial weights, shuffling, dropout and negatives."""
+    """Random seed of initial weights, shuffling, dropout and negatives."""
     log_every: int = 100
     """Steps between two lines of metrics.jsonl."""
     evaluate_every: int = 5000
-    """Steps between two perplexities on the validation text; 0: only at the end."""
+    """Steps between two evaluations on the validation text; 0: only at the end."""
     evaluation_sentences: int = 2000
-    """How many validation sentences are used for those; the one at the end uses all. 0: always all."""
+    """Number of validation sentences for these evaluations; the one at the end uses all. 0: always all."""
     save_every: int = 1250
     """Steps between two checkpoints; one is always written at the end."""
     keep_checkpoints: int = 2
-    """How many of the newest checkpoints are kept."""
+    """Number of checkpoints to keep, the newest ones."""
     keep_best: bool = True
-    """Whether the checkpoint of the lowest validation perplexity is kept too, under checkpoints/best."""
+    """Whether to also keep the checkpoint with the lowest validation perplexity, as checkpoints/best."""
     patience: int = 0
-    """End after this many evaluations in a row without a lower validation perplexity; the finished model is then the
-    best checkpoint's. 0: train to the last step."""
+    """End after this many evaluations in a row without a lower validation perplexity; the finished model is then that
+    of the best checkpoint. 0: train to the last step."""
     on_nan: Literal["stop", "skip"] = "stop"
-    """What happens when a loss or gradient is not finite (NaN or inf): stop the run, with the state before the step
-    saved, or skip the step."""
+    """What to do if a loss or gradient is not finite (NaN or inf). stop: end the run and save the state from before the
+    step; skip: skip the step."""
     max_skipped_steps: int = 10
-    """on_nan="skip" stops after this many skipped steps in a row."""
+    """on_nan="skip": end the run after this many skipped steps in a row."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "filters", pairs("filters", self.filters))

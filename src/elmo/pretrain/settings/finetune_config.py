@@ -21,47 +21,49 @@ class FinetuneConfig:
     epochs: float = 1.0
     """Passes over the training data."""
     max_steps: int = 0
-    """End after this many steps, whatever `epochs` says; 0: no such end."""
+    """End after this many steps, whatever `epochs` is; 0: no limit."""
     learning_rate: float = 0.001
-    """The peak rate. A lower one forgets less of the old domain, and learns less of the new one."""
+    """The peak learning rate. With a lower one, the model forgets less of the old domain and learns less of the new
+    one."""
     warmup_steps: int = 20
-    """Steps over which the rate rises from 0."""
+    """Steps over which the learning rate rises from 0."""
     decay: Literal["none", "linear"] = "linear"
-    """none: the rate stays; linear: it falls to 0 at the last step."""
+    """none: the learning rate is constant; linear: it falls to 0 at the last step."""
     optimizer: Literal["adagrad", "adamw"] = "adamw"
     """As for `elmo pretrain`."""
     batch_size: int = 32
-    """Rows of a window; each carries its own LSTM state."""
+    """Rows of a window; each row has its own LSTM state."""
     unroll_steps: int = 20
-    """Tokens of a window: backpropagation through time ends at its beginning."""
+    """Tokens per row in a window; backpropagation through time doesn't go beyond the window."""
     num_negative_samples: int = 2048
-    """Negatives of the sampled softmax; half the vocabulary at most."""
+    """Negatives of the sampled softmax; at most half of the vocabulary is used."""
     state_reset: float = 0.9
-    """Probability that a row forgets its state when a new sentence begins; 1 trains what `state="zero"` embeds."""
+    """Probability that a row resets its state when a new sentence begins; with 1, training matches embedding with
+    `state="zero"`."""
     dropout: float = 0.1
-    """On every LSTM layer's input and on the top output."""
+    """Dropout on every LSTM layer's input and on the top output."""
     clip_norm: float = 1.0
-    """Bound on the global norm of the gradients."""
+    """Maximum global norm of the gradients."""
     product_dtype: Literal["float32", "bfloat16"] = "float32"
-    """Type of the operands of the large matrix products; everything else stays float32."""
+    """Precision of the large matrix products; everything else stays in float32."""
 
     seed: int = 0
-    """Seed of shuffling, dropout and negatives."""
+    """Random seed of shuffling, dropout and negatives."""
     log_every: int = 20
     """Steps between two lines of metrics.jsonl."""
     evaluate_every: int = 0
-    """Steps between two perplexities on the validation text; 0: only before and after."""
+    """Steps between two evaluations on the validation text; 0: only before and after the training."""
     evaluation_sentences: int = 2000
-    """How many validation sentences those take. 0: all."""
+    """Number of validation sentences for these evaluations. 0: all."""
     comparison_sentences: int = 0
-    """How many sentences of each held-out text the comparison before and after takes, evenly picked. 0: all."""
+    """Number of sentences of each held-out text, evenly spaced, for the comparison before and after. 0: all."""
     save_every: int = 200
     """Steps between two checkpoints."""
     keep_checkpoints: int = 2
-    """How many of the newest checkpoints stay."""
+    """Number of checkpoints to keep, the newest ones."""
     on_nan: Literal["stop", "skip"] = "stop"
-    """What happens when a loss or gradient is not finite (NaN or inf): stop the run, with the state before the step
-    saved, or skip the step."""
+    """What to do if a loss or gradient is not finite (NaN or inf). stop: end the run and save the state from before the
+    step; skip: skip the step."""
 
     def __post_init__(self) -> None:
         if self.comparison_sentences < 0:

@@ -24,18 +24,18 @@ class ResolverSettings:
     encoding: str = "utf-8"
     """Encoding of the files."""
     genre_pattern: str = r"(?:GUM_)?([a-z]+)[/_]"
-    """Regular expression at the beginning of a document's name, whose first group is its genre ("nw/...", "GUM_news_");
-    names without a match share a genre. Empty: genres are no feature."""
+    """Regular expression that matches the beginning of a document's name; its first group is the genre ("nw/...",
+    "GUM_news_"). Names without a match share one genre. Empty: the genre is not used as a feature."""
     text_tokenizer: Literal["unicode", "whitespace"] = "unicode"
-    """How raw text becomes tokens where the command line doesn't say so."""
+    """How raw text is split into tokens if the command line doesn't say."""
     speakers: bool = True
-    """Whether it is a feature of two spans that they have the same speaker."""
+    """Whether a feature tells the model if two spans have the same speaker."""
     max_width: int = 10
-    """The longest mention that can be found, in tokens."""
+    """Maximum length of a mention in tokens."""
     spans_per_token: float = 0.25
-    """How many candidate spans are kept, per token of the document."""
+    """Number of candidate spans to keep, per token of the document."""
     max_antecedents: int = 100
-    """How many kept spans before it a span may go back to."""
+    """Maximum number of preceding kept spans that are considered as a span's antecedent."""
     hidden_size: int = 100
     """Hidden units of the LSTM in each direction."""
     span_hidden_sizes: tuple[int, ...] = (100, 100)
@@ -43,26 +43,27 @@ class ResolverSettings:
     feature_size: int = 20
     """Dimensions of the vectors of width, speaker, genre and distance."""
     lexical_dropout: float = 0.5
-    """On what the LSTM and the span heads read."""
+    """Dropout on the input of the LSTM and of the span heads."""
     lstm_dropout: float = 0.2
-    """On the LSTM's previous state and on its output."""
+    """Dropout on the LSTM's previous state and on its output."""
     span_dropout: float = 0.2
-    """On features and hidden layers of the scorers."""
+    """Dropout on the features and hidden layers of the scorers."""
     character_filters: int = 30
-    """Filters of the char CNN of each width; 0: no char CNN."""
+    """Number of filters of each width in the char CNN; 0: no char CNN."""
     character_widths: tuple[int, ...] = (3, 4, 5)
-    """Characters that a filter sees."""
+    """Widths of the filters in characters."""
     character_vector: int = 8
     """Dimensions of a character's vector."""
     normalize_static: bool = True
     """Whether each static vector is divided by its length."""
     window_sentences: int = 40
-    """At most so many consecutive sentences of a document are trained on at a time, others in each step; 0: all."""
+    """Maximum number of consecutive sentences of a document to train on in one step; the window is drawn anew in each
+    step. 0: all."""
     window_tokens: int = 2000
-    """At most so many tokens of a document are trained on at a time, at least a sentence; 0: any number."""
+    """Maximum number of tokens of a document to train on in one step, but at least one sentence. 0: no limit."""
     mention_loss: float = 0.0
-    """Weight of a loss that teaches which candidate spans are mentions. Above 0, spans that look like mentions but are
-    linked to no other are written as clusters of one: for data such as LitBank, which annotates those."""
+    """Weight of a loss that teaches which candidate spans are mentions. If above 0, spans that look like mentions but
+    are linked to no other are written as clusters of one, for data such as LitBank, which annotate them."""
 
     def __post_init__(self) -> None:
         require_choices(self)

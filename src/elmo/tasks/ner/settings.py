@@ -32,17 +32,19 @@ class TaggerSettings(CharacterSettings):
     tag_column: int = 0
     """Column of the tags, counted from 1; 0: the last one."""
     scheme: Literal["auto", "iob1", "iob2", "ioe", "bioul", "any"] = "auto"
-    """Scheme of the files' tags. auto: detected; any: every sequence is accepted and read by conlleval's rules."""
+    """Scheme of the tags in the files. auto: detected; any: every sequence is accepted and read by conlleval's
+    rules."""
     encoding: str = "utf-8"
     """Encoding of the files."""
     unseen_labels: Literal["stop", "miss"] = "stop"
     """What to do with an entity whose label isn't in the training data: stop with an error, or count it as missed."""
     tagger_scheme: Literal["bioul", "iob2", "iob1"] = "bioul"
-    """Scheme that the tagger works in."""
+    """Scheme that the tagger uses internally."""
     hidden_sizes: tuple[int, ...] = (200, 100)
-    """Hidden units of each biLSTM layer and direction, from the lowest layer to the highest."""
+    """Hidden units of each biLSTM layer in each direction, from the lowest layer to the highest."""
     dropout: float = 0.5
-    """On each biLSTM layer's input and on the top output, with the same mask for all tokens of a sentence."""
+    """Dropout on each biLSTM layer's input and on the output of the top one, with the same mask for all tokens of a
+    sentence."""
     character_filters: int = 128
     """Filters of the model's own char CNN, which is trained with the task; 0: no char CNN."""
 

@@ -16,19 +16,20 @@ class EntailmentSettings:
     """Data and network of ESIM."""
 
     text_tokenizer: str = "unicode"
-    """How sentences without a parse become tokens: unicode: by rules; whitespace: they have blanks between tokens; or a
-    function of your own as module:function."""
+    """How sentences without a parse are split into tokens. unicode: by rules; whitespace: their tokens are separated by
+    spaces; or module:function, a function of your own."""
     encoding: str = "utf-8"
     """Encoding of the files."""
     unseen_labels: Literal["stop", "miss"] = "stop"
     """What to do with a label that isn't in the training data: stop with an error, or count it as missed."""
     premises: Literal["read", "hide"] = "read"
-    """hide: the network reads the hypotheses only. What it reaches then is what the data gives away by itself."""
+    """hide: the network reads only the hypotheses. Its score then shows how much the hypotheses give away about the
+    labels."""
     hidden_size: int = 300
     """Units of both biLSTMs in each direction, and of both linear layers."""
     dropout: float = 0.5
-    """Dropout on the tokens' vectors, the comparisons, their projections (one mask for all tokens of a sentence) and in
-    the classifier."""
+    """Dropout on the tokens' vectors, the comparisons and their projections (one mask for all tokens of a sentence),
+    and in the classifier."""
 
     def __post_init__(self) -> None:
         require_choices(self)

@@ -21,33 +21,33 @@ class ReaderSettings:
     encoding: str = "utf-8"
     """Encoding of the files."""
     question_tokenizer: Literal["unicode", "whitespace"] = "unicode"
-    """How questions and passages become tokens; offsets into the passage are kept either way."""
+    """How questions and passages are split into tokens; offsets into the passage are kept in either case."""
     split_hyphens: bool = True
     """Whether tokens are also split at hyphens, slashes, dashes and currency signs, so that "18th" in "mid-18th" can be
     an answer."""
     plain_quotes: bool = True
     """Whether the model reads curly quotes as straight ones and long dashes as "--", as in the biLM's training text.
-    Answers are always cut from the passage as it stands in the file."""
+    Answers are always exact pieces of the passage in the file."""
     target: Literal["random", "first", "majority"] = "random"
-    """Which gold answer is the target when a question has several: another one at random in each step, the first, or
-    the one that most annotators gave."""
+    """Which gold answer is the target if a question has several. random: one drawn at random in each step; first: the
+    first one; majority: the one that most annotators gave."""
     max_answer_tokens: int = 17
-    """The longest answer that is predicted, in tokens."""
+    """Maximum length of a predicted answer in tokens."""
     hidden_size: int = 90
-    """Hidden units of each GRU and direction."""
+    """Hidden units of each GRU in each direction."""
     dropout: float = 0.2
-    """On the input and output of the GRUs, the same for all tokens of a passage; on character vectors, each on its
-    own."""
+    """Dropout on the input and output of the GRUs, with one mask for all tokens of a passage, and on character vectors,
+    with independent masks."""
     character_filters: int = 100
     """Filters of the char CNN; 0: no char CNN."""
     character_width: int = 5
-    """Characters that a filter sees."""
+    """Width of a filter in characters."""
     character_vector: int = 20
     """Dimensions of a character's vector."""
     min_character_count: int = 5
-    """How often a character must occur in the training data to have a vector of its own."""
+    """How often a character must occur in the training data to get its own vector."""
     max_characters: int = 14
-    """Characters of a token that are read."""
+    """Maximum number of characters of a token that are read."""
 
     def __post_init__(self) -> None:
         require_choices(self)

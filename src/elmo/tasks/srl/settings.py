@@ -17,20 +17,20 @@ class LabelerSettings:
 
     layout: Literal["auto", "conll2012", "conll2005", "props"] = "auto"
     """Columns of the files. conll2012: as in OntoNotes; conll2005: word, predicate or "-", one column per predicate;
-    props: the same without words, only to be scored; auto: detected from the file."""
+    props: the same without words, only for scoring; auto: detected from the file."""
     encoding: str = "utf-8"
     """Encoding of the files."""
     num_layers: int = 4
-    """Layers of the LSTM, which read in turn left to right and right to left. The paper has 8."""
+    """Layers of the LSTM, which alternate between left to right and right to left. The paper has 8."""
     hidden_size: int = 128
     """Units of each layer. The paper has 300."""
     recurrent_dropout: float = 0.1
-    """Dropout on the state that a layer hands from token to token, the same for all tokens of a sentence."""
+    """Dropout on the state that a layer passes from token to token, with one mask for all tokens of a sentence."""
     indicator_dim: int = 50
-    """Dimensions of the vector that says whether a token belongs to the predicate. The paper has 100."""
+    """Dimensions of the vector that indicates whether a token belongs to the predicate. The paper has 100."""
     find_predicates: bool = True
-    """Whether a small biLSTM learns beside it which tokens are predicates, for text without marks. It changes nothing
-    in the vectors that both read."""
+    """Whether a small biLSTM also learns which tokens are predicates, for text in which they are not marked. It doesn't
+    affect the labeler's own network."""
     finder_size: int = 64
     """Units of that biLSTM in each direction."""
 

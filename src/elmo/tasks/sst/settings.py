@@ -31,21 +31,21 @@ class ClassifierSettings(CharacterSettings):
     text_column: int = 2
     """tsv: column of the sentences, counted from 1."""
     header: bool = False
-    """tsv: whether the first line holds the names of the columns."""
+    """tsv: whether the first line has the names of the columns."""
     text_tokenizer: str = "whitespace"
-    """tsv: how sentences become tokens: whitespace; unicode: by rules, for text that isn't tokenized; or
-    a function of your own as module:function."""
+    """tsv: how sentences are split into tokens. whitespace; unicode: by rules, for text that isn't tokenized; or
+    module:function, a function of your own."""
     phrases: Literal["none", "distinct", "all"] = "distinct"
-    """trees: which labelled phrases are training examples beside the sentences: none; distinct: each phrase once,
-    however often it stands in the data; all: as often as it stands there (the original's way)."""
+    """trees: which labelled phrases are training examples in addition to the sentences. none; distinct: each phrase
+    once, however often it occurs in the data; all: as often as it occurs (the original's way)."""
     min_phrase_tokens: int = 4
-    """trees: shorter phrases are no training examples. 4 is the paper's, 1 takes single words too."""
+    """trees: shorter phrases are not used as training examples. The paper's value is 4; 1 includes single words."""
     encoding: str = "utf-8"
     """Encoding of the files."""
     unseen_labels: Literal["stop", "miss"] = "stop"
     """What to do with a label that isn't in the training data: stop with an error, or count it as missed."""
     hidden_size: int = 100
-    """Units of the first layer, and of each biLSTM and direction. The original has 300."""
+    """Units of the first layer, and of each biLSTM in each direction. The original has 300."""
     input_dropout: float = 0.25
     """Dropout on the tokens' vectors (after ELMo's own dropout)."""
     projection_dropout: float = 0.25
@@ -55,9 +55,9 @@ class ClassifierSettings(CharacterSettings):
     head: Literal["maxout", "relu"] = "maxout"
     """Last layers. maxout: as McCann et al. 2017; relu: as the ELMo paper."""
     head_dropouts: tuple[float, ...] = (0.2, 0.3)
-    """Dropout of each layer before the last one; each layer has half the width of the one before."""
+    """Dropout of each layer before the last one; each layer is half as wide as the previous one."""
     maxout_pieces: int = 4
-    """maxout: how many linear functions the maximum is taken of."""
+    """maxout: number of linear functions over which the maximum is taken."""
 
     def __post_init__(self) -> None:
         require_choices(self)

@@ -24,9 +24,9 @@ class TextForm:
     """text: plain text; jsonl: one JSON object per line; csv and tsv: tables with a text per row; conll and conllu: one
     token per line; auto: by the ending of each file."""
     field: str = "text"
-    """Of JSON lines: the key of the text, or of the list of a sentence's tokens. Of CSV and TSV: the column's name, or
-    its number from 1 in a file without names. Of CoNLL: the number of the tokens' column (default: text, or the first
-    column)."""
+    """For JSON lines: the key of the text, or of the list of a sentence's tokens. For CSV and TSV: the column's name,
+    or its number, counted from 1, in a file without a header. For CoNLL: the number of the tokens' column (default:
+    text, or the first column)."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,15 @@ class Reading(TextForm):
     """How text is read; every field is a flag of the verbs that read text."""
 
     sentences: SentenceEnds = "lines"
-    """lines: each line is one sentence; for raw text: within-lines: a line can hold several; across-lines: they go on
-    over line ends, and only blank lines end a paragraph."""
+    """lines: each line is one sentence. For raw text: within-lines: a line can hold several sentences; across-lines:
+    sentences can continue on the next line, and only blank lines end a paragraph."""
     tokenizer: str = AUTO
-    """How text becomes tokens: whitespace: it has its tokens apart already; unicode: by rules, for raw text; auto:
-    unicode if the first lines look raw, else whitespace; or module:function of your own."""
+    """How the text is split into tokens. whitespace: it is already tokenized; unicode: by rules, for raw text; auto:
+    unicode if the first lines look raw, else whitespace; or module:function, a function of your own."""
     encoding: str = "utf-8"
     """Encoding of the text."""
     errors: OnBadText = "strict"
-    """What happens at a line that isn't valid text: strict: stop; skip: list and skip it."""
+    """What to do with a line that isn't valid text. strict: stop; skip: list and skip it."""
 
     def check(self) -> None:
         """ConfigError for a value that is none of the choices, an unknown encoding or a tokenizer that isn't there."""
