@@ -1,6 +1,7 @@
 """`elmo explore`: what it does without a browser."""
 
 import json
+import shutil
 
 import pytest
 
@@ -29,3 +30,11 @@ def test_a_page_is_exported_into_a_new_folder(command, tmp_path, capsys):
 def test_a_run_that_is_no_folder_is_refused_before_a_model_is_loaded(command, tmp_path, capsys):
     assert main([*command, str(tmp_path / "page"), "--run", str(tmp_path / "none")]) == 2
     assert "there is no such folder" in capsys.readouterr().err
+
+
+def test_models_that_are_called_alike_are_refused(model_folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("ELMO_CACHE", str(tmp_path / "cache"))
+    models = [str(shutil.copytree(model_folder, tmp_path / run / "model")) for run in ("one", "other")]
+    assert main(["explore", "--model", *models, "--export", str(tmp_path / "page"), "--quiet"]) == 2
+    assert "two models are called 'model'" in capsys.readouterr().err
+    assert not (tmp_path / "page").exists()

@@ -111,7 +111,15 @@ def _models(arguments: Arguments) -> "dict[str, Explored]":
     from_environment = (os.environ[MODEL_VARIABLE],) if os.environ.get(MODEL_VARIABLE) else None
     names = arguments.model or from_environment or (_BUNDLED if text is None else _BUNDLED[:1])
     found = [Explored.load(name, text=text, device=arguments.device, dtype=arguments.dtype) for name in names]
-    return {one.model.name: one for one in found}
+    models = {one.model.name: one for one in found}
+    if len(models) < len(found):
+        names = [one.model.name for one in found]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ConfigError(
+            f"two models are called {twice!r}, the name of their folder, and the page could show one of them only. "
+            "Rename a folder, or name a link to it."
+        )
+    return models
 
 
 def _index(models: "list[Explored]", *, quiet: bool) -> None:

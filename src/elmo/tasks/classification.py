@@ -66,7 +66,12 @@ def require_known_label(label: str, known: Collection[str], place: str) -> None:
 def in_order(labels: Iterable[str]) -> list[str]:
     """Labels in the order of their numbers if all are whole numbers, else by the alphabet."""
     distinct = set(labels)
-    return sorted(distinct, key=int) if all(label.isdecimal() for label in distinct) else sorted(distinct)
+    # "1" and "01" are equal numbers, and sets have another order in every process.
+    return (
+        sorted(distinct, key=lambda label: (int(label), label))
+        if all(label.isdecimal() for label in distinct)
+        else sorted(distinct)
+    )
 
 
 def percentage(part: int, whole: int) -> float:
