@@ -133,6 +133,14 @@ def test_figure1_leaves_out_shares_without_a_sentence(arguments, tmp_path):
     assert [system["share"] for system in results(tmp_path / "out", "figure1")["systems"]][::2] == [5, 10, 20, 50, 100]
 
 
+def test_models_that_were_not_kept_are_not_there_to_be_kept_later(arguments, tmp_path, capsys):
+    assert main(arguments("table1", "out", "--seeds", "1")) == 0
+    capsys.readouterr()
+    assert main(arguments("table1", "out", "--seeds", "1", "--resume", "--keep-models")) == 2
+    assert "seed-1: was trained without keeping its model" in capsys.readouterr().err
+    assert main(arguments("table1", "out", "--seeds", "1", "--resume")) == 0
+
+
 def test_killed_and_stopped_it_goes_on_and_ends_the_same(arguments, tmp_path, monkeypatch, capsys):
     seeds = ["--seeds", "1", "2"]
     assert main(arguments("table3", "whole", *seeds, "--quiet")) == 0

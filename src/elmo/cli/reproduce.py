@@ -44,7 +44,7 @@ class Arguments(Generic[S]):
     the resumed ones)."""
     shares: tuple[float, ...] | None = None
     """figure1: percentages of the training data (default: those of 0.1 1 5 10 20 50 100 that are at least one example,
-    or the resumed ones)."""
+    or one group of examples, such as the questions about one article; or the resumed ones)."""
     cache: Path | None = None
     """Folder for the biLM's layers, computed once for all trainings (default: in the output folder)."""
     cache_dtype: Literal["float32", "float16"] = "float32"

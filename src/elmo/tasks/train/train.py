@@ -97,6 +97,8 @@ class _Training(Generic[S, E, P]):
             self.on_seed(seed)
         done = outcome_file(self.job.run, seed)
         if done.is_file():
+            if self.job.options.keep_models:
+                _require_model(done.parent)
             return _outcome(done, self.job.task.metric, list(self.data.scored()))
         job, folder = self.job, done.parent
         with torch.random.fork_rng(devices=[]):
@@ -148,6 +150,15 @@ def remember_layers(job: AnyJob, progress: Progress = SILENT) -> None:
 def outcome_file(run: Path, seed: int) -> Path:
     """Where a run's outcome of a seed is, once that is trained."""
     return run / f"seed-{seed}" / "scores.json"
+
+
+def _require_model(folder: Path) -> None:
+    """ConfigError unless a trained seed's folder has its model."""
+    if not (folder / "model").is_dir():
+        raise ConfigError(
+            f"{folder}: was trained without keeping its model, so there is none to be kept now. Leave out "
+            "--keep-models, or remove that folder to train this seed again."
+        )
 
 
 def _outcome(path: Path, metric: str, scored: Sequence[str]) -> Outcome:
