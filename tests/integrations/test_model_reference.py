@@ -1,6 +1,7 @@
 """A model by its name: loaded once, held to its weights, small when pickled."""
 
 import pickle
+import shutil
 import threading
 from dataclasses import asdict
 
@@ -43,6 +44,22 @@ def test_other_weights_under_the_same_name_are_an_error(tiny_model, other_model)
     moved = ModelReference(**asdict(reference) | {"model": other_model})
     with pytest.raises(WeightFileError, match="has the weights .*, but .* were used when this was made"):
         _ = moved.embedder
+
+
+def test_another_warm_state_of_the_same_weights_is_an_error(tiny_model, tmp_path):
+    models = [shutil.copytree(tiny_model, tmp_path / name) for name in ("one", "other")]
+    for model, text in zip(models, (["a", "b"], ["c", "d", "e"]), strict=True):
+        embedder = Embedder.from_pretrained(model)
+        embedder.warm_up([text])
+        embedder.save_warm_state(model)
+    reference = ModelReference(str(models[0]), state="warm")
+    assert reference.embedder.model_hash != reference.model_hash
+    assert ModelReference(**asdict(reference)).embedder is reference.embedder
+    with pytest.raises(WeightFileError, match="has the weights and the warm state .*, but .* were used"):
+        _ = ModelReference(**asdict(reference) | {"model": str(models[1])}).embedder
+    # Of an object that was saved before warm states were noted, the weights alone are known.
+    old = asdict(reference) | {"model_hash": reference.embedder.model_hash}
+    assert ModelReference(**old).embedder is reference.embedder
 
 
 def test_no_name_is_the_default_of_the_moment_it_was_made(monkeypatch):

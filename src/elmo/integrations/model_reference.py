@@ -17,6 +17,7 @@ from elmo.embed.embedder import Embedder
 from elmo.embed.layer_choice import LayerChoice, Layers
 from elmo.errors import ConfigError, WeightFileError
 from elmo.process.thread_lock import ThreadLock
+from elmo.weights.fingerprint import combine
 from elmo.weights.hub import DEFAULT_MODEL, MODEL_VARIABLE
 
 State = Literal["zero", "warm"]
@@ -32,7 +33,8 @@ class ModelReference:
 
     `model`: a name, folder, file or hub id, as for `Embedder.from_pretrained`; None becomes the default's name at once.
     `dtype`, `state`: as for `Embedder`; the state "carry" is refused, because the order of calls is not ours here.
-    `model_hash`: SHA-256 of the weights that must be found; None until the first use.
+    `model_hash`: SHA-256 of the weights that must be found, and of the warm state if sentences start from it; None
+    until the first use.
     """
 
     model: str | None = None
@@ -55,13 +57,17 @@ class ModelReference:
 
     @property
     def embedder(self) -> Embedder:
-        """The model, loaded unless this process has it. Raises WeightFileError if it has other weights than before."""
+        """The model, loaded unless this process has it. Raises WeightFileError if it has other weights than before, or
+        another warm state."""
         embedder = _embedder(str(self.model), self.dtype, self.state)
+        found = _hash_of(embedder)
         if self.model_hash is None:
-            self.model_hash = embedder.model_hash
-        elif self.model_hash != embedder.model_hash:
+            self.model_hash = found
+        # What elmo 0.1.0 saved knows the weights alone.
+        elif self.model_hash not in (found, embedder.model_hash):
+            what = "weights" if embedder.state_hash is None else "weights and the warm state"
             raise WeightFileError(
-                f"{self.model}: has the weights {embedder.model_hash[:12]}, but {self.model_hash[:12]} were used when "
+                f"{self.model}: has the {what} {found[:12]}, but {self.model_hash[:12]} were used when "
                 "this was made: what was trained on those vectors is wrong on these. Give the model that was used, or "
                 "train again."
             )
@@ -72,6 +78,13 @@ class ModelReference:
         embedder = self.embedder
         keeps_all = LayerChoice.of(layers, embedder.num_layers).keeps_all
         return embedder.layer_dim * (embedder.num_layers if keeps_all else 1)
+
+
+def _hash_of(embedder: Embedder) -> str:
+    """Of all that decides its vectors."""
+    if embedder.state_hash is None:
+        return embedder.model_hash
+    return combine({"weights": embedder.model_hash, "warm state": embedder.state_hash})
 
 
 def _embedder(model: str, dtype: str, state: State) -> Embedder:

@@ -122,8 +122,9 @@ def _layers(model: Model, docs: list[Doc]) -> list[Float32[np.ndarray, "layers t
 
 
 def _initialize(model: Model, X: object = None, Y: object = None) -> None:  # noqa: N803 - as thinc names them
-    embedder = model.attrs["layers"].reference.embedder
-    model.attrs[_HASH] = embedder.model_hash
+    reference = model.attrs["layers"].reference
+    embedder = reference.embedder
+    model.attrs[_HASH] = reference.model_hash
     model.set_dim("nO", embedder.layer_dim)
     model.set_param("weights", model.ops.alloc1f(embedder.num_layers))
     model.set_param("gamma", model.ops.asarray1f([1.0]))
