@@ -132,7 +132,7 @@ def test_one_layers_table_has_boundaries_if_they_are_kept(model, capsys):
     told = capsys.readouterr()
     assert [row.split()[0] for row in told.out.splitlines()[:4]] == ["token", "<S>", "word", "</S>"]
     assert "tokens, dimensions: 3 x 16" in told.out
-    assert "there is no file word, so it is taken for a text" in told.err
+    assert "there is no file word, so it is treated as text" in told.err
 
 
 def test_a_text_becomes_json(model, tiny_bilm, capsys):
@@ -161,14 +161,14 @@ def test_mistakes_are_named(model, text, tmp_path):
     output = ["-o", str(tmp_path / "vectors.h5")]
     for arguments, error, message in (
         ([str(tmp_path / "nothing.txt"), *output], TextError, "nothing.txt: there is no such file.*check the spelling"),
-        ([str(text)], ConfigError, "is a file, but no -o says where.*Add -o OUT.h5"),
+        ([str(text)], ConfigError, "is a file, but there is no -o.*Add -o OUT.h5"),
         (["a b", "--resume"], ConfigError, "no file was named. Add -o OUT"),
         ([str(text), *output, "--batch-rows", "3"], ConfigError, "Add --state carry"),
         ([str(text), *output, "--layers", "7"], ConfigError, "layers is 7"),
         ([str(text), *output, "--layers", "a,b"], ConfigError, "layers is 'a,b'"),
         ([str(text), *output, "--state", "warm"], ConfigError, "no warm state"),
         ([str(text), *output, "-m", str(tmp_path / "no-model")], WeightFileError, "no-model"),
-        ([str(text), "-o", str(tmp_path / "vectors.txt")], ConfigError, "says no format"),
+        ([str(text), "-o", str(tmp_path / "vectors.txt")], ConfigError, "is not that of a format"),
     ):
         with pytest.raises(error, match=message):
             main(arguments)
@@ -248,7 +248,7 @@ def test_what_needs_no_model_is_checked_before_one_is_loaded(no_model, text, tmp
         ([str(tmp_path), *output], TextError, "is a folder"),
         (["/dev/zero", *output], TextError, "is a device"),
         ([str(text), "-o", str(text), "--to", "npy", "--force"], ConfigError, "is the text itself"),
-        ([str(text)], ConfigError, "is a file, but no -o"),
+        ([str(text)], ConfigError, "is a file, but there is no -o"),
         (["nosuchfile.txt"], TextError, "nosuchfile.txt: there is no such file.*echo"),
         (["folder/nosuchfile"], TextError, "there is no such file"),
         ([""], ConfigError, "the text is empty"),
@@ -374,8 +374,8 @@ def test_a_damaged_run_is_begun_anew_only_with_force(model, text, tmp_path, monk
     content = bytearray(data.read_bytes())
     content[-5] ^= 1
     data.write_bytes(content)
-    with pytest.raises(OutputError, match="vectors of lines 1 to 3 were changed.*Begin anew with --force"):
+    with pytest.raises(OutputError, match="vectors of lines 1 to 3 were changed.*Start again with --force"):
         main([str(text), "-o", str(output), "--quiet", "--resume"])
     assert main([str(text), "-o", str(output), "--resume", "--force"]) == 0
-    assert "begun anew, because of --force:" in capsys.readouterr().err
+    assert "started again because of --force:" in capsys.readouterr().err
     assert output.read_bytes() == whole.read_bytes()

@@ -113,7 +113,7 @@ def test_usage_errors_of_a_verb_end_with_2():
     ("error", "code", "message"),
     [
         (ConfigError("a is 1: too much. Use 0."), 2, "a is 1: too much. Use 0.\n"),
-        (Interrupted("stopped at 3. Go on with --resume."), 75, "stopped at 3. Go on with --resume.\n"),
+        (Interrupted("stopped at 3. Continue with --resume."), 75, "stopped at 3. Continue with --resume.\n"),
         (KeyboardInterrupt(), 75, "interrupted\n"),
         (MemoryError(), 2, "Not enough memory"),
         (ImportError("No module named 'h5py'"), 2, "No module named 'h5py'. The installation is not complete"),

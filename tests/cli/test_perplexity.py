@@ -197,7 +197,7 @@ def test_several_files_of_any_format_are_one_text(model_folder, tmp_path, capsys
         assert main([*map(str, names), "-m", str(model_folder), "--json", "--quiet"]) == 0
         figures.append({key: it for key, it in json.loads(capsys.readouterr().out).items() if key != "text"})
     assert figures[0] == figures[1]
-    with pytest.raises(ConfigError, match="--manifest names the lines of one text, but 2 were given"):
+    with pytest.raises(ConfigError, match="--manifest describes the lines of one text, but 2 were given"):
         main([str(whole), str(tmp_path / "a.txt"), "-m", str(model_folder), "--manifest", str(whole)])
 
 

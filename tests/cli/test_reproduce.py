@@ -160,7 +160,7 @@ def test_killed_and_stopped_it_goes_on_and_ends_the_same(arguments, tmp_path, mo
     assert main(arguments("table3", "cut", "--resume")) == 75
     told = capsys.readouterr().err
     assert "cell 1 of 6: input only, seed 1: finished before" in told
-    assert "Go on with the same command and --resume" in told
+    assert "Continue with the same command and --resume" in told
     assert not (tmp_path / "cut" / "table3.json").exists()
     monkeypatch.setattr(train_module, "stop_flag", stop_flag)
     assert main(arguments("table3", "cut", "--resume", "--quiet")) == 0
@@ -218,7 +218,7 @@ def test_it_is_resumed_as_it_was_begun_and_only_if_asked(arguments, tmp_path, ca
     assert main(arguments("figure1", "out", "--seeds", "1", *flags)) == 2
     assert "Use --resume" in capsys.readouterr().err
     assert main(arguments("figure1", "out", "--resume", "--quiet", "--epochs", "1", "--learning-rate", "0.5")) == 2
-    assert "begun with learning_rate 0.001, now it is 0.5" in capsys.readouterr().err
+    assert "started with learning_rate 0.001, now it is 0.5" in capsys.readouterr().err
     assert main(arguments("table3", "out", "--resume")) == 2
     assert "table3.run.json: is missing, so there is no run to resume" in capsys.readouterr().err
     more = ["--resume", "--quiet", "--epochs", "1", "--seeds", "1", "3"]  # its shares are remembered
@@ -275,7 +275,7 @@ def test_without_matplotlib_the_page_is_written_and_the_way_to_the_picture_told(
         ("figure1", ["--shares", "101"], "--shares has 101"),
         ("figure1", ["--shares", "0.1"], "that share of 40 groups of training examples is none"),
         ("table2", ["--shares", "10"], "--shares was given, but table2 trains on all of the data"),
-        ("table2", ["--seeds"], "seeds are [], but one or more different ones are needed"),
+        ("table2", ["--seeds"], "seeds are [], but at least one seed is needed"),
         ("table2", ["--seeds", "1", "1"], "seeds are [1, 1]"),
         ("table2", ["--encoder", "none"], "Leave --encoder out"),
         ("table2", ["--workers", "0"], "--workers is 0, but must be a whole number from 1 on"),

@@ -180,7 +180,7 @@ def test_a_stopped_run_goes_on_and_ends_the_same(train, tmp_path, monkeypatch, c
     looks = iter(range(10_000))
     assert train("cut", "--resume", "--seeds", "1", "2") == 75
     told = capsys.readouterr().err
-    assert "Go on with the same command and --resume" in told
+    assert "Continue with the same command and --resume" in told
     monkeypatch.setattr(train_module, "stop_flag", stop_flag)
     assert train("cut", "--seeds", "1") == 2
     assert "Use --resume" in capsys.readouterr().err
@@ -202,10 +202,10 @@ def test_seeds_are_added_by_resuming(train, tmp_path):
 def test_a_run_is_resumed_with_what_it_was_begun_with(train, tmp_path, data, capsys):
     assert train("run") == 0
     assert train("run", "--resume", "--learning-rate", "0.5") == 2
-    assert "begun with learning_rate 0.001, now it is 0.5" in capsys.readouterr().err
+    assert "started with learning_rate 0.001, now it is 0.5" in capsys.readouterr().err
     data.write_text("x B-ORG\n")
     assert train("run", "--resume") == 2
-    assert "begun with the train file of hash" in capsys.readouterr().err
+    assert "started with the train file of hash" in capsys.readouterr().err
     assert train("nothing", "--resume") == 2
     assert "there is no run to resume" in capsys.readouterr().err
 
@@ -218,7 +218,7 @@ def test_a_run_is_resumed_with_the_static_vectors_it_was_begun_with(train, tmp_p
     assert train("run", *options, "--resume", "--seeds", "1", "2") == 0
     vectors.write_text("Anna 1 2\nlives 3 5\n")
     assert train("run", *options, "--resume", "--seeds", "1", "2", "3") == 2
-    assert "begun with the static vectors 'static' of hash" in capsys.readouterr().err
+    assert "started with the static vectors 'static' of hash" in capsys.readouterr().err
     path = tmp_path / "run" / "run.json"
     facts = json.loads(path.read_text())
     del facts["vectors"]  # as of a run that was begun before hashes were noted
@@ -398,7 +398,7 @@ def test_a_run_with_a_dev_file_isnt_resumed_without_it(tmp_path, data, capsys):
     assert main([*command, "--dev", str(data)]) == 0
     capsys.readouterr()
     assert main([*command, "--resume"]) == 2
-    assert "begun with the dev file of hash" in capsys.readouterr().err
+    assert "started with the dev file of hash" in capsys.readouterr().err
 
 
 def test_the_name_of_the_task_before_the_run_is_still_accepted(train, tmp_path, data, capsys):
@@ -515,7 +515,7 @@ def test_a_setting_that_didnt_exist_counts_as_its_default_in_a_resumed_run(train
     del facts["settings"]["clip_value"]
     path.write_text(json.dumps(facts))
     assert train("run", "--encoder", "none", "--resume", "--clip-value", "0.5") == 2
-    assert "begun with clip_value 0.0, now it is 0.5" in capsys.readouterr().err
+    assert "started with clip_value 0.0, now it is 0.5" in capsys.readouterr().err
 
 
 def test_several_files_are_predicted_one_after_the_other(train, tmp_path, capsys):

@@ -196,7 +196,7 @@ def test_a_tokenizer_of_the_users_own_is_used_by_name(tmp_path, corpus, tokenize
         ("failing", "corpus.txt: the tokenizer own_tokens:failing failed at 'lone': ZeroDivisionError.*--tokenizer"),
         ("joined", "failed at 'one two w three': TypeError.*it gave str, not a list of strings"),
         ("spaces", "corpus.txt, lines 1 to .*gave the token '.*', which begins or ends with whitespace"),
-        ("numbers", "gave the token 1, which is no string but int"),
+        ("numbers", "gave the token 1, which is not a string but int"),
     ],
 )
 def test_a_tokenizer_that_misbehaves_is_named_with_the_place(tmp_path, tokenizers, name, message, workers):
@@ -295,8 +295,8 @@ def test_too_few_documents_are_an_error_that_says_how_many(tmp_path, corpus):
         ({"valid_share": float("nan")}, "the share held out is nan"),
         ({"documents": "row"}, "nothing is held out by documents"),
         ({"valid_share": 0.1, "documents": "page"}, "documents is 'page'.*file, block, row"),
-        ({"valid_share": 0.1, "documents": "block", "format": "jsonl"}, "blank lines separate no documents"),
-        ({"valid_share": 0.1, "documents": "row", "sentences": "across-lines"}, "a line may be half a sentence"),
+        ({"valid_share": 0.1, "documents": "block", "format": "jsonl"}, "blank lines don't separate documents"),
+        ({"valid_share": 0.1, "documents": "row", "sentences": "across-lines"}, "a line can be half a sentence"),
         ({"sentences": "words"}, "sentences is 'words'.*lines, within-lines, across-lines"),
         ({"format": "xml"}, "format is 'xml'.*auto, text, jsonl, csv, tsv, conll, conllu"),
         ({"errors": "ignore"}, "errors is 'ignore'.*strict, skip"),
@@ -314,7 +314,7 @@ def test_settings_that_make_no_sense_are_refused_before_anything_is_read(
             prepare([corpus], tmp_path / "data", workers=workers)
     with pytest.raises(ConfigError, match="both held-out files"):
         prepare([corpus], tmp_path / "data", CorpusSettings(valid_share=0.1), valid=["corpus.txt"])
-    with pytest.raises(ConfigError, match="documents are files, but standard input is none"):
+    with pytest.raises(ConfigError, match="documents are files, but standard input is not a file"):
         prepare(["-"], tmp_path / "data", CorpusSettings(valid_share=0.1, documents="file"))
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.txt"]
 

@@ -207,7 +207,7 @@ def test_an_error_of_the_http_client_is_no_bug_of_elmo(monkeypatch):
         raise ConnectError("Name or service not known")
 
     monkeypatch.setattr(huggingface_hub, "model_info", refuse)
-    with pytest.raises(WeightFileError, match="org/name: is no file or folder here.*not known. Check the spelling"):
+    with pytest.raises(WeightFileError, match="org/name: is not a file or folder here.*not known. Check the spelling"):
         resolve("org/name")
 
 
@@ -215,7 +215,7 @@ def test_without_a_network_the_message_names_the_id_and_the_way_by_hand():
     with pytest.raises(WeightFileError) as raised:
         resolve("org/name")
     message = str(raised.value)
-    assert message.startswith("org/name: is no file or folder here")
+    assert message.startswith("org/name: is not a file or folder here")
     assert "no network. Check" in message
     assert "'hf download org/name --local-dir FOLDER'" in message
     assert "\n" not in message

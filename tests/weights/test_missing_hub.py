@@ -18,7 +18,7 @@ def test_bundled_models_are_found():
 
 
 def test_an_id_of_the_hub_says_what_to_install():
-    with pytest.raises(MissingExtraError, match=r"model org/name, which is no file .* pip install 'pyelmo\[hub\]'"):
+    with pytest.raises(MissingExtraError, match=r"model org/name, which is not a file .* pip install 'pyelmo\[hub\]'"):
         resolve("org/name")
 
 

@@ -71,7 +71,7 @@ def main(argv: list[str]) -> int:
         rows = read_sentences(arguments.text)
         sentences = [row for row, _ in zip(filter(None, rows), range(arguments.sentences), strict=False)]
         if not sentences:
-            raise ConfigError(f"{arguments.text} has no sentence to embed. Name a text with one sentence a line.")
+            raise ConfigError(f"{arguments.text} has no sentence to embed. Name a text with one sentence per line.")
     figures = _measured(arguments, sentences)
     print_report(figures, _table(figures), as_json=arguments.json)
     return 0

@@ -57,7 +57,7 @@ def main(argv: list[str]) -> int:
 
     if arguments.to == "allennlp" and arguments.dtype != "float32":
         raise ConfigError(
-            f"dtype is {arguments.dtype}, but AllenNLP and bilm-tf read float32 only. Leave --dtype out, or use "
+            f"dtype is {arguments.dtype}, but AllenNLP and bilm-tf only read float32. Leave --dtype out, or use "
             "--to native."
         )
     model = arguments.model if arguments.options is None else (arguments.options, arguments.model)
@@ -88,7 +88,7 @@ def _require_elsewhere(output: Path, files: Path | tuple[Path, Path]) -> None:
         require_other_file(source, output, kind="model")
         if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
             raise ConfigError(
-                f"{output}: is in {source}, the folder of the model that is converted, and would become a part of it. "
+                f"{output}: is in {source}, the folder of the model to convert, and would become part of it. "
                 "Choose another output."
             )
 

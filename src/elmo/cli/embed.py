@@ -90,11 +90,11 @@ def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Arguments, argv, "embed")
     if not arguments.inputs:
-        raise ConfigError("no text was named. Name files, or pass a text in quotation marks: elmo embed TEXT")
+        raise ConfigError("no text was given. Name files, or pass a text in quotation marks: elmo embed TEXT")
     if arguments.batch_rows is not None and arguments.state != "carry":
         raise ConfigError(
-            f"--batch-rows is {arguments.batch_rows}, but --state is {arguments.state}, in which rows have no effect. "
-            "Add --state carry, or leave it out."
+            f"--batch-rows is {arguments.batch_rows}, but --state is {arguments.state}, with which rows have no "
+            "effect. Add --state carry, or leave it out."
         )
     arguments.reading.check()
     if arguments.join:
@@ -106,8 +106,8 @@ def main(argv: list[str]) -> int:
             raise ConfigError(f"{flag} is for files, but no file was named. Add -o OUT, or leave it out.")
     if len(arguments.inputs) > 1:
         raise ConfigError(
-            f"{len(arguments.inputs)} texts were given, but no -o says where their vectors go. Add -o OUT.h5, or put "
-            "quotation marks around what is one text."
+            f"{len(arguments.inputs)} texts were given, but there is no -o for their vectors. Add -o OUT.h5, or put "
+            "quotation marks around a text with spaces."
         )
     if arguments.input == STDIN:
         return _print_lines(arguments)
@@ -116,7 +116,7 @@ def main(argv: list[str]) -> int:
 
 def _join(arguments: Arguments) -> int:
     if arguments.output is None:
-        raise ConfigError("--join needs the file to make. Add -o OUT, with the ending of the shards.")
+        raise ConfigError("--join needs an output file. Add -o OUT, with the ending of the shards.")
     from elmo.embed.corpus.join import join_shards
 
     report = join_shards(arguments.inputs, arguments.output, force=arguments.force, progress=not arguments.quiet)
@@ -161,7 +161,7 @@ def _file_to_file(arguments: Arguments, output: Path) -> int:
             warn=lambda message: message in said or print(f"warning: {message}", file=sys.stderr),
         )
     if "begun_anew" in report:
-        print(f"begun anew, because of --force: {report['begun_anew']}", file=sys.stderr)
+        print(f"started again because of --force: {report['begun_anew']}", file=sys.stderr)
     for path in report.get("left_behind", ()):
         print(f"note: {path} stays: no run of elmo made it, so it and its folder were not removed", file=sys.stderr)
     code = list_skipped(report["bad_lines"])
@@ -258,8 +258,7 @@ def _text_to_show(arguments: Arguments) -> str:
     text = arguments.input
     if is_file(text):
         raise ConfigError(
-            f"{text} is a file, but no -o says where its vectors go. Add -o OUT.h5, or print them: "
-            f"elmo embed - < {text}"
+            f"{text} is a file, but there is no -o for its vectors. Add -o OUT.h5, or print them: elmo embed - < {text}"
         )
     if not text.strip():
         raise ConfigError("the text is empty, so there is no token to show. Pass a text in quotation marks, or a file.")
@@ -270,7 +269,7 @@ def _text_to_show(arguments: Arguments) -> str:
                 f"to be shown, pass it on standard input: echo '{text}' | elmo embed -"
             )
         if not arguments.quiet:
-            print(f"(there is no file {text}, so it is taken for a text)", file=sys.stderr)
+            print(f"(there is no file {text}, so it is treated as text)", file=sys.stderr)
     return text
 
 

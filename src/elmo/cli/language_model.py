@@ -38,7 +38,7 @@ def model_and_input(inputs: Sequence[str], model: str | None, verb: str, what: s
         )
     raise ConfigError(
         f"{len(inputs)} arguments were given ({given}), but 'elmo {verb}' takes one {what}, and perhaps a model before "
-        f"it. Put quotation marks around what has spaces in it: elmo {verb} [MODEL] {what}"
+        f"it. Put quotation marks around an argument with spaces: elmo {verb} [MODEL] {what}"
     )
 
 
@@ -48,7 +48,7 @@ def model_and_texts(inputs: Sequence[str], model: str | None, verb: str) -> tupl
     The first of several is a model unless --model names one, or it is a file that isn't one of weights, or a pattern.
     """
     if not inputs:
-        raise ConfigError(f"no text was named. Name one, or - for standard input: elmo {verb} TEXT")
+        raise ConfigError(f"no text was given. Name one, or - for standard input: elmo {verb} TEXT")
     first, *rest = inputs
     if model is not None and rest and Path(first).is_dir():
         raise ConfigError(

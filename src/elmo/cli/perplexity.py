@@ -124,7 +124,8 @@ def _documents(arguments: Arguments, names: Sequence[str]) -> Sources | None:
         return None
     if len(names) > 1:
         raise ConfigError(
-            f"--manifest names the lines of one text, but {len(names)} were given. Name one, or leave the manifest out."
+            f"--manifest describes the lines of one text, but {len(names)} were given. Name one, or leave the "
+            "manifest out."
         )
     return read_manifest(arguments.manifest, arguments.manifest_part or part_of(names[0]))
 

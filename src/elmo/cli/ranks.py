@@ -25,7 +25,7 @@ def joined(device: "Device", deterministic: bool, peer_timeout: float) -> "Itera
     if not 0 < peer_timeout <= _LONGEST_TIMEOUT:
         raise ConfigError(
             f"--peer-timeout is {peer_timeout:g}, but must be above 0 and at most {_LONGEST_TIMEOUT:,} seconds. Use "
-            "some minutes."
+            "a few minutes."
         )
     with distributed.joined(device, deterministic=deterministic, timeout=peer_timeout) as ranks:
         try:

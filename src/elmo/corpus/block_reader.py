@@ -198,7 +198,7 @@ class BlockReader:
     def check_words(self, words: Iterable[str]) -> None:
         """TextError if a tokenizer gave something that a vocabulary can't hold."""
         for word in words:
-            why = invalid_token_reason(word) if isinstance(word, str) else f"is no string but {type(word).__name__}"
+            why = invalid_token_reason(word) if isinstance(word, str) else f"is not a string but {type(word).__name__}"
             if why:
                 block, name = self.block, tokenizer_name(self.recipe.tokenizer)
                 raise TextError(

@@ -147,7 +147,7 @@ class _Process:
             code = self._process.wait()
             raise WorkerDied(
                 f"{block.name}, line {block.first_line} on: the worker process ended with code {code} without an "
-                "answer; most often memory was short. Use fewer --workers and go on with --resume."
+                "answer; most often memory was short. Use fewer --workers and continue with --resume."
             ) from None
         if error is not None:
             raise error

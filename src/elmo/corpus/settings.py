@@ -181,17 +181,17 @@ class CorpusSettings:
             )
         if self.documents == "row" and self.sentences == "across-lines":
             raise ConfigError(
-                "documents are rows, but sentences go on over line ends, so a line may be half a sentence. Use "
+                "documents are rows, but sentences go on over line ends, so a line can be half a sentence. Use "
                 "--documents block or file."
             )
         for file in splits["train"]:
             if self.documents == "file" and str(file) == STDIN:
                 raise ConfigError(
-                    "documents are files, but standard input is none. Put the text into files, or use --documents row "
-                    "or block."
+                    "documents are files, but standard input is not a file. Put the text into files, or use "
+                    "--documents row or block."
                 )
             if self.documents == "block" and (kind := format_of(file, self.format)) in _OF_ROWS:
                 raise ConfigError(
-                    f"{file} is {_OF_ROWS[kind]}, in which blank lines separate no documents, but documents are "
+                    f"{file} is {_OF_ROWS[kind]}, in which blank lines don't separate documents, but documents are "
                     "blocks. Use --documents row or file."
                 )

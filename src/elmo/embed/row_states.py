@@ -31,7 +31,7 @@ class RowStates:
         """
         if not self._lock.taken():
             raise ConfigError(
-                "state is 'carry', in which each call continues the one before, and another thread's call is still "
+                "state is 'carry', in which each call continues the previous one, and another thread's call is still "
                 "running. Make the calls one after the other, or use an Embedder for each thread."
             )
         try:

@@ -118,7 +118,7 @@ def _side_by_side(jobs: Sequence[AnyJob], workers: int, progress: Progress) -> l
             if flag.signal is not None:
                 raise Interrupted(
                     f"stopped by signal {flag.signal} with {done} of {len(files)} trainings done; what was under way "
-                    "is saved too. Go on with the same command and --resume."
+                    "is saved too. Continue with the same command and --resume."
                 )
 
         train_side_by_side(jobs, workers, look)

@@ -116,8 +116,8 @@ def read_static_vectors(
             return _collected(dim, _watched(rows, raw, on_bytes), bad_row)
     except DAMAGED as error:
         raise TextError(
-            f"{path}: can't be read to its end: {error}. It is cut off, damaged or not yours to read. Check its "
-            "permissions, or copy or download it again."
+            f"{path}: can't be read to its end: {error}. It is truncated or damaged, or you don't have permission to "
+            "read it. Check its permissions, or copy or download it again."
         ) from None
 
 

@@ -79,7 +79,7 @@ def load_ensemble(
         if other.task.name != first.task.name:
             raise ConfigError(
                 f"{folder}: is a model of the task {other.task.name!r}, {folders[0]} one of {first.task.name!r}. "
-                "Name models of one task."
+                "Name models of the same task."
             )
     if len(found) == 1:
         return first

@@ -32,7 +32,8 @@ def checked_encoding(encoding: str) -> str:
         splits_at_newline = False
     except (LookupError, ValueError):  # ValueError: a NUL in the name
         raise ConfigError(
-            f"encoding is {encoding!r}, which is no text encoding Python knows. Use for instance utf-8 or latin-1."
+            f"encoding is {encoding!r}, which is not a text encoding that Python knows. Use, for instance, utf-8 or "
+            "latin-1."
         ) from None
     if not splits_at_newline:
         raise ConfigError(

@@ -51,7 +51,7 @@ def line_too_long(name: str, number: int) -> TextError:
     """What to raise for a line of more bytes than `max_line_bytes`."""
     return TextError(
         f"{name}:{number}: the line has more than {max_line_bytes():,} bytes, the limit for a line. If that is how the "
-        f"text is meant, add --no-limits (or set {LINE_VARIABLE}); otherwise put each sentence on a line of its own."
+        f"text is meant, add --no-limits (or set {LINE_VARIABLE}); otherwise put each sentence on its own line."
     )
 
 
@@ -62,7 +62,7 @@ def require_plausible_size(name: str, packed: BinaryIO, unpacked: int) -> None:
         return
     raise TextError(
         f"{name}: unpacks to more than {ratio} times its size ({packed.tell():,} bytes gave {unpacked:,} so far), as "
-        f"no text does. If it is meant so, add --no-limits (or set {RATIO_VARIABLE}), or unpack it first."
+        f"text files never do. If this is intended, add --no-limits (or set {RATIO_VARIABLE}), or unpack it first."
     )
 
 

@@ -119,7 +119,7 @@ def _refuse_flat_list(sentences: Sequence[Any]) -> None:
     flat = _cut(", ".join(map(repr, shown)) + more)
     nested = _cut(", ".join(f"[{word!r}]" for word in shown) + more)
     raise ConfigError(
-        f"sentences is a flat list of words ({flat}): it may be one tokenized sentence or {len(words)} sentences of "
+        f"sentences is a flat list of words ({flat}): it could be one tokenized sentence or {len(words)} sentences of "
         f"one word. Pass one tokenized sentence as [[{flat}]], sentences of one word as [{nested}]. Text that has no "
         "spaces between its words must be tokenized first."
     )

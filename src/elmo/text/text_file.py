@@ -52,7 +52,7 @@ def check_is_text_file(path: Path | str) -> None:
         raise TextError(_missing(path, error)) from None
     _require_text_kind(path, status)
     if not os.access(path, os.R_OK):
-        raise TextError(f"{path}: this user may not read it. Change its permissions ('ls -l' shows them).")
+        raise TextError(f"{path}: you don't have permission to read it. Change its permissions ('ls -l' shows them).")
 
 
 def is_file(path: Path | str) -> bool:
@@ -87,7 +87,7 @@ def require_other_file(text: Path | str, target: Path, *, kind: str = "text") ->
         return
     if is_same:
         raise ConfigError(
-            f"{target}: is the {kind} itself, or holds it, and would be replaced by its own result. Choose another "
+            f"{target}: is the {kind} itself, or contains it, and would be replaced by its own result. Choose another "
             "output; --force does not change this."
         )
 

@@ -90,7 +90,7 @@ def _function(name: str) -> Callable[[str], list[str]]:
     found = named_object(name, "tokenizer")
     if not callable(found):
         raise ConfigError(
-            f"the tokenizer {name!r} is no function, but {type(found).__name__}. Name a function from a string to a "
+            f"the tokenizer {name!r} is not a function, but {type(found).__name__}. Name a function from a string to a "
             "list of strings."
         )
     return found

@@ -35,7 +35,7 @@ class Vocabulary:
         if self.words[:3] != SPECIAL_WORDS:
             raise TextError(
                 f"the vocabulary begins with {list(self.words[:3])}, but the model needs {list(SPECIAL_WORDS)} there "
-                "for boundaries and unknown words. Put these three words first, one a line."
+                "for boundaries and unknown words. Put these three words first, one per line."
             )
         # Of equal words the last one's id counts, as in bilm-tf; the special words' ids never move.
         object.__setattr__(self, "_targets", TargetIds(self.words))

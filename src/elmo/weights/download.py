@@ -36,7 +36,7 @@ def downloaded(hub_id: str, *, download: bool = True) -> Path:
     match = HUB_ID.fullmatch(hub_id)
     assert match is not None, hub_id
     name, revision = match["name"], match["revision"] or _recorded_commit(match["name"])
-    huggingface_hub = hub_library(f"the model {hub_id}, which is no file or folder here, but may be on a hub,")
+    huggingface_hub = hub_library(f"the model {hub_id}, which is not a file or folder here, but may be on a hub,")
     if download and not (revision and _COMMIT.fullmatch(revision)):
         info = huggingface_hub.model_info(name, revision=revision, files_metadata=True)
         _require_readable(hub_id, {file.rfilename: file.size or 0 for file in info.siblings or ()})

@@ -210,7 +210,7 @@ def _no_model(path: Path) -> str:
     if saved:
         return (
             f"{path}: is a run that has made no model yet; it has {len(saved)} checkpoints. "
-            f"Go on with the run, or take the model of its latest checkpoint: {saved[-1]}."
+            f"Continue the run, or take the model of its latest checkpoint: {saved[-1]}."
         )
     names = sorted(entry.name for entry in path.iterdir())
     listing = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")

@@ -72,8 +72,8 @@ def upload(folder: str | Path, hub_id: str, *, private: bool = False) -> str:
     folder = Path(folder)
     if not (folder / "config.json").is_file():
         raise WeightFileError(
-            f"{folder}: config.json is missing, so it is no model folder. Write one first, with save_pretrained() or "
-            "'elmo convert SRC DST --to native'."
+            f"{folder}: config.json is missing, so this is not a model folder. Write one first, with "
+            "save_pretrained() or 'elmo convert SRC DST --to native'."
         )
     huggingface_hub = hub_library("putting a model on a hub")
     try:
@@ -135,7 +135,7 @@ def _from_hub(hub_id: str, download: bool) -> Path:
         raise
     except Exception as error:  # also those of the HTTP client below the hub's library, which differ by version
         raise WeightFileError(
-            f"{hub_id}: is no file or folder here, and the Hugging Face hub did not give a model of that name: "
+            f"{hub_id}: is not a file or folder here, and the Hugging Face hub did not give a model of that name: "
             f"{_first_line(error)} Check the spelling and the network, or get the files by hand: "
             f"'hf download {name} --local-dir FOLDER' where there is a network, copy FOLDER here and pass its path. "
             f"{_names_of_models()}"

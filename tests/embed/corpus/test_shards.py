@@ -123,7 +123,7 @@ def test_shards_that_do_not_fit_together_are_refused(embedder, text, tmp_path):
 def test_a_damaged_shard_is_an_error_that_names_it_and_nothing_is_written(embedder, text, tmp_path):
     paths = made(embedder, text, tmp_path)
     paths[1].write_bytes(paths[1].read_bytes()[:50])
-    with pytest.raises(TextError, match="shard-2.npy: is no file of vectors, or damaged"):
+    with pytest.raises(TextError, match="shard-2.npy: is not a file of vectors, or is damaged"):
         join_shards(paths, tmp_path / "joined.npy")
     shutil.copy(paths[0], paths[1])
     for suffix in (".offsets.npy", ".text.jsonl"):

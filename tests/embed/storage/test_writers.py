@@ -132,7 +132,7 @@ def test_what_is_no_file_of_vectors_is_refused(tmp_path, suffix):
     with pytest.raises(TextError, match="no such file"):
         read_vectors(path)
     path.write_bytes(b"no vectors at all")
-    with pytest.raises(TextError, match=r"wrong\S*: is (no file of vectors|missing)"):
+    with pytest.raises(TextError, match=r"wrong\S*: is (not a file of vectors|missing)"):
         read_vectors(path)
-    with pytest.raises(ConfigError, match="says no format"):
+    with pytest.raises(ConfigError, match="is not that of a format"):
         read_vectors(tmp_path / "vectors.txt")

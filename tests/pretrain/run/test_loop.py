@@ -65,7 +65,7 @@ def test_a_run_does_not_go_on_with_other_text_of_the_same_words(
     limit = data.max_characters_per_token
     settings = CorpusSettings(vocabulary=str(data.folder / "vocab.txt"), max_characters_per_token=limit)
     prepare([text], tmp_path / "other", settings, valid=[text])
-    with pytest.raises(ConfigError, match=r"run: the run was begun on other data"):
+    with pytest.raises(ConfigError, match=r"run: the run was started on other data"):
         resume(TrainingData.open(tmp_path / "other"), tmp_path / "run", config=replace(recipe, max_steps=4))
     moved = shutil.copytree(data.folder, tmp_path / "moved")
     resume(TrainingData.open(moved), tmp_path / "run", config=replace(recipe, max_steps=4))

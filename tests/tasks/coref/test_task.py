@@ -118,7 +118,7 @@ def test_a_document_of_one_word_has_no_cluster(files, run, capsys, text):
     ("name", "text", "message"),
     [
         ("new.conll", "nw/a 0 0 Anna NN * -\n", "new.conll:1: is outside a document"),
-        ("new.jsonl", "[]\n", "new.jsonl:1: is no object with a string 'doc_key'"),
+        ("new.jsonl", "[]\n", "new.jsonl:1: is not an object with a string 'doc_key'"),
     ],
 )
 def test_columns_and_json_lines_are_never_taken_for_raw_text(files, run, capsys, name, text, message):

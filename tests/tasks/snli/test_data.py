@@ -86,9 +86,15 @@ def test_pairs_without_labels_are_read_in_both_forms(tmp_path):
         ([row(pairID="a\tb")], "data:1: the pairID .* has a tab in it"),
         ([row(pairID="a\nb")], "data:1: the field 'pairID' is .* has a line end in it"),
         ([row(pairID={"a": 1})], "data:1: the field 'pairID' is .*, but must be a text"),
-        (["yes\tA\tB", "no\tA"], "data:2: has 2 columns between tabs, but gold_label TAB sentence1 TAB sentence2"),
-        (["just text"], "data:1: has 1 column between tabs"),
-        (["gold_label\tsentence1\tsentence2", "yes\tA"], "data:2: has 2 columns between tabs, but the header has 3"),
+        (
+            ["yes\tA\tB", "no\tA"],
+            "data:2: has 2 tab-separated columns, but gold_label TAB sentence1 TAB sentence2",
+        ),
+        (["just text"], "data:1: has 1 tab-separated column"),
+        (
+            ["gold_label\tsentence1\tsentence2", "yes\tA"],
+            "data:2: has 2 tab-separated columns, but the header has 3",
+        ),
         ([], "there is no labelled pair in it"),
         ([row("-"), row("-")], "all of its 2 pairs have the label '-', on which the annotators had no majority"),
     ],

@@ -59,7 +59,7 @@ BAD_TREES = {
     "(3 (2 It) ())": "data:1: column 12: a bracket closes a phrase without a label",
     "(3 (2 It) (4))": "data:1: column 13: a bracket closes a phrase without a word",
     "((2 It) (4 good))": "data:1: column 2: a bracket opens where the label",
-    "It (4 good)": "data:1: column 1: 'It' stands outside of all brackets",
+    "It (4 good)": "data:1: column 1: 'It' is outside all brackets",
     "(": "data:1: column 2: the line ends with 1 brackets still open",
 }
 
@@ -124,7 +124,7 @@ def test_columns_are_read_as_told(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("good\tfine\nbad\n", "data:2: the line has 1 columns between tabs, but column 2 is asked for"),
+        ("good\tfine\nbad\n", "data:2: the line has 1 tab-separated columns, but column 2 is needed"),
         ("good\tfine\n\tbad\n", "data:2: column 1 is empty, but a label belongs there"),
         ("good\tfine\nbad\t \n", "data:2: column 2 is empty, but a sentence belongs there"),
         ("", "there is no sentence in it"),

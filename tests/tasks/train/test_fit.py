@@ -79,7 +79,7 @@ def test_a_tagger_learns_what_stands_in_the_words(tmp_path, train_sentences, dev
 @pytest.mark.parametrize("looks", [0, 7, 11])
 def test_a_stopped_training_goes_on_bit_for_bit(tmp_path, train_sentences, dev_sentences, looks):
     whole = run(tmp_path / "whole", train_sentences, dev_sentences)
-    with pytest.raises(Interrupted, match="Go on with the same command and --resume"):
+    with pytest.raises(Interrupted, match="Continue with the same command and --resume"):
         run(tmp_path / "cut", train_sentences, dev_sentences, flag=StopAfter(looks))
     with pytest.raises(Interrupted):
         run(tmp_path / "cut", train_sentences, dev_sentences, flag=StopAfter(5))

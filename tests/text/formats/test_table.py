@@ -56,7 +56,7 @@ def test_rows_know_the_line_they_begin_at(tmp_path):
         ("id,text\n1\n", r"t.csv:2: there are 1 columns, so there is no column 2.*--errors skip"),
         ('id,text\n1,"a" b\n', r"t.csv:2: not valid CSV"),
         ('id,text\n1,"a\n2,b\n', r"t.csv:2: not valid CSV \(unexpected end of data\)"),
-        ('"id,text\n1,a\n', r"t.csv:1: the row of column names is no valid CSV"),
+        ('"id,text\n1,a\n', r"t.csv:1: the row of column names is not valid CSV"),
     ],
 )
 def test_what_is_no_such_table_is_named_with_its_line(text, message):

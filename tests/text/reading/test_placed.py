@@ -144,7 +144,7 @@ def test_what_makes_no_sense_is_refused():
         ({"format": "pdf"}, "format is 'pdf'"),
         ({"sentences": "words"}, "sentences is 'words'"),
         ({"errors": "no"}, "errors is 'no'"),
-        ({"encoding": "utf-99"}, "no text encoding"),
+        ({"encoding": "utf-99"}, "not a text encoding"),
         ({"tokenizer": "moses"}, "no tokenizer 'moses'"),
     ):
         with pytest.raises(ConfigError, match=message):

@@ -251,14 +251,14 @@ def test_a_config_that_is_no_json_object_is_refused(written, content, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda v: v.pop("words"), "is no token map"),
-        (lambda v: v["characters"].pop("begin_word"), "is no token map"),
+        (lambda v: v.pop("words"), "is not a token map"),
+        (lambda v: v["characters"].pop("begin_word"), "is not a token map"),
         (lambda v: v["characters"]["dictionary"].update(a=10), "ids outside 1 to 9"),
         (lambda v: v["words"]["words"].update(a=4), "ids outside 1 to 3"),
         (lambda v: v["words"]["words"].update(a=0), "ids outside 1 to 3"),
         (lambda v: v["characters"].update(max_characters_per_token=10), "makes 10 characters per token"),
         (lambda v: v.update(words=None), "don't agree on whether"),
-        (lambda v: v["characters"].update(boundary_tokens=[1]), "is no token map"),
+        (lambda v: v["characters"].update(boundary_tokens=[1]), "is not a token map"),
     ],
 )
 def test_a_damaged_token_map_is_refused(tmp_path, random_checkpoint, change, message):

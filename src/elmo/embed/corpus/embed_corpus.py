@@ -83,8 +83,8 @@ def embed_corpus(
     `shard`: "2/8" embeds the second of eight parts of the text; `join_shards` makes of all eight the file of a single
     run, byte by byte. Not in carry mode, in which every part depends on the one before.
     `resume`: go on where a killed run ended, if there was one, after every checksum of what it left was compared; if
-    it was killed at its very end, there is nothing left to do. `force`: replace a finished file; begin anew. Both: go
-    on, or begin anew if what is there can't be trusted (then the report's `begun_anew` says why).
+    it was killed at its very end, there is nothing left to do. `force`: replace a finished file; start again. Both: go
+    on, or start again if what is there can't be trusted (then the report's `begun_anew` says why).
     `progress`: receives the bytes that are read, the rows that are checked of what is resumed, and the tokens that are
     embedded (see `elmo.Progress`); True: bars on stderr. `stop_asked()` is asked before each window whether to stop
     there; `warn(message)` is called, before anything is embedded, if a text looks untokenized or is not in the model's

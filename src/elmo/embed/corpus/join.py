@@ -146,7 +146,9 @@ def _in_order(parts: Sequence[StoredVectors]) -> list[StoredVectors]:
                 "of shards differ. Embed them anew with the same."
             )
         if shard.index in by_index:
-            raise ConfigError(f"{part.path} and {by_index[shard.index].path} are both shard {shard}. Name each once.")
+            raise ConfigError(
+                f"{part.path} and {by_index[shard.index].path} are both shard {shard}. Name each one once."
+            )
         by_index[shard.index] = part
     if missing := [str(index) for index in range(1, count + 1) if index not in by_index]:
         raise ConfigError(
@@ -157,8 +159,10 @@ def _in_order(parts: Sequence[StoredVectors]) -> list[StoredVectors]:
     row = 0
     for part in ordered:
         if int(part.metadata[FIRST_ROW]) != row:
-            raise TextError(f"{part.path}: begins at row {part.metadata[FIRST_ROW]}, not {row}. Embed this shard anew.")
+            raise TextError(
+                f"{part.path}: begins at row {part.metadata[FIRST_ROW]}, not {row}. Embed this shard again."
+            )
         row += len(part)
     if row != int(first.metadata[ALL_ROWS]):
-        raise TextError(f"{ordered[-1].path}: rows are missing at the end. Embed this shard anew.")
+        raise TextError(f"{ordered[-1].path}: rows are missing at the end. Embed this shard again.")
     return ordered

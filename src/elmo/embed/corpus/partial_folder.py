@@ -97,8 +97,8 @@ class PartialFolder:
         """OutputError if an earlier run left the folder."""
         if os.path.lexists(self.path):
             raise OutputError(
-                f"{self.path}: exists already: an earlier run did not come to its end. Go on with --resume, or begin "
-                "anew with --force."
+                f"{self.path}: exists already: an earlier run did not finish. Continue it with --resume, or start "
+                "again with --force."
             )
 
     @contextmanager
@@ -212,7 +212,7 @@ class PartialFolder:
             if begun.get(name) != manifest[name]:
                 raise ConfigError(
                     f"{self.path}: was begun with {name} {begun.get(name)!r}, now it is {manifest[name]!r}: the two "
-                    "halves of the file would differ. Resume with what it was begun with, or begin anew with --force "
+                    "halves of the file would differ. Resume with what it was begun with, or start again with --force "
                     "and without --resume."
                 )
 
@@ -277,7 +277,7 @@ class PartialFolder:
     def damaged(self, what: str) -> OutputError:
         """What to raise when the folder can't be trusted."""
         return DamagedFolder(
-            f"{self.path}: can't be resumed: {what}, so its vectors might be wrong. Begin anew with --force and "
+            f"{self.path}: can't be resumed: {what}, so its vectors might be wrong. Start again with --force and "
             "without --resume."
         )
 

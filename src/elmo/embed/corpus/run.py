@@ -195,7 +195,7 @@ class Run:
     def _interrupted(self, lines: int) -> str:
         return (
             f"{self.partial.output}: interrupted after row {lines:,} of {len(self.plan.lengths):,}. What is finished "
-            f"is kept in {self.partial.path}. Go on with the same command and --resume."
+            f"is kept in {self.partial.path}. Continue with the same command and --resume."
         )
 
     @contextmanager

@@ -86,8 +86,8 @@ class TextSource:
 def _changed(path: Path, line: int | None) -> str:
     where, what = (f"{path}:{line}", "this line is not what it was") if line else (str(path), "lines are missing")
     return (
-        f"{where}: the text changed while it was being embedded: {what}. Begin anew, with --force, when nothing writes "
-        "to it."
+        f"{where}: the text changed while it was being embedded: {what}. Start again, with --force, when nothing "
+        "writes to it."
     )
 
 

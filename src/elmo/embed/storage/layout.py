@@ -108,7 +108,7 @@ def format_of(path: Path, given: str | None = None) -> FileFormat:
         return given  # type: ignore[return-value]
     if path.suffix.lower() not in _SUFFIXES:
         raise ConfigError(
-            f"{path}: its ending {path.suffix!r} says no format of vectors. Let it end in {', '.join(_SUFFIXES)}, or "
-            "name the format with --to."
+            f"{path}: its ending {path.suffix!r} is not that of a format of vectors. Let it end in "
+            f"{', '.join(_SUFFIXES)}, or name the format with --to."
         )
     return _SUFFIXES[path.suffix.lower()]

@@ -147,7 +147,7 @@ def read_vectors(path: Path | str, format: FileFormat | None = None) -> StoredVe
     except (OSError, ValueError, KeyError) as error:
         if isinstance(error, TextError | MissingExtraError):
             raise
-        raise TextError(f"{path}: is no file of vectors, or damaged: {error}. Embed the text again.") from error
+        raise TextError(f"{path}: is not a file of vectors, or is damaged: {error}. Embed the text again.") from error
 
 
 def _listed(facts: dict[str, str]) -> str:

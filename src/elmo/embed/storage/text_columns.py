@@ -206,6 +206,6 @@ def names_of_files(paths: Sequence[Path | str]) -> tuple[str, ...]:
 def _require_planned(found: Sequence[int], lengths: NDArray[np.int64]) -> None:
     if list(found) != lengths.tolist():
         raise OutputError(
-            "the text changed while its vectors were prepared: a row is no longer what it was. Begin anew, with "
+            "the text changed while its vectors were prepared: a row is no longer what it was. Start again, with "
             "--force, when nothing writes to it."
         )

@@ -110,7 +110,7 @@ class VectorWriter(ABC):
             if os.path.lexists(target) and not force and not _is_copy(target, finished):
                 raise OutputError(
                     f"{target}: has appeared while the vectors were computed, and is not replaced. They are kept "
-                    f"in {self.folder}: move that file away, then go on with --resume, or replace it with --resume "
+                    f"in {self.folder}: move that file away, then continue with --resume, or replace it with --resume "
                     "--force."
                 )
         for target, finished in files.items():

@@ -66,7 +66,7 @@ class Ranks:
         if self.size > total:
             raise ConfigError(
                 f"batch_size is {total}, but {self.size} processes were started: batch_size counts the rows of all of "
-                f"them, and each needs one or more. Start {total} at most, or use a larger --batch-size."
+                f"them, and each needs at least one. Start at most {total}, or use a larger --batch-size."
             )
         return slice(self.rank * total // self.size, (self.rank + 1) * total // self.size)
 
@@ -199,7 +199,7 @@ def _join(ranks: Ranks) -> None:
             dist.init_process_group(backend, store=store, rank=ranks.rank, world_size=ranks.size, timeout=timeout)
     except ValueError as error:
         raise ConfigError(
-            f"WORLD_SIZE is {ranks.size}, but the processes can't find each other: {error}. Launch them by torchrun, "
+            f"WORLD_SIZE is {ranks.size}, but the processes can't find each other: {error}. Launch them with torchrun, "
             "which sets all the variables: torchrun --nproc-per-node=2 -m elmo pretrain ..."
         ) from None
     except (RuntimeError, TimeoutError) as error:

@@ -196,7 +196,7 @@ def _facts(run: RunFolder) -> dict[str, Any]:
     facts = _read(run.path / FACTS_FILE)
     if not facts:
         raise ConfigError(
-            f"{run.path}: has no {FACTS_FILE}, so it is no run of 'elmo finetune'. Try: elmo pretrain --resume"
+            f"{run.path}: has no {FACTS_FILE}, so it is not a run of 'elmo finetune'. Try: elmo pretrain --resume"
         )
     if run.latest is None:
         raise ConfigError(

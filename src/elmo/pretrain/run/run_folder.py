@@ -113,8 +113,8 @@ class RunFolder:
             noted = read_record(path).get("data") if path.is_file() else None
             if noted is not None and _texts_of(noted) != _texts_of(report):
                 raise ConfigError(
-                    f"{self.path}: the run was begun on other data: the texts that it was prepared from, or its "
-                    "sentences, differ (env.json has its report). Resume with the data it was begun on, or continue "
+                    f"{self.path}: the run was started on other data: the texts that it was prepared from, or its "
+                    "sentences, differ (env.json has its report). Resume with the data it was started on, or continue "
                     "the model on these: elmo finetune."
                 )
 

@@ -388,7 +388,7 @@ class Trainer:
             if len(stream.used) != self.config.batch_size:
                 raise ConfigError(
                     f"batch_size is {self.config.batch_size}, but the {direction} stream was saved with "
-                    f"{len(stream.used)} rows, and each has a state of its own. Resume with that --batch-size; any "
+                    f"{len(stream.used)} rows, and each row has its own state. Resume with that --batch-size; any "
                     "number of processes up to it can share the rows."
                 )
 

@@ -29,7 +29,7 @@ class Corpus:
 
     def __post_init__(self) -> None:
         if not self.texts:
-            raise ConfigError("no text was given, but vectors are made of one. Name a file.")
+            raise ConfigError("no text was given, but vectors are trained on one. Name a file.")
         for text in self.texts:
             if str(text) == STDIN:
                 raise ConfigError(
@@ -78,7 +78,7 @@ def count_words(corpus: Corpus, min_count: int, max_words: int, progress: Progre
     kept = sorted(frequent, key=lambda pair: (-pair[1], pair[0]))[: max_words or None]
     if not kept:
         raise TextError(
-            f"{corpus.texts[0]}: none of the {len(counts):,} distinct words stands at least {min_count} times in the "
+            f"{corpus.texts[0]}: none of the {len(counts):,} distinct words occurs at least {min_count} times in the "
             "text, so no word would get a vector. Give more text, or lower --min-count."
         )
     return dict(kept), num_sentences

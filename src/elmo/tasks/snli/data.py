@@ -1,4 +1,4 @@
-"""Pairs of sentences: SNLI's JSON lines, its tables with a header, or plain columns between tabs.
+"""Pairs of sentences: SNLI's JSON lines, its tables with a header, or plain tab-separated columns.
 
     JSON lines   gold_label, sentence1, sentence2; optional: pairID, sentence1_binary_parse, sentence2_binary_parse
     table        the same fields, named in a header (snli_1.0_*.txt)
@@ -120,7 +120,7 @@ def _column_fields(line: str, header: list[str] | None, where: str, labelled: bo
     if len(columns) != len(names):
         expected = f"the header has {len(names)}" if header else f"{' TAB '.join(names)} is expected"
         raise TextError(
-            f"{where}: has {len(columns)} column{'s' if len(columns) > 1 else ''} between tabs, but {expected}. Fix "
+            f"{where}: has {len(columns)} tab-separated column{'s' if len(columns) > 1 else ''}, but {expected}. Fix "
             "the line."
         )
     return dict(zip(names, columns, strict=True))

@@ -78,8 +78,8 @@ def _rows(lines: Sequence[tuple[int, str]], name: str, settings: ClassifierSetti
         columns = line.split("\t")
         if len(columns) < needed:
             raise TextError(
-                f"{name}:{number}: the line has {len(columns)} columns between tabs, but column {needed} is asked for. "
-                "Fix the line, or say which columns hold what with --label-column and --text-column."
+                f"{name}:{number}: the line has {len(columns)} tab-separated columns, but column {needed} is needed. "
+                "Fix the line, or choose the columns with --label-column and --text-column."
             )
         label, tokens = columns[settings.label_column - 1].strip(), tokenize(columns[settings.text_column - 1])
         if not label or not tokens:

@@ -36,13 +36,13 @@ def parse_tree(line: str, place: str) -> tuple[list[str], list[Phrase]]:
     for part in _PARTS.finditer(line):
         text, where = part[0], f"{place}: column {part.start() + 1}"
         if phrases and not is_open:
-            raise _wrong(where, f"{text!r} follows the end of the tree, but a line holds one tree only")
+            raise _wrong(where, f"{text!r} follows the end of the tree, but a line can have only one tree")
         if text == "(":
             if is_open and is_open[-1][0] is None:
                 raise _wrong(where, "a bracket opens where the label of the one before it belongs")
             is_open.append((None, len(tokens)))
         elif not is_open:
-            raise _wrong(where, f"{text!r} stands outside of all brackets")
+            raise _wrong(where, f"{text!r} is outside all brackets")
         elif text == ")":
             phrases.append(_closed(*is_open.pop(), len(tokens), where))
         elif is_open[-1][0] is None:

@@ -260,7 +260,7 @@ class _Fit(Generic[S, E, P]):
         self._save()
         raise Interrupted(
             f"stopped in epoch {self.position.epoch + 1} of seed {self.seed} by signal {self.flag.signal}; everything "
-            f"is saved in {self.folder.path}. Go on with the same command and --resume."
+            f"is saved in {self.folder.path}. Continue with the same command and --resume."
         )
 
     def _failed(self, loss: float, norm: float) -> TrainingFailed:

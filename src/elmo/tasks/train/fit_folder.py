@@ -174,5 +174,5 @@ def _fingerprint(tensors: dict[str, Tensor]) -> str:
 
 def _damaged(path: Path, why: str) -> WeightFileError:
     return WeightFileError(
-        f"{path}: can't be used ({why}): it is missing or damaged. Begin the training anew in another folder."
+        f"{path}: can't be used ({why}): it is missing or damaged. Start the training again in another folder."
     )

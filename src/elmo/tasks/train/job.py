@@ -88,8 +88,7 @@ class Job(Generic[S, E, P]):
             raise ConfigError(f"{self.run}: there is no run to resume, run.json is missing. Start it without --resume.")
         if not self.options.resume and self.run.exists() and (not self.run.is_dir() or any(self.run.iterdir())):
             raise OutputError(
-                f"{self.run}: exists already and is not empty. Use --resume to go on with the run in it, or name "
-                "another."
+                f"{self.run}: exists already and is not empty. Use --resume to continue the run in it, or name another."
             )
 
 

@@ -30,8 +30,8 @@ def require_same_run(path: Path, facts: dict[str, Any], defaults: TaskSettings) 
     for name, now in _flat(plain).items():
         if begun.get(name) != now:
             raise ConfigError(
-                f"{path}: the run was begun with {name} {begun.get(name)!r}, now it is {now!r}: its parts would not "
-                "belong together. Resume with what it was begun with, or name another folder."
+                f"{path}: the run was started with {name} {begun.get(name)!r}, now it is {now!r}: its parts would not "
+                "belong together. Resume with what it was started with, or name another folder."
             )
 
 

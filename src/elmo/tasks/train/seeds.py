@@ -31,7 +31,9 @@ def over_seeds(
 def require_seeds(seeds: Sequence[int]) -> None:
     """ConfigError if there is no seed, or one twice."""
     if not seeds or len(set(seeds)) != len(seeds):
-        raise ConfigError(f"seeds are {list(seeds)}, but one or more different ones are needed. Name each once.")
+        raise ConfigError(
+            f"seeds are {list(seeds)}, but at least one seed is needed, and no seed twice. Name each one once."
+        )
 
 
 def summarize(scores: Sequence[float]) -> dict[str, Any]:

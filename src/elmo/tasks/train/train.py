@@ -233,8 +233,8 @@ def _remember(frozen: FrozenLayers | None, sentences: Iterable[list[str]], flag:
     def look() -> None:
         if flag.signal is not None:
             raise Interrupted(
-                "stopped while the biLM's layers were computed; the parts that were finished are kept. Go on with the "
-                "same command and --resume."
+                "stopped while the biLM's layers were computed; the parts that were finished are kept. Continue with "
+                "the same command and --resume."
             )
 
     if frozen is not None:

@@ -38,7 +38,7 @@ def table_rows(
     else:
         names = next(_Rows([header], 1, is_quoted=is_quoted).cells()) if header is not None else next(found, [])
         if isinstance(names, csv.Error):
-            raise TextError(f"{name}:1: the row of column names is no valid CSV ({names}). Fix the line.")
+            raise TextError(f"{name}:1: the row of column names is not valid CSV ({names}). Fix the line.")
         column = _place(names, field, name)
     for cells in found:
         if not isinstance(cells, csv.Error) and (not cells or len(cells) > column):

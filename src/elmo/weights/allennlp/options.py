@@ -44,7 +44,7 @@ def read_options(path: Path) -> dict[str, Any]:
     if not isinstance(values.get("lstm"), dict):
         raise WeightFileError(
             f"{path}: has no section 'lstm' (its keys: {', '.join(map(shown, sorted(values)[:8])) or 'none'}), so it "
-            "is no options file of AllenNLP or bilm-tf. Pass the options.json that came with the weights."
+            "is not an options file of AllenNLP or bilm-tf. Pass the options.json that came with the weights."
         )
     return values
 

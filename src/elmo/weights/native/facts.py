@@ -49,7 +49,7 @@ def require_hashes(facts: Mapping[str, Any], folder: Path) -> None:
     found |= {name: file_hash([folder / name]) for name in hashes if name in _HASHED_FILES and is_file(folder / name)}
     for name, sha256 in hashes.items():
         if name == TOKENS_FILE and name not in found:
-            raise WeightFileError(f"{folder / name}: is missing, but {CONFIG_FILE} tells of it. Get the model again.")
+            raise WeightFileError(f"{folder / name}: is missing, but {CONFIG_FILE} lists it. Get the model again.")
         if name in found and found[name] != sha256:
             what = f"{folder / CONFIG_FILE}: 'architecture'" if name == "architecture" else str(folder / name)
             raise WeightFileError(
@@ -65,10 +65,10 @@ def _architecture_hash(values: object) -> str:
 def read_facts(path: Path) -> dict[str, Any]:
     """The facts in config.json, of the right keys and types. Raises WeightFileError."""
     if not path.is_file():
-        problem = "is no file" if is_there(path) else "is missing"
+        problem = "is not a file" if is_there(path) else "is missing"
         raise WeightFileError(
-            f"{path}: {problem}, so its folder is no model folder. Pass a folder that 'elmo convert' or a pretraining "
-            "run wrote."
+            f"{path}: {problem}, so its folder is not a model folder. Pass a folder that 'elmo convert' or a "
+            "pretraining run wrote."
         )
     facts = read_json(path)
     version = facts.get("format_version")

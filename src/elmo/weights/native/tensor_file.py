@@ -80,7 +80,7 @@ def read_held(
     missing, damaged or from another model.
     """
     if not path.is_file():
-        problem = "is no file" if is_there(path) else "is missing"
+        problem = "is not a file" if is_there(path) else "is missing"
         raise WeightFileError(f"{path}: {problem}. Pass the whole model folder, or get the model again.")
     with _translated(path), safe_open(path, "numpy") as file:
         found = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118 - no mapping

@@ -34,5 +34,5 @@ def read_token_map(path: Path, config: BiLMConfig) -> TokenMap:
         token_map.ids(token_map.boundary_tokens)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
         detail = f"key {error} is missing" if isinstance(error, KeyError) else str(error)
-        raise WeightFileError(f"{path}: is no token map ({detail}): it is damaged. Get the model again.") from None
+        raise WeightFileError(f"{path}: is not a token map ({detail}): it is damaged. Get the model again.") from None
     return token_map

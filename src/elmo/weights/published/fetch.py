@@ -200,7 +200,7 @@ def _require_model(source: Source, unfinished: Path) -> None:
     if _model_in(unfinished) is None:
         names = ", ".join(sorted(path.name for path in unfinished.iterdir())[:10])
         raise WeightFileError(
-            f"{source.name}: holds no ELMo model but {names}: it is another kind of vectors. Choose an archive whose "
+            f"{source.name}: contains no ELMo model but {names}, another kind of vectors. Choose an archive whose "
             "algorithm the repository gives as ELMo."
         )
 

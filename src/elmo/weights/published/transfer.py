@@ -150,7 +150,7 @@ def _write(
             progress.show(part.name, start, version.total, "bytes")
             while block := response.read1(_BLOCK):  # what has come, not all that was asked for: a cut loses nothing
                 if file.tell() + len(block) > max_bytes:
-                    raise Refused(f"the file has more than {max_bytes:,} bytes, so it is no model")
+                    raise Refused(f"the file has more than {max_bytes:,} bytes, so it is not a model")
                 file.write(block)
                 progress.show(part.name, file.tell(), version.total, "bytes")
             file.truncate()

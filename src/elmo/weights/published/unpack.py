@@ -106,7 +106,7 @@ def _common_folder(names: list[str]) -> int:
 
 
 def _unsound(archive: Path, error: Exception) -> WeightFileError:
-    return WeightFileError(f"{archive.name}: is no sound zip archive: {error}. Get it again.")
+    return WeightFileError(f"{archive.name}: is not a valid zip archive: {error}. Get it again.")
 
 
 def _refused(archive: Path, why: str) -> WeightFileError:

@@ -124,7 +124,7 @@ def _latest(state_file: Path) -> str | None:
     if name in ("", ".", ".."):
         raise WeightFileError(
             f"{state_file}: names {shown(found[1] if found else name)} as the latest checkpoint, which is "
-            "no name of a file. Pass the path of one checkpoint, such as FOLDER/model.ckpt-935588."
+            "not the name of a file. Pass the path of one checkpoint, such as FOLDER/model.ckpt-935588."
         )
     return name
 

@@ -54,7 +54,7 @@ def parts_of(cell: str) -> list[tuple[str, bool, bool]]:
         match = _PART.fullmatch(part)
         if match is None or not (match[1] or match[3]):
             raise BracketError(
-                f"{cell!r} is no coreference cell, which is '-' or like '(3', '3)', '(3)' or several of these with "
+                f"{cell!r} is not a coreference cell, which is '-' or like '(3', '3)', '(3)' or several of these with "
                 "'|' between them"
             )
         found.append((match[2], bool(match[1]), bool(match[3])))

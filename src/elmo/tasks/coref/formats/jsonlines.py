@@ -57,7 +57,7 @@ def _document(line: str, where: str) -> Document:
     except (ValueError, RecursionError) as error:
         raise TextError(f"{where}: is not valid JSON ({error}). Each line must be one object.") from None
     if not isinstance(values, dict) or not isinstance(values.get("doc_key"), str):
-        raise TextError(f"{where}: is no object with a string 'doc_key'. Each line must be one document.")
+        raise TextError(f"{where}: is not an object with a string 'doc_key'. Each line must be one document.")
     _require_characters(values["doc_key"], where, "doc_key")
     sentences = _words(values.get("sentences"), where, "sentences")
     speakers = _words(values["speakers"], where, "speakers") if "speakers" in values else ()
@@ -96,7 +96,7 @@ def _clusters(value: object, lengths: list[int], where: str) -> tuple[Cluster, .
 def _mention(value: Any, ends: list[int], where: str) -> Mention:
     shown = reprlib.repr(value)
     if not (isinstance(value, list) and len(value) == 2 and all(type(place) is int for place in value)):
-        raise TextError(f"{where}: {shown} is no mention, which is [first token, last token]. Fix the line.")
+        raise TextError(f"{where}: {shown} is not a mention, which is [first token, last token]. Fix the line.")
     first, last = value
     if last < first:
         raise TextError(f"{where}: the mention {shown} ends before it begins. Fix the line.")
