@@ -287,7 +287,7 @@ def test_an_input_is_refused_that_may_not_be_read(tmp_path: Path, monkeypatch: p
     text = tmp_path / "text"
     text.write_text("a\n")
     monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(TextError, match="may not read it"):
+    with pytest.raises(TextError, match="don't have permission to read it"):
         check(Anything(text))
 
 

@@ -48,7 +48,7 @@ def test_columns_round_trip(sets):
 
 @pytest.mark.parametrize("cell", ["", "3", "(3)(4)", "()", "(3|", "|", "((3)", "(a b)"])
 def test_what_is_no_cell_is_refused(cell):
-    with pytest.raises(BracketError, match="is no coreference cell"):
+    with pytest.raises(BracketError, match="is not a coreference cell"):
         parts_of(cell)
 
 

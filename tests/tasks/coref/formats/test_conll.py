@@ -79,7 +79,7 @@ ROW = "nw/anna   0   1   saw      VBD   *   -   -   -   A   *   -"
         (ROW, ROW[:-1] + "(7", r"anna\.conll:3: opens a mention of cluster 7 that is not closed .* line 6"),
         ("*   2)", "*   -", r"anna\.conll:4: opens a mention of cluster 2 that is not closed"),
         ("*   2)\n", "*   -\n\n", r"anna\.conll:4: opens a mention of cluster 2"),
-        (ROW, ROW[:-1] + "x", r"anna\.conll:3: 'x' is no coreference cell"),
+        (ROW, ROW[:-1] + "x", r"anna\.conll:3: 'x' is not a coreference cell"),
         (ROW, "nw/anna 0 1 saw", r"anna\.conll:3: has 4 columns, but a row has"),
         (ROW, "nw/anna 0 1 saw VBD -", r"anna\.conll:3: has 6 columns, but the row before has 12"),
         (ROW, ROW.replace("   ", "\t").replace("saw", ""), r"anna\.conll:3: has \d+ columns|the word, is empty"),
