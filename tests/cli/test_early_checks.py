@@ -74,7 +74,7 @@ CASES = {
     "embed: no output": ("embed {}/text.txt -o {}/text.txt/new.h5", "is not a folder"),
     "index: no text": ("index {}/none.txt -o {}/new", "there is no such file"),
     "index: in the way": ("index {}/text.txt -o {}/deaf", "exists already"),
-    "index: holds the text": ("index {}/text.txt -o {} --force", "is the input itself, or holds it"),
+    "index: holds the text": ("index {}/text.txt -o {} --force", "is the input itself, or contains it"),
     "index: no model": ("index {}/text.txt -o {}/new -m {}/no-model", "no model of that name"),
     "neighbors: no index": ("analyze neighbors {}/none '[a] b'", "there is no such folder"),
     "neighbors: no vectors": ("analyze neighbors {}/deaf '[a] b' --static {}/none", "there is no such file"),

@@ -51,7 +51,7 @@ def test_speakers_and_clusters_may_be_missing(read):
         ({"clusters": [[[0, 7]]]}, "outside the document, which has 7 words"),
         ({"clusters": [[[-1, 0]]]}, "outside the document"),
         ({"clusters": [[[4, 5]]]}, "crosses the end of a sentence"),
-        ({"clusters": [[[0, "1"]]]}, "is no mention"),
+        ({"clusters": [[[0, "1"]]]}, "is not a mention"),
         ({"clusters": {}}, "'clusters' must be a list"),
         ({"speakers": [["A"]]}, "as many entries"),
         ({"sentences": ["Anna"]}, "lists of words"),
@@ -59,7 +59,7 @@ def test_speakers_and_clusters_may_be_missing(read):
         ('{"doc_key"', r"anna\.jsonl:2: is not valid JSON"),
         ({"doc_key": "\ud800"}, r"anna\.jsonl:2: 'doc_key' has one half of a surrogate pair"),
         ({"sentences": [["\ud800"]]}, r"anna\.jsonl:2: 'sentences' has one half of a surrogate pair"),
-        ("[]", "no object"),
+        ("[]", "is not an object"),
     ],
 )
 def test_what_does_not_fit_is_named(read, change, message):
