@@ -56,7 +56,6 @@ class CoVeEncoder:
         """Float32 (2, tokens, dim) for each sentence, in order."""
         return in_equal_lengths(sentences, self._states, num_layers=NUM_LAYERS, layer_dim=self.layer_dim)
 
-    @torch.no_grad()
     def _states(self, sentences: Sequence[Sequence[str]]) -> Float[np.ndarray, "batch 2 tokens dim"]:
         words = [self.vectors.lookup([token.lower() for token in sentence]) for sentence in sentences]
         read, found = torch.from_numpy(np.stack(words)).to(self.device), []
@@ -70,6 +69,6 @@ def _layer(model: CoVeModel, number: int) -> nn.LSTM:
     """One bidirectional layer, whose tensors torch calls `_l0`, apart from the other, so that both can be seen."""
     input_dim = 2 * model.cells if number else model.word_dim
     lstm = nn.LSTM(input_dim, model.cells, batch_first=True, bidirectional=True)
-    own = {name: tensor for name, tensor in model.tensors.items() if name.removesuffix("_reverse")[-1] == str(number)}
-    lstm.load_state_dict({name.replace(f"_l{number}", "_l0"): torch.tensor(tensor) for name, tensor in own.items()})
+    own = {name: model.tensors[name.replace("_l0", f"_l{number}")] for name in lstm.state_dict()}
+    lstm.load_state_dict({name: torch.tensor(tensor) for name, tensor in own.items()})
     return lstm.eval().requires_grad_(False)

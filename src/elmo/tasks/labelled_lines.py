@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from elmo.errors import TextError
 from elmo.text.sentences import read_sentences
+from elmo.text.text_file import text_name
 
 _ADVICE = (
     "No line of labelled data may be left out, so fix it, or give the file's encoding, for instance with "
@@ -19,3 +21,8 @@ def labelled_lines(path: Path | str, encoding: str = "utf-8") -> Iterator[str]:
     # A whole line is one token here: columns may have any spaces in them.
     rows = read_sentences(path, encoding=encoding, tokenize=lambda line: [line], format="text", advice=_ADVICE)
     return (line for (line,) in rows)
+
+
+def nothing_in(path: Path | str, kind: str) -> TextError:
+    """What to raise for a file without a single example; `kind`: what an example is ("sentence")."""
+    return TextError(f"{text_name(path)}: there is no {kind} in it. Check the file, and that it isn't a list of files.")

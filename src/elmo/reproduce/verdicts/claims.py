@@ -86,8 +86,7 @@ def findings(experiment: str, outcomes: Sequence[Outcome]) -> list[Finding]:
 
 
 def _table1(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
-    share = outcomes[0].share
-    yield from _on_scores(outcomes, "ELMo beats the baseline", [(1, "elmo", share), (-1, "baseline", share)])
+    yield from _beats(outcomes, "ELMo beats the baseline", "elmo", "baseline")
 
 
 def _table2(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
@@ -116,7 +115,7 @@ def _gamma(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
         ("all layers with gamma beat all layers without", "mix", "mix-fixed"),
         ("the baseline beats the top layer without gamma (paper: SNLI)", "baseline", "top-fixed"),
     ):
-        yield from _on_scores(outcomes, claim, [(1, better, outcomes[0].share), (-1, worse, outcomes[0].share)])
+        yield from _beats(outcomes, claim, better, worse)
 
 
 def _taglm(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
@@ -125,14 +124,19 @@ def _taglm(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
         ("ELMo beats TagLM", "elmo", "taglm"),
         ("the top layer between the layers beats the top layer at the input", "taglm", "top-input"),
     ):
-        yield from _on_scores(outcomes, claim, [(1, better, outcomes[0].share), (-1, worse, outcomes[0].share)])
+        yield from _beats(outcomes, claim, better, worse)
 
 
 def _pair(experiment: str, outcomes: Sequence[Outcome], claim: str, better: str, worse: str) -> Iterator[Finding]:
     """One system beats another, with the paper's own differences."""
     known = tuple(paper.gain(experiment, better, worse).items())
-    terms = [(1, better, outcomes[0].share), (-1, worse, outcomes[0].share)]
-    return (replace(one, paper=known) for one in _on_scores(outcomes, claim, terms))
+    return (replace(one, paper=known) for one in _beats(outcomes, claim, better, worse))
+
+
+def _beats(outcomes: Sequence[Outcome], claim: str, better: str, worse: str) -> Iterator[Finding]:
+    """One system beats another, with the same share of the training data."""
+    share = outcomes[0].share
+    return _on_scores(outcomes, claim, [(1, better, share), (-1, worse, share)])
 
 
 def _on_scores(outcomes: Sequence[Outcome], claim: str, terms: Terms, threshold: float = 0.0) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.labelled_lines import labelled_lines
+from elmo.tasks.labelled_lines import labelled_lines, nothing_in
 from elmo.tasks.tags import OUTSIDE, PREFIXES, SchemeFound, Span, follows, scheme_of, spans_of, split_tag
 from elmo.text.text_file import text_name
 
@@ -56,9 +56,7 @@ def read_columns(
     """
     sentences = list(_read(path, token_column, tag_column, encoding))
     if not sentences:
-        raise TextError(
-            f"{text_name(path)}: there is no sentence in it. Check the file, and that it isn't a list of files."
-        )
+        raise nothing_in(path, "sentence")
     found = scheme_of(sentence.tags for sentence in sentences) if scheme == "auto" else scheme
     if found != "any":
         for sentence in sentences:

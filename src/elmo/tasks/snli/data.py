@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import labelled_lines
+from elmo.tasks.labelled_lines import labelled_lines, nothing_in
 from elmo.text.text_file import text_name
 from elmo.text.token_form import has_surrogate
 
@@ -54,9 +54,7 @@ def read_pairs(path: Path | str, tokenize: Tokenize, encoding: str = "utf-8") ->
     """
     pairs = list(_read(labelled_lines(path, encoding), text_name(path), tokenize, labelled=True))
     if not pairs:
-        raise TextError(
-            f"{text_name(path)}: there is no labelled pair in it. Check the file, and that it isn't a list of files."
-        )
+        raise nothing_in(path, "labelled pair")
     decided = [pair for pair in pairs if pair.label != UNDECIDED]
     if not decided:
         raise TextError(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import labelled_lines
+from elmo.tasks.labelled_lines import labelled_lines, nothing_in
 from elmo.text.text_file import text_name
 
 LayoutName = Literal["conll2012", "conll2005", "props"]
@@ -119,9 +119,7 @@ def _sentences_of_file(
         layout = "conll2012"
     blocks = _blocks(lines, has_comments=layout == "conll2012")
     if not blocks:
-        raise TextError(
-            f"{text_name(path)}: there is no sentence in it. Check the file, and that it isn't a list of files."
-        )
+        raise nothing_in(path, "sentence")
     chosen = LAYOUTS[_detected(blocks) if layout == "auto" else layout]
     for block in blocks:
         sentence = ColumnSentence(chosen, block.rows, block.lines, text_name(path), block.comments, block.closing)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import labelled_lines
+from elmo.tasks.labelled_lines import labelled_lines, nothing_in
 from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.sst.trees import Phrase, parse_tree
 from elmo.text.text_file import text_name
@@ -37,7 +37,7 @@ def read_labelled(path: Path | str, settings: ClassifierSettings) -> list[Labell
     lines = enumerate(labelled_lines(path, settings.encoding), start=1)
     numbered = [(number, line) for number, line in lines if line.strip()]
     if not numbered:
-        raise TextError(f"{name}: there is no sentence in it. Check the file, and that it isn't a list of files.")
+        raise nothing_in(path, "sentence")
     is_tree = settings.layout == "trees" or (settings.layout == "auto" and _is_tree(numbered[0][1]))
     found = _trees(numbered, name) if is_tree else _rows(numbered, name, settings)
     return list(found)
