@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -12,59 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo.weights.native.write import write
-
 SCRIPTS = Path(__file__).resolve().parents[3] / "runs" / "six_tasks"
-
-PLAN = """
-[table1]
-tasks = ["ner", "sst"]
-seeds = [1, 2]
-
-[table3]
-tasks = ["ner"]
-seeds = [1]
-
-[ner]
-name = "towns"
-config = "ner.toml"
-data = "towns"
-train = "train.conll"
-dev = "dev.conll"
-test = "dev.conll"
-settings = { epochs = 2 }
-minutes = { baseline = 2, elmo = 4 }
-
-[sst]
-name = "films"
-config = "sst.toml"
-data = "films"
-train = "train.tsv"
-dev = "train.tsv"
-test = "train.tsv"
-minutes = { baseline = 1, elmo = 1 }
-"""
-
-
-@pytest.fixture
-def place(tmp_path: Path, tiny_bilm) -> Path:
-    """A plan of two tasks with their data, a model and static vectors."""
-    chance = random.Random(0)
-    words = ["the O", "saw O", "Anna B-PER", "Rome B-LOC"]
-    sentences = ["\n".join(chance.choices(words, k=4)) for _ in range(40)]
-    (tmp_path / "data" / "towns").mkdir(parents=True)
-    for part in ("train", "dev"):
-        text = "\n\n".join([*sentences, "Anna B-PER\nRome B-LOC"])
-        (tmp_path / "data" / "towns" / f"{part}.conll").write_text(text + "\n")
-    (tmp_path / "data" / "films").mkdir()
-    lines = [f"{label}\ta {word} film" for label, word in chance.choices([("0", "bad"), ("1", "good")], k=20)]
-    (tmp_path / "data" / "films" / "train.tsv").write_text("\n".join(lines) + "\n")
-    (tmp_path / "vectors.txt").write_text("".join(f"{word} 1 0\n" for word in ("the", "Anna", "bad", "film")))
-    (tmp_path / "plan.toml").write_text(PLAN)
-    (tmp_path / "ner.toml").write_text("hidden_sizes = [4]\ncharacter_filters = 2\nbatch_size = 10\nepochs = 9\n")
-    (tmp_path / "sst.toml").write_text("hidden_size = 4\nepochs = 1\n")
-    write(tiny_bilm.to_checkpoint(), tmp_path / "model")
-    return tmp_path
 
 
 def arguments(place: Path, table: str = "table1", name: str = "out") -> list[str]:
@@ -86,7 +33,8 @@ def test_before_anything_is_trained_the_plan_says_how_long_it_takes(tables, plac
 
 
 def test_figure_1_counts_a_small_share_as_more_than_its_share(tables, place):
-    (place / "plan.toml").write_text(PLAN + '\n[figure1]\ntasks = ["ner"]\nseeds = [1]\nshares = [1, 100]\n')
+    plan = place / "plan.toml"
+    plan.write_text(plan.read_text() + '\n[figure1]\ntasks = ["ner"]\nseeds = [1]\nshares = [1, 100]\n')
     parts = list(tables.planned_parts(tables._arguments(arguments(place, "figure1"))))
     assert tables.minutes_left(tables.trainings_of(parts)) == pytest.approx((2 + 4) * 1.3)
 
@@ -112,8 +60,9 @@ def test_a_table_that_a_plan_has_not_is_named(tables, place, capsys):
 
 
 def test_a_task_may_have_several_data_sets(tables, place, capsys):
-    more = PLAN.replace("[ner]", "[towns]\ntask = 'ner'").replace('["ner", "sst"]', '["towns", "sst"]')
-    (place / "plan.toml").write_text(more)
+    plan = place / "plan.toml"
+    more = plan.read_text().replace("[ner]", "[towns]\ntask = 'ner'").replace('["ner", "sst"]', '["towns", "sst"]')
+    plan.write_text(more)
     parts = list(tables.planned_parts(tables._arguments(arguments(place))))
     assert [part.job.task.name for part in parts] == ["ner", "sst"]
     assert [part.job.run for part in parts] == [place / "out" / "towns", place / "out" / "sst"]

@@ -1,0 +1,132 @@
+"""Finished trainings of the queue (`tables.py`) in small files, so that a table can go on on another machine.
+
+    python runs/six_tasks/finished.py keep QUEUE FOLDER
+    python runs/six_tasks/finished.py take QUEUE FOLDER --tasks snli
+
+`keep` writes FOLDER/SECTION/SYSTEM.seed-N.tar.xz for each training that is finished and not there yet; FOLDER is
+runs/six_tasks/finished by default. A file holds a few thousand bytes: the learning curve, the scores and the counts of
+single examples, from which every table is made, and not the model. `take` unpacks them in QUEUE; what QUEUE has of a
+training already is left as it is.
+
+A training's folder is named after its settings, the names of the model and of the static vectors among them. So begin
+the queue in the folder of the vectors, and give their name without a path:
+
+    cd VECTORS_FOLDER && python .../tables.py table2 QUEUE --data DATA --static word2vec-en.txt --model small-en
+
+The queue compares the hashes of data, vectors and model with those that a training was begun with, and stops if they
+are others.
+"""
+
+import argparse
+import io
+import lzma
+import sys
+import tarfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tables import exit_code
+
+from elmo.disk.atomic import new_file
+from elmo.disk.bounded import read_bytes
+from elmo.errors import ConfigError
+
+KEPT = Path(__file__).with_name("finished")
+OF_SYSTEM = ("run.json", "env.json")
+OF_SEED = ("metrics.jsonl", "scores.json", "dev.examples.json", "test.examples.json")
+_LARGEST = 1 << 24
+"""Bytes of a file, packed or not."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Keeps or takes; the exit code."""
+    given = _arguments(argv)
+    work = keep if given.action == "keep" else take
+    return exit_code(
+        lambda: print("\n".join(f"written: {path}" for path in work(given.queue, given.kept, given.tasks)))
+    )
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("action", choices=("keep", "take"))
+    made.add_argument("queue", type=Path, metavar="QUEUE", help="the folder of tables.py")
+    made.add_argument("kept", type=Path, metavar="FOLDER", nargs="?", default=KEPT, help="of the small files")
+    made.add_argument("--tasks", nargs="+", help="only these sections of the plan")
+    return made.parse_args(argv)
+
+
+def keep(queue: Path, kept: Path, sections: Sequence[str] | None = None) -> Iterator[Path]:
+    """Packs what is finished and not packed yet. Raises ConfigError for a QUEUE without trainings."""
+    done = sorted(queue.glob("*/runs/*/seed-*/scores.json"))
+    if not done:
+        raise ConfigError(f"{queue}: no training is finished there (SECTION/runs/SYSTEM/seed-N). Check the path.")
+    for scores in done:
+        seed = scores.parent
+        system, section = seed.parent, seed.parents[2].name
+        archive = kept / section / f"{system.name}.{seed.name}.tar.xz"
+        if archive.is_file() or (sections and section not in sections):
+            continue
+        packed = _packed(system, [*map(Path, OF_SYSTEM), *(Path(seed.name, name) for name in OF_SEED)])
+        archive.parent.mkdir(parents=True, exist_ok=True)
+        with new_file(archive, size=len(packed), force=False) as unfinished:
+            unfinished.write_bytes(packed)
+        yield archive
+
+
+def _packed(system: Path, names: Sequence[Path]) -> bytes:
+    """The files there are, without times and owners: packed again they are the same bytes."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name in names:
+            if (system / name).is_file():
+                content = read_bytes(system / name, limit=_LARGEST)
+                member = tarfile.TarInfo(name.as_posix())
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+    return lzma.compress(buffer.getvalue(), preset=9)
+
+
+def take(queue: Path, kept: Path, sections: Sequence[str] | None = None) -> Iterator[Path]:
+    """Unpacks what QUEUE doesn't have. Raises ConfigError if there is nothing to take, or for a damaged file."""
+    archives = [path for path in sorted(kept.glob("*/*.seed-*.tar.xz")) if not sections or path.parent.name in sections]
+    if not archives:
+        raise ConfigError(f"{kept}: there is no SECTION/SYSTEM.seed-N.tar.xz to take. Check the path and --tasks.")
+    for path in archives:
+        system, seed = path.name.removesuffix(".tar.xz").rsplit(".", 1)
+        folder = queue / path.parent.name / "runs" / system
+        if (folder / seed).exists():
+            continue
+        allowed = {*OF_SYSTEM, *(f"{seed}/{name}" for name in OF_SEED)}
+        # The scores last: they say that a training is finished.
+        for name, content in sorted(_unpacked(path, allowed), key=lambda found: found[0].endswith("scores.json")):
+            file = folder / name
+            if not file.is_file():
+                file.parent.mkdir(parents=True, exist_ok=True)
+                with new_file(file, size=len(content), force=False) as unfinished:
+                    unfinished.write_bytes(content)
+        yield folder / seed
+
+
+def _unpacked(path: Path, allowed: set[str]) -> list[tuple[str, bytes]]:
+    """Names and contents. Raises ConfigError for anything but the files that `keep` packs."""
+    try:
+        content = lzma.LZMADecompressor().decompress(read_bytes(path, limit=_LARGEST), max_length=_LARGEST)
+        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+            found = [(member.name, archive.extractfile(member)) for member in archive if member.isreg()]
+            files = [(name, stream.read()) for name, stream in found if stream is not None]
+    except (OSError, lzma.LZMAError, tarfile.TarError, EOFError) as error:
+        raise ConfigError(
+            f"{path}: can't be unpacked ({error}): it is damaged. Get it again, or remove it and train again."
+        ) from None
+    names = {name for name, _ in files}
+    if not names <= allowed or not any(name.endswith("/scores.json") for name in names):
+        raise ConfigError(
+            f"{path}: holds {', '.join(sorted(names)) or 'nothing'}, which isn't what 'finished.py keep' writes of a "
+            "training. Remove it."
+        )
+    return files
+
+
+if __name__ == "__main__":
+    sys.exit(main())
