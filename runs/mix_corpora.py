@@ -33,7 +33,7 @@ def find(folder: Path, name: str) -> Path:
     for path in (folder / name, folder / f"{name}.xz"):
         if path.is_file():
             return path
-    raise TextError(f"{folder} has neither {name} nor {name}.xz, so it is no set of documents. Check the folder.")
+    raise TextError(f"{folder} has neither {name} nor {name}.xz, so it is not a set of documents. Check the folder.")
 
 
 def lines_of(path: Path) -> list[str]:

@@ -14,7 +14,7 @@ from elmo.process.device import has_torch
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CODE = ("python", "sh", "bash")
-# What is no code: figures, formulas, the content of files. Other languages are of files for other programs.
+# What is not code: figures, formulas, the content of files. Other languages are of files for other programs.
 OTHERS = ("", "text", "json", "toml", "ini", "nginx")
 
 RUN_BY = {

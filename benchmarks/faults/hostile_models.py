@@ -232,7 +232,7 @@ def hdf5() -> Iterator[Case]:
 
 
 def folders() -> Iterator[Case]:
-    """Something that is no file, in the place of each file."""
+    """Something that is not a file, in the place of each file."""
 
     native, native_of_words = map(mutants.native_of, (mutants.small_model(), mutants.word_model()))
     kinds = {

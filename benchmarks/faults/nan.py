@@ -1,4 +1,4 @@
-"""Reliability R6: a loss, a gradient or an input that is no number stops the run, or is skipped, as it was told.
+"""Reliability R6: a loss, a gradient or an input that is not a number stops the run, or is skipped, as it was told.
 
     python benchmarks/faults/nan.py --times 3
 

@@ -174,6 +174,6 @@ def test_tables_of_the_paper_stand_beside_records_and_what_is_computed(
     assert "multiplayer" in page and "layer 2: the [bank]" in page
     with pytest.raises(TextError, match="is a record of 'elmo analyze pos', but table5 is made of 'wsd'"):
         reproduce.main(["table5", str(record)])
-    with pytest.raises(TextError, match="is no record of an analysis"):
+    with pytest.raises(TextError, match="is not a record of an analysis"):
         (tmp_path / "bad.json").write_text("[]")
         reproduce.main(["table5", str(tmp_path / "bad.json")])

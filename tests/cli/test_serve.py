@@ -16,7 +16,7 @@ from elmo.cli.main import main
         (["--port", "0", "--max-tokens", "0"], "max_tokens is 0"),
         (["--port", "0", "--tokenizer", "none"], "no tokenizer 'none'"),
         (["no-such-model", "--port", "0"], "no-such-model: there is no such file"),
-        (["small-en", "small-en", "--port", "0"], "two models are called alike (small-en, small-en)"),
+        (["small-en", "small-en", "--port", "0"], "two models have the same name (small-en, small-en)"),
     ],
 )
 def test_what_cannot_be_served_is_refused_with_exit_code_2(arguments, words, tmp_path, monkeypatch, capsys):

@@ -50,7 +50,7 @@ def test_every_route_answers_with_the_views_numbers(client, explored):
     [
         ("neighbors", {"model": "tiny", "selected": {"tokens": ["a"], "place": 1}}, 400, "place is 1"),
         ("neighbors", {"model": "tiny", "selected": {"tokens": [], "place": 0}}, 400, "has 0 tokens"),
-        ("neighbors", {"model": "tiny", "selected": {"tokens": ["a b"], "place": 0}}, 400, "holds a blank"),
+        ("neighbors", {"model": "tiny", "selected": {"tokens": ["a b"], "place": 0}}, 400, "contains a space"),
         ("neighbors", {"model": "tiny", "selected": {"tokens": ["a"] * 201, "place": 0}}, 400, "has 201 tokens"),
         ("neighbors", {"model": "tiny", "selected": A, "count": 21}, 400, "count is 21"),
         ("neighbors", {"model": "tiny", "selected": A, "weights": [1, 2]}, 400, "weights must be 3"),

@@ -19,7 +19,7 @@ _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 
 
 def run(page: Path, names: dict[str, Any]) -> dict[str, Any]:
-    """The names after the last block. A block whose first line is `# NAME` and that is no Python becomes that file."""
+    """The names after the last block. A block whose first line is `# NAME` and that is not Python becomes that file."""
     found = _BLOCK.findall(page.read_text(encoding="utf-8"))
     assert any(language == "python" for language, _ in found), page.name
     for language, block in found:

@@ -37,14 +37,14 @@ class Curves:
 
 
 def read_curves(run: Path) -> Curves:
-    """A run folder's curves. Raises ConfigError if it is no run folder, or nothing was logged yet."""
+    """A run folder's curves. Raises ConfigError if it is not a run folder, or nothing was logged yet."""
     run = Path(run)
     config, metrics = run / "config.json", run / "metrics.jsonl"
     for path in (config, metrics):
         if not path.is_file():
             raise ConfigError(
-                f"{run}: there is no {path.name}, so it is no run folder, or its first step is not logged yet. Name a "
-                "folder that 'elmo pretrain' or 'elmo finetune' wrote."
+                f"{run}: there is no {path.name}, so it is not a run folder, or its first step is not logged yet. "
+                "Name a folder that 'elmo pretrain' or 'elmo finetune' wrote."
             )
     recipe = read_record(config)
     tokens = recipe["batch_size"] * recipe["unroll_steps"]

@@ -84,7 +84,7 @@ class ForwardHalf:
     def __init__(self, embedder: "Embedder") -> None:
         """Raises ConfigError for a model of one direction."""
         if len(embedder.config.directions) < 2:
-            raise ConfigError("the model has one direction only, so that it has no forward half. Leave out --forward.")
+            raise ConfigError("the model has one direction only, so it has no forward half. Leave out --forward.")
         self.encoder = embedder
         self.num_layers = embedder.num_layers
         self.layer_dim = embedder.layer_dim // 2

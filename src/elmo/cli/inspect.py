@@ -56,7 +56,7 @@ def _names(files: Path | tuple[Path, Path]) -> list[str]:
 
 
 def _show_datasets(files: Path | tuple[Path, Path]) -> None:
-    """The shapes in an HDF5 file that is no whole model: they help to find the options that belong to it."""
+    """The shapes in an HDF5 file that is not a whole model: they help to find the options that belong to it."""
     from elmo.weights.allennlp.hdf5 import SIGNATURE, Hdf5File
 
     path = files[1] if isinstance(files, tuple) else files

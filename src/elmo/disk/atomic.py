@@ -135,7 +135,7 @@ def _refuse_existing(folder: Path, force: bool, replaceable: frozenset[str]) -> 
         sorted(entry.name for entry in folder.iterdir() if entry.name not in replaceable) if folder.is_dir() else []
     )
     if others or folder.is_symlink() or not folder.is_dir():
-        what = f"holds {others[0]!r}, which is no file of a model" if others else "is not a plain folder"
+        what = f"holds {others[0]!r}, which is not a file of a model" if others else "is not a plain folder"
         raise OutputError(f"{folder}: {what}, so it is not replaced even by force. Choose another name or remove it.")
 
 

@@ -34,7 +34,7 @@ _BLOCK = 1 << 20
 def read_bytes(path: Path, *, limit: int, own: bool = False) -> bytes:
     """The content of a regular file of at most `limit` bytes, or of as many as $ELMO_MAX_FILE_BYTES allows.
 
-    `own`: see above. Raises OSError, whose `strerror` says what is wrong: also for what is no regular file, and for
+    `own`: see above. Raises OSError, whose `strerror` says what is wrong: also for what is not a regular file, and for
     more bytes.
     """
     limit = raised_limit(limit)
@@ -90,7 +90,7 @@ def is_file(path: Path) -> bool:
 
 
 def is_there(path: Path) -> bool:
-    """Whether anything bears that name: also what is no file, and a link that leads nowhere."""
+    """Whether anything bears that name: also what is not a file, and a link that leads nowhere."""
     return path.is_symlink() or path.exists()
 
 

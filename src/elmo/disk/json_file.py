@@ -50,7 +50,7 @@ def read_records(path: Path, count: str, *, limit: int = _RECORD_BYTES) -> Itera
     """Each line of a run's log of JSON objects, as text and as what it says; none if there is no log.
 
     `count`: the key under which every line says how far the run was, as a whole number: "step" or "epoch". A line
-    without it was damaged, and is left out like one that is no JSON or that a killed process did not finish. Raises
+    without it was damaged, and is left out like one that is not JSON or that a killed process did not finish. Raises
     ConfigError for a log that can't be read.
     """
     for line in _content(path, limit).split(b"\n") if path.is_file() else ():

@@ -357,7 +357,7 @@ class Embedder:
         (sentences, dim), or (sentences, layers, dim) of all layers. A table has a row for each token, with the columns
         sentence, position, token and vector; or with `pool` for each sentence: sentence, tokens, vector.
         In carry mode the sentences are the rows of one batch, in this order.
-        Raises ConfigError for what is no sentence, naming its place, for layers that the model doesn't have, and in
+        Raises ConfigError for what is not a sentence, naming its place, for layers that the model doesn't have, and in
         carry mode while another thread's call is running; MissingExtraError for a table without pandas.
         """
         choice = LayerChoice.of(layers, self.num_layers)

@@ -42,7 +42,7 @@ def layer_weights(layers: Layers, num_layers: int) -> tuple[str, tuple[float, ..
     if isinstance(layers, bool | bytes | bytearray) or layers is None:
         raise _not_a_choice(layers, num_layers)
     try:
-        index = operator.index(layers)  # type: ignore[arg-type] - whatever is no index is a TypeError
+        index = operator.index(layers)  # type: ignore[arg-type] - whatever is not an index is a TypeError
     except TypeError:
         weights = _checked_weights(layers, num_layers)
         return ",".join(f"{weight:.12g}" for weight in weights), weights

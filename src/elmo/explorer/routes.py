@@ -49,7 +49,7 @@ class Selected(msgspec.Struct, forbid_unknown_fields=True):
     place: int
 
     def checked(self) -> Marked:
-        """Raises Refusal for what is no sentence or no place in it."""
+        """Raises Refusal for what is not a sentence or no place in it."""
         _require_tokens(self.tokens)
         if not 0 <= self.place < len(self.tokens):
             raise invalid(
@@ -174,7 +174,7 @@ class Page:
 
     def _tokens(self, asked: TokensRequest) -> tuple[int, Callable[[], object]]:
         if has_surrogate(asked.text):
-            raise invalid("text holds a lone surrogate, so it is no text. Send valid Unicode.", "text")
+            raise invalid("text holds a lone surrogate, so it is not valid text. Send valid Unicode.", "text")
         tokens = tokenizer("unicode")(asked.text[: 50 * MOST_TOKENS])
         _require_tokens(tokens)
         return 1, lambda: tokens
@@ -230,7 +230,7 @@ def _require_tokens(tokens: list[str]) -> None:
             "tokens",
         )
     if any(token.split() != [token] or has_surrogate(token) for token in tokens):
-        raise invalid("a token is empty, or holds a blank or a lone surrogate. Send words without blanks.", "tokens")
+        raise invalid("a token is empty, or contains a space or a lone surrogate. Send words without spaces.", "tokens")
 
 
 def _require_noun(noun: str, token: str) -> None:

@@ -152,7 +152,7 @@ def load(folder: str | Path) -> SentenceTransformer:
         types, places = zip(*((entry["type"], entry["path"]) for entry in listed), strict=True)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise WeightFileError(
-            f"{folder}: is no saved SentenceTransformer: modules.json: {error}. Pass the folder it was saved to."
+            f"{folder}: is not a saved SentenceTransformer: modules.json: {error}. Pass the folder it was saved to."
         ) from None
     classes = [_class(name, folder) for name in types]
     modules = [one.load(str(folder), subfolder=place) for one, place in zip(classes, places, strict=True)]

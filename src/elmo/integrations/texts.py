@@ -25,7 +25,7 @@ def _tokens(text: Any, place: int, split: Tokenize) -> Sequence[str]:
         return split(text)
     if text is None or isinstance(text, float):
         raise ConfigError(
-            f"text {place} is {text!r}: a missing value is no text. Drop it, or fill it with '', which has the vector "
+            f"text {place} is {text!r}: a missing value is not text. Drop it, or fill it with '', which has the vector "
             "of zeros."
         )
     return checked_sentence(list(text) if hasattr(text, "tolist") else text, place)

@@ -50,7 +50,7 @@ def read_manifest(path: Path | str, part: str) -> Sources:
     """The documents of one file. `part`: "SET/SPLIT", as the manifest's columns `set` and `split` call that file; a
     column that the manifest lacks isn't compared.
 
-    Raises TextError for a file that is no manifest, with file and line; ConfigError if it has no such part.
+    Raises TextError for a file that is not a manifest, with file and line; ConfigError if it has no such part.
     """
     wanted_set, _, wanted_split = part.rpartition("/")
     documents, parts = [], set()

@@ -146,8 +146,8 @@ class ELMo(nn.Module):
             sentences = checked_sentences(sentences)
         shape = sentences.shape[:-2] if isinstance(sentences, Tensor) else (len(sentences),)
         with torch.set_grad_enabled(self.trainable and torch.is_grad_enabled()):
-            # torch.compile leaves the biLM out: it has compiled passes of its own, and text is no tensor. Disabled only
-            # here, because to do it at import costs every program the seconds that torch's compiler takes to load.
+            # torch.compile leaves the biLM out: it has compiled passes of its own, and text is not a tensor. Disabled
+            # only here, because to do it at import costs every program the seconds that torch's compiler takes to load.
             read = torch.compiler.disable(self._read) if torch.compiler.is_compiling() else self._read
             result_of_bilm = read(sentences)
         result = self.mix(result_of_bilm)

@@ -37,7 +37,9 @@ def read_record(path: Path, table: str) -> Record:
         record = json.loads(data[:_MOST_BYTES])
         analysis = record["analysis"]
     except (ValueError, KeyError, TypeError):
-        raise TextError(f"{path}: is no record of an analysis. Name a file that 'elmo analyze ... -o' wrote.") from None
+        raise TextError(
+            f"{path}: is not a record of an analysis. Name a file that 'elmo analyze ... -o' wrote."
+        ) from None
     if analysis not in _ANALYSES[table]:
         raise TextError(
             f"{path}: is a record of 'elmo analyze {analysis}', but {table} is made of "

@@ -35,8 +35,8 @@ class Service:
         names = [model.name for model in models]
         if len(set(names)) < len(names):
             raise ConfigError(
-                f"two models are called alike ({', '.join(names)}), so requests could not tell them apart. Rename one "
-                "folder, or pass ServedModel(name, embedder)."
+                f"two models have the same name ({', '.join(names)}), so requests could not tell them apart. Rename "
+                "one folder, or pass ServedModel(name, embedder)."
             )
         self.models = {model.name: model for model in models}
         self.settings = settings

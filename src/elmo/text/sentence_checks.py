@@ -32,7 +32,7 @@ def checked_sentences(sentences: Any) -> list[Sequence[str]]:
 def checked_stream(sentences: Any, window: int = _LOOKED_AT) -> Iterator[Sequence[str]]:
     """As `checked_sentences`, one by one. A flat list of words is noticed in the first `window` sentences (at least 2).
 
-    What is no iterable at all is refused here and now, everything else when its turn comes.
+    What is not an iterable at all is refused here and now, everything else when its turn comes.
     """
     return _checked(_items(sentences), max(2, window))
 

@@ -7,7 +7,7 @@ def invalid_token_reason(token: str) -> str | None:
         return "begins or ends with whitespace"
     if "\n" in token:
         return "has a line end in it"
-    return "has one half of a surrogate pair, which is no character" if has_surrogate(token) else None
+    return "has one half of a surrogate pair, which is not a character" if has_surrogate(token) else None
 
 
 def has_surrogate(text: str) -> bool:

@@ -64,7 +64,7 @@ def _require_readable(hub_id: str, sizes: dict[str, int]) -> None:
     taken = {name for name in sizes if any(fnmatchcase(name, pattern) for pattern in _MODEL_FILES)}
     if (total := sum(sizes[name] for name in taken)) > MAX_BYTES:
         raise WeightFileError(
-            f"{hub_id}: its files have {total:,} bytes, a model has at most {MAX_BYTES:,}: this is something else. "
+            f"{hub_id}: its files have {total:,} bytes, a model has at most {MAX_BYTES:,}, so this is not a model. "
             f"{_by_hand(hub_id)}"
         )
     if "token_embedder.pkl" in sizes:

@@ -180,7 +180,7 @@ def _only(candidates: list[Path], path: Path, what: str) -> Path:
         )
     names = ", ".join(candidate.name for candidate in candidates)
     raise WeightFileError(
-        f"{path}: there is more than one {what}: {names}. Which belong together doesn't show: pass the pair "
+        f"{path}: there is more than one {what}: {names}. It isn't clear which belong together: pass the pair "
         "(options.json, weights.hdf5)."
     )
 

@@ -67,7 +67,7 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
 def upload(folder: str | Path, hub_id: str, *, private: bool = False) -> str:
     """Puts a model folder on the Hugging Face hub under `org/name`; the page's address.
 
-    Raises WeightFileError if the folder is no model folder or the hub refuses (log in with `hf auth login`).
+    Raises WeightFileError if the folder is not a model folder or the hub refuses (log in with `hf auth login`).
     """
     folder = Path(folder)
     if not (folder / "config.json").is_file():

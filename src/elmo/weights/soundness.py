@@ -70,7 +70,8 @@ def _require_sound_softmax(checkpoint: Checkpoint, source: str) -> None:
     if num_clusters(found) >= found["bias"][0]:
         raise WeightFileError(
             f"{source}: the softmax has {found['bias'][0]} rows, but {num_clusters(found)} clusters, each of which "
-            "takes one beside those of the frequent words: its parts belong to different models. Get the model again."
+            "needs a row of its own beside those of the frequent words: its parts belong to different models. Get the "
+            "model again."
         )
     words, rows = checkpoint.vocabulary, softmax_words(found)
     if words is not None and len(words) != rows:

@@ -158,7 +158,7 @@ def test_a_part_of_a_text_is_its_first_sentences_or_a_sample(embedder, tmp_path)
     [
         ([[]], {}, TextError, "has no tokens"),
         ([["a"] * 9], {"max_tokens": 5}, TextError, "begins with a sentence of more than 5 tokens"),
-        ([["a b"]], {}, TextError, "'a b' is empty or holds a blank"),
+        ([["a b"]], {}, TextError, "'a b' is empty or contains a space"),
         ([["a"]], {"max_tokens": 10**9}, ConfigError, "max_tokens is 1,000,000,000"),
     ],
 )

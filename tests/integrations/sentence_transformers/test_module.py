@@ -96,7 +96,7 @@ def test_a_folder_of_other_code_is_not_run(tiny_model, tmp_path):
     path.write_text(json.dumps(listed))
     with pytest.raises(ConfigError, match=r"has a module os\.system"):
         load(tmp_path / "saved")
-    with pytest.raises(WeightFileError, match="is no saved SentenceTransformer"):
+    with pytest.raises(WeightFileError, match="is not a saved SentenceTransformer"):
         load(tmp_path)
     path.write_text("{}")
     with pytest.raises((WeightFileError, ConfigError)):

@@ -80,9 +80,9 @@ def test_a_hash_among_columns_is_a_token_and_tabs_keep_spaces(read):
         ("a\tO\nb O\n", 2, "has one column between tabs, but the first line of the file has 2 between tabs"),
         ("a O\nb B\n", 2, "the tag is 'B'"),
         ("a O\nb X-PER\n", 2, "the tag is 'X-PER'"),
-        ("a B-A\nb I-A\n\nc O\nd I-A\n", 5, "'I-A' comes after 'O', which is no sequence of IOB2"),
+        ("a B-A\nb I-A\n\nc O\nd I-A\n", 5, "'I-A' comes after 'O', which is not a sequence of IOB2"),
         ("a B-A\nb I-B\n", 2, "'I-B' comes after 'B-A'"),
-        ("a U-A\nb B-A\n\nc O\n", 2, "the sentence ends after 'B-A', which is no sequence of BIOUL"),
+        ("a U-A\nb B-A\n\nc O\n", 2, "the sentence ends after 'B-A', which is not a sequence of BIOUL"),
         ("a U-A\nb I-A\n", 2, "'I-A' comes after 'U-A'"),
     ],
 )
@@ -98,7 +98,7 @@ def test_what_is_wrong_is_told_with_file_line_and_next_step(read, tmp_path, text
 def test_a_named_scheme_is_asked_for_and_any_takes_all(read):
     text = "a I-A\nb B-A\n"
     assert read(text)[0].spans == read(text, scheme="iob1")[0].spans == [(0, 1, "A"), (1, 2, "A")]
-    with pytest.raises(TextError, match=":1: 'I-A' comes after 'O', which is no sequence of IOB2. Fix"):
+    with pytest.raises(TextError, match=":1: 'I-A' comes after 'O', which is not a sequence of IOB2. Fix"):
         read(text, scheme="iob2")
     assert read("a U-A\nb I-A\n", scheme="any")[0].spans == [(0, 1, "A"), (1, 2, "A")]
 

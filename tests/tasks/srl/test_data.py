@@ -58,7 +58,7 @@ def test_conll2005_columns_are_detected_and_told_apart_from_props(read):
     assert second.tokens == ["No"]
     with pytest.raises(TextError, match="data:1: the file has predicates and their columns, but no words"):
         read("- (A0*)\ngave (V*)\n")
-    assert read("Hi  -\n\n" + CONLL2005)[0].tokens == ["Hi"]  # one token is no predicate with its column
+    assert read("Hi  -\n\n" + CONLL2005)[0].tokens == ["Hi"]  # one token is not a predicate with its column
 
 
 @pytest.mark.parametrize("text", [CONLL2012, CONLL2005])

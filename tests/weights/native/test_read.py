@@ -351,7 +351,7 @@ def test_an_existing_folder_is_only_replaced_by_force(written, random_checkpoint
 
 def test_force_never_removes_files_that_are_no_models(written, random_checkpoint):
     (written / "thesis.tex").write_text("years of work")
-    with pytest.raises(OutputError, match="holds 'thesis.tex', which is no file of a model"):
+    with pytest.raises(OutputError, match="holds 'thesis.tex', which is not a file of a model"):
         write(random_checkpoint(), written, force=True)
     assert (written / "thesis.tex").read_text() == "years of work"
 

@@ -35,7 +35,7 @@ def anisotropy(vectors: Float[np.ndarray, "tokens dim"], seed: int = 0) -> tuple
     found = float(mean_pair_cosine(units.sum(axis=0), counts))
     random = np.random.default_rng(seed)
     drawn = random.multinomial(len(units), np.full(len(units), 1 / len(units)), size=DRAWS).astype(np.float32)
-    # A sentence that was drawn twice is no pair with itself.
+    # A sentence that was drawn twice is not a pair with itself.
     same = np.square(drawn).sum(axis=1)
     pairs = np.maximum(counts.astype(np.float64) ** 2 - same, 1)
     low, high = np.percentile((np.square(drawn @ units).sum(axis=1) - same) / pairs, [2.5, 97.5])

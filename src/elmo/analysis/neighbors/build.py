@@ -113,7 +113,7 @@ def _write_text(folder: Path, sentences: Sequence[tuple[str, ...]]) -> dict[str,
     words: dict[str, int] = {}
     token_words = np.array([words.setdefault(word, len(words)) for one in sentences for word in one], dtype=np.int32)
     if bad := next((word for word in words if not word or word.split() != [word]), None):
-        raise TextError(f"the token {bad!r} is empty or holds a blank, so that it can't stand in an index. Split it.")
+        raise TextError(f"the token {bad!r} is empty or contains a space, so it can't be in an index. Split it.")
     starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
     lines = "".join(" ".join(sentence) + "\n" for sentence in sentences)
     (folder / files.SENTENCES_FILE).write_text(lines, encoding="utf-8")

@@ -133,7 +133,7 @@ def _facts(folder: Path) -> IndexFacts:
         if not is_complete:
             raise ValueError
     except (WeightFileError, ValueError, KeyError, TypeError):
-        raise _damaged(path, f"is no description of an index of schema {SCHEMA}") from None
+        raise _damaged(path, f"is not a description of an index of schema {SCHEMA}") from None
     return facts
 
 

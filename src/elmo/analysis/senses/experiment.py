@@ -130,7 +130,7 @@ def _sense_table(files: SenseFiles, encoders: Mapping[str, Encoder], progress: P
     sets = tuple(_test_set(path, seen) for path in files.tests)
     dev = _test_set(files.dev, seen) if files.dev else None
     if len({one.name for one in sets}) < len(sets):
-        raise ConfigError("two test sets have the same name, so that they can't be told apart. Rename a file.")
+        raise ConfigError("two test sets have the same name, so they can't be told apart. Rename a file.")
     systems = [
         _baseline(FIRST_SENSE, sets, inventory.first_sense),
         _baseline(MOST_FREQUENT, sets, lambda word: most_frequent_or_first(word, seen, inventory)),

@@ -49,7 +49,7 @@ class Inventory:
 def read_inventory(path: Path | str) -> Inventory:
     """A table with tabs between columns, among them lemma, pos, rank, sense_key and semcor_count.
 
-    Raises TextError with file and line for a missing column or a rank that is no number.
+    Raises TextError with file and line for a missing column or a rank that is not a number.
     """
     senses: dict[Word, list[ListedSense]] = {}
     with opened(path) as (_, file):
@@ -62,7 +62,7 @@ def read_inventory(path: Path | str) -> Inventory:
                 senses.setdefault((lemma.replace(" ", "_"), pos), []).append(ListedSense(key, int(rank), int(count)))
             except (IndexError, ValueError):
                 raise TextError(
-                    f"{path}:{number}: {raw[:80]!r} is no sense: rank and semcor_count must be whole numbers, and "
+                    f"{path}:{number}: {raw[:80]!r} is not a sense: rank and semcor_count must be whole numbers, and "
                     "every column must be there. Fix the line."
                 ) from None
     return Inventory({word: tuple(listed) for word, listed in senses.items()})

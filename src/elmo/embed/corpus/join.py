@@ -36,7 +36,7 @@ def join_shards(
     The result is that of one run over the whole text, byte by byte, and of the shards' format. The shards stay. The
     report has `output`, `shards`, `rows`, `tokens` and `bytes`. `progress`: receives the rows that are joined; True: a
     bar on stderr.
-    Raises TextError for a file that is no shard, ConfigError if they are not all shards of one run, each once,
+    Raises TextError for a file that is not a shard, ConfigError if they are not all shards of one run, each once,
     OutputError if the output exists (`force` replaces it) or the disk is full.
     """
     output = Path(output)

@@ -171,7 +171,7 @@ class PartialFolder:
         return foreign
 
     def spool(self, text: Path | str, progress: Progress = SILENT) -> None:
-        """Keeps a text that can be read only once. Raises TextError for what is no text, OSError naming the copy.
+        """Keeps a text that can be read only once. Raises TextError for what is not text, OSError naming the copy.
 
         `progress`: receives its bytes.
         """

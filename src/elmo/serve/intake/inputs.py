@@ -24,7 +24,7 @@ async def sentences_of(
     """The inputs one by one, and the tokens of each.
 
     `tokenizer`: "unicode" or "whitespace"; None: the server's. Raises Refusal (400) for no input, for more inputs or
-    tokens than the settings allow, and for text that is no text.
+    tokens than the settings allow, and for what is not valid text.
     """
     inputs: list[Text] = [given] if isinstance(given, str) else list(given)
     if not inputs:
@@ -95,7 +95,7 @@ def _tokens(text: Text, name: str, split: Callable[[str], list[str]], room: int,
 def _require_characters(text: Text, name: str) -> None:
     if any(map(has_surrogate, [text] if isinstance(text, str) else text)):
         raise invalid(
-            f"{name} has one half of a surrogate pair (\\ud800 to \\udfff), which is no character. Send both "
+            f"{name} has one half of a surrogate pair (\\ud800 to \\udfff), which is not a character. Send both "
             "halves, or leave it out.",
             _field(name),
             "invalid_character",

@@ -12,11 +12,11 @@ def read_keys(path: Path) -> tuple[str, ...]:
     with path.open("rb") as file:
         content = file.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
-        raise ConfigError(f"{path}: has more than {_MOST_BYTES:,} bytes, so it is no file of keys. Check the path.")
+        raise ConfigError(f"{path}: has more than {_MOST_BYTES:,} bytes, so it is not a file of keys. Check the path.")
     try:
         lines = [line.strip() for line in content.decode("ascii").splitlines()]
     except UnicodeDecodeError:
-        raise ConfigError(f"{path}: is not plain ASCII, so it is no file of keys. Check the path.") from None
+        raise ConfigError(f"{path}: is not plain ASCII, so it is not a file of keys. Check the path.") from None
     keys = tuple(line for line in lines if line and not line.startswith("#"))
     if not keys:
         raise ConfigError(

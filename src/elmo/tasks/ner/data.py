@@ -169,6 +169,6 @@ def _check_sequence(sentence: TaggedSentence, scheme: SchemeFound, guessed: bool
         what = f"the sentence ends after {before!r}" if is_end else f"{tag!r} comes after {before!r}"
         found = f"{scheme.upper()}{', which the other tags of the file are in' if guessed else ''}"
         raise TextError(
-            f"{where}: {what}, which is no sequence of {found}. Fix the tags, say what they are with --scheme, or "
+            f"{where}: {what}, which is not a sequence of {found}. Fix the tags, say what they are with --scheme, or "
             "read them as conlleval does with --scheme any."
         )

@@ -181,6 +181,8 @@ def _text(fields: Mapping[str, object], field: str, where: str) -> str:
         )
     value = fields[field]
     if not isinstance(value, str) or has_surrogate(value):
-        why = "has one half of a surrogate pair, which is no character" if isinstance(value, str) else "must be a text"
+        why = (
+            "has one half of a surrogate pair, which is not a character" if isinstance(value, str) else "must be a text"
+        )
         raise TextError(f"{where}: the field {field!r} is {reprlib.repr(value)}, but {why}. Fix the line.")
     return value

@@ -65,7 +65,7 @@ class Node:
         """The value of a string of characters; TextError if UTF-8 can't encode it."""
         found = self.string()
         if has_surrogate(found):
-            raise self.error("has one half of a surrogate pair, which is no character", "Fix or remove it")
+            raise self.error("has one half of a surrogate pair, which is not a character", "Fix or remove it")
         return found
 
     def whole_number(self) -> int:
@@ -90,7 +90,7 @@ class Node:
 
 
 def read_tree(path: Path | str, encoding: str = "utf-8") -> Node:
-    """The JSON value of a file, which may be packed. TextError, with the line, for what is no JSON."""
+    """The JSON value of a file, which may be packed. TextError, with the line, for what is not JSON."""
     return parse_tree(labelled_lines(path, encoding), text_name(path))
 
 

@@ -22,7 +22,7 @@ from elmo.text.text_file import text_name
 LayoutName = Literal["conll2012", "conll2005", "props"]
 
 NOTHING = "-"
-"""The mark of a token that is no predicate."""
+"""The mark of a token that is not a predicate."""
 
 
 class Layout(NamedTuple):

@@ -30,7 +30,7 @@ class LabelledSentence:
 def read_labelled(path: Path | str, settings: ClassifierSettings) -> list[LabelledSentence]:
     """The labelled sentences of a file; blank lines are left out.
 
-    Raises TextError with file and line for what is no tree, a line with too few columns, or one without a label or a
+    Raises TextError with file and line for what is not a tree, a line with too few columns, or one without a label or a
     word.
     """
     name = text_name(path)

@@ -70,7 +70,7 @@ def _checked(value: object, field: str) -> str | list[str] | _Wrong:
     return value
 
 
-_SURROGATE = ("it escapes one half of a surrogate pair (\\ud800 to \\udfff), which is no character", "Fix the line")
+_SURROGATE = ("it escapes one half of a surrogate pair (\\ud800 to \\udfff), which is not a character", "Fix the line")
 
 
 def _kind(value: object) -> str:

@@ -66,7 +66,7 @@ class _Rows:
         self.line = first
 
     def cells(self) -> Iterator[list[str] | csv.Error]:
-        """Each row, a blank one without cells; an error instead of what is no CSV."""
+        """Each row, a blank one without cells; an error instead of what is not CSV."""
         if not self._is_quoted:
             for number, line in enumerate(self._lines, start=self._next):
                 self.line = number

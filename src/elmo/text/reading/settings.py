@@ -77,7 +77,7 @@ class Reading(TextForm):
 
 
 def text_files(names: Sequence[str]) -> list[str]:
-    """The files of `names`, in their order: a name with *, ? or [ that is no file stands for all files that it matches.
+    """The files of `names`, in their order: a name with *, ? or [ that is not a file stands for all that it matches.
 
     Raises TextError for a missing file, a pattern without a file and a folder, ConfigError if standard input or a pipe
     is one of several: it has no name to be told by.

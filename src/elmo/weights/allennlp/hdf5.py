@@ -229,7 +229,7 @@ def _stored_fingerprint(file: h5py.File) -> str | None:
         return None
     attribute = file.attrs.get_id(_FINGERPRINT_ATTRIBUTE)
     if attribute.shape != () or attribute.dtype != np.dtype("S64"):
-        raise ValueError(f"its attribute {_FINGERPRINT_ATTRIBUTE} is no SHA-256")
+        raise ValueError(f"its attribute {_FINGERPRINT_ATTRIBUTE} is not a SHA-256")
     return np.asarray(file.attrs[_FINGERPRINT_ATTRIBUTE]).item().decode("ascii")
 
 

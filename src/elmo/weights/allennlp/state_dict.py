@@ -99,7 +99,7 @@ def _config(shapes: Mapping[str, Shape], settings: BiLMConfig) -> BiLMConfig:
     except KeyError as error:
         raise WeightFileError(f"the state dict lacks {error}, so its ELMo is incomplete. {_NEXT_STEP}") from None
     except (ConfigError, ValueError, IndexError) as error:
-        raise WeightFileError(f"the state dict's tensors make no biLM: {error} {_NEXT_STEP}") from None
+        raise WeightFileError(f"the state dict's tensors don't form a biLM: {error} {_NEXT_STEP}") from None
 
 
 def _numbered(shapes: Mapping[str, Shape], pattern: str) -> list[str]:

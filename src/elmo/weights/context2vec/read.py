@@ -112,7 +112,7 @@ def _arrays(path: Path, expected: dict[str, Shape]) -> dict[str, np.ndarray]:
     except OSError as error:
         raise _wrong(path, f"can't be read: {error.strerror or error}") from None
     except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError, RuntimeError) as error:
-        raise _wrong(path, f"is no .npz of a context2vec model ({error})") from None
+        raise _wrong(path, f"is not an .npz of a context2vec model ({error})") from None
     require_finite(arrays, str(path), "array")
     return arrays
 

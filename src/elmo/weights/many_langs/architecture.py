@@ -73,8 +73,8 @@ def _section(architecture: Mapping[str, Any], key: str, name: str, source: str) 
     section = architecture[key]
     if section["name"].lower() != name:
         raise WeightFileError(
-            f"{source}: {key} is of kind {section['name']!r}; only {name!r} can be read, which every published model "
-            "is. Train such a model with 'elmo pretrain' instead."
+            f"{source}: {key} is of kind {section['name']!r}; only {name!r} can be read, the kind of every published "
+            "model. Train such a model with 'elmo pretrain' instead."
         )
     return section
 

@@ -107,7 +107,7 @@ def read_facts(path: Path) -> dict[str, Any]:
 
 
 def architecture_of(values: Any, path: Path) -> BiLMConfig:
-    """The config, whose values must have the types they were written with: JSON's 2.0 is no number of layers."""
+    """The config, whose values must have the types they were written with: JSON's 2.0 is not a number of layers."""
     if not isinstance(values, dict):
         raise WeightFileError(f"{path}: 'architecture' is {shown(values)}, not an object. Get the model again.")
     for setting in fields(BiLMConfig):

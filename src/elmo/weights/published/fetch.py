@@ -164,8 +164,8 @@ def _require_known(part: Path, known: first_sight.Known | None) -> None:
     if known is not None and known.sha256 != (found := file_hash([part])):
         discard(part)
         raise Refused(
-            f"the file has the SHA-256 {found}, but {_since(known)} {known.sha256}. It was changed at its publisher's "
-            "or on the way here; it was not kept"
+            f"the file has the SHA-256 {found}, but {_since(known)} {known.sha256}. It was changed by its publisher "
+            "or during the download; it was not kept"
         )
 
 
@@ -187,13 +187,13 @@ def _require_kind(part: Path, name: str) -> None:
         with part.open("rb") as file:
             if file.read(len(_MAGIC[suffix])) != _MAGIC[suffix]:
                 discard(part)
-                raise Refused(f"what it gives is no {suffix[1:]} file (a page that asks to log in?)")
+                raise Refused(f"the answer is not a {suffix[1:]} file (it may be a login page)")
     elif suffix == ".json":
         try:
             read_json(part)
         except WeightFileError:
             discard(part)
-            raise Refused("what it gives is no JSON file (a page that asks to log in?)") from None
+            raise Refused("the answer is not JSON (it may be a login page)") from None
 
 
 def _require_model(source: Source, unfinished: Path) -> None:

@@ -46,7 +46,7 @@ class OpenMentions:
 
 
 def parts_of(cell: str) -> list[tuple[str, bool, bool]]:
-    """(cluster, whether it opens, whether it closes) of each part. Raises BracketError for what is no cell."""
+    """(cluster, whether it opens, whether it closes) of each part. Raises BracketError for what is not a cell."""
     if cell == EMPTY:
         return []
     found = []

@@ -79,7 +79,7 @@ def _words(value: object, where: str, name: str) -> tuple[tuple[str, ...], ...]:
 
 def _require_characters(text: str, where: str, name: str) -> None:
     if has_surrogate(text):
-        raise TextError(f"{where}: {name!r} has one half of a surrogate pair, which is no character. Fix the line.")
+        raise TextError(f"{where}: {name!r} has one half of a surrogate pair, which is not a character. Fix the line.")
 
 
 def _is_word(value: object) -> bool:
