@@ -73,7 +73,10 @@ install_import_hook(["elmo.engine", "elmo.model", "elmo.ops"], "beartype.beartyp
 ROOMS_OF_TORCH = ("gpu", "model", "ops", "pretrain", "reproduce", "runs", "tasks")
 FILES_OF_TORCH = (
     "analysis/test_encoders.py",
-    *(f"cli/test_{verb}.py" for verb in ("bench", "doctor", "finetune", "pretrain", "reproduce", "static", "task")),
+    *(
+        f"cli/verbs/test_{verb}.py"
+        for verb in ("bench", "doctor", "finetune", "pretrain", "reproduce", "static", "task")
+    ),
     *(f"context2vec/test_{name}.py" for name in ("network", "train")),
     "cove/test_encoder.py",
     *(f"embed/test_{name}.py" for name in ("compute_types", "misuse", "path_of_gpus", "threads")),

@@ -145,4 +145,4 @@ def test_every_command_is_understood(line: str, monkeypatch: pytest.MonkeyPatch)
     if words[0] == "task" and not has_torch():
         pytest.skip("tasks need torch")
     with pytest.raises(Understood):
-        import_module(f"elmo.cli.{words[0]}").main(words[1:])
+        import_module(f"elmo.cli.verbs.{words[0]}").main(words[1:])

@@ -29,7 +29,7 @@ from typing import Any
 import tiny_run
 from record import Record, Table, parser
 
-import elmo.cli.prepare
+import elmo.cli.verbs.prepare
 from elmo.pretrain.run.loop import Loop
 from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.step.trainer import Trainer
@@ -197,7 +197,7 @@ class _DataBuild:
 
 
 def _tell_prepare(tell: tiny_run.Tell) -> None:
-    plain = elmo.cli.prepare.prepare
+    plain = elmo.cli.verbs.prepare.prepare
 
     def telling(*arguments: Any, **settings: Any) -> Any:
         tell(BEGIN)
@@ -205,7 +205,7 @@ def _tell_prepare(tell: tiny_run.Tell) -> None:
         tell(END)
         return report
 
-    elmo.cli.prepare.prepare = telling
+    elmo.cli.verbs.prepare.prepare = telling
 
 
 def _around(owner: type, name: str, tell: tiny_run.Tell, begins: Callable, ends: Callable) -> None:

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import elmo
-from elmo.cli import analysis_output, task
-from elmo.cli.analyze import ANALYSES
+from elmo.cli import analysis_output
 from elmo.cli.early_checks import As, _role, check, roles
 from elmo.cli.main import VERBS
+from elmo.cli.verbs import task
+from elmo.cli.verbs.analyze import ANALYSES
 from elmo.errors import ElmoError, OutputError, TextError
 from elmo.weights import hub
 from elmo.weights.checkpoint import Checkpoint
@@ -199,8 +200,8 @@ def test_every_verb_that_loads_a_model_has_cases() -> None:
 def test_every_path_among_the_arguments_has_a_role() -> None:
     """A field of a path or model that nobody thought of would be checked late, or taken for an input."""
     found = {}
-    for name in (*VERBS, *(f"analyze_{analysis}" for analysis in ANALYSES)):
-        module = import_module(f"elmo.cli.{name}")
+    for name in (*VERBS, *(f"analyze.{analysis}" for analysis in ANALYSES)):
+        module = import_module(f"elmo.cli.verbs.{name}")
         for arguments in vars(module).values():
             if is_dataclass(arguments) and isinstance(arguments, type) and arguments.__module__ == module.__name__:
                 found |= {(name, field): role for field, role in _declared(arguments)}
@@ -264,7 +265,7 @@ def test_every_verb_that_takes_long_can_be_quiet() -> None:
     short = {"models", "inspect", "plot", "substitutes", "doctor"}
     of_actions = {"task": task.Train, "analyze": analysis_output.RecordFlags}
     for verb in set(VERBS) - short:
-        arguments = of_actions.get(verb) or import_module(f"elmo.cli.{verb}").Arguments
+        arguments = of_actions.get(verb) or import_module(f"elmo.cli.verbs.{verb}").Arguments
         assert "quiet" in {field.name for field in fields(arguments)}, verb
 
 

@@ -14,8 +14,8 @@ import pytest
 
 import elmo
 from elmo.cli import main as command_line
-from elmo.cli import models
 from elmo.cli.main import VERBS, main
+from elmo.cli.verbs import models
 from elmo.errors import ConfigError, Interrupted
 
 SOURCE = Path(elmo.__file__).parents[1]
@@ -162,7 +162,7 @@ def test_a_working_folder_that_was_removed_is_told(tmp_path, monkeypatch, capsys
 
 def test_a_reader_that_has_enough_ends_the_command_quietly():
     code = (
-        "import os, sys\nfrom elmo.cli import main, models\n"
+        "import os, sys\nfrom elmo.cli import main\nfrom elmo.cli.verbs import models\n"
         "models.main = lambda argv: print('line\\n' * 100_000) or 0\nsys.exit(main.main(['models']))"
     )
     process = subprocess.Popen(

@@ -9,8 +9,8 @@ import pytest
 
 import elmo
 from elmo.cli import main as command_line
-from elmo.cli import models
 from elmo.cli.main import main
+from elmo.cli.verbs import models
 
 SOURCE = Path(elmo.__file__).parents[1]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"}

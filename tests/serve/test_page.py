@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from elmo.cli.serve import Arguments
+from elmo.cli.verbs.serve import Arguments
 from elmo.serve.encodings import media_types
 from elmo.serve.models import ServedModel
 from elmo.serve.operations import OPERATIONS

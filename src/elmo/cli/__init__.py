@@ -1,1 +1,1 @@
-"""The command line: `main` finds the verb, each verb's file parses, calls the library and prints."""
+"""The command line: `main` finds the verb in `verbs`; the other files are what verbs share (flags, checks, reports)."""

@@ -23,7 +23,7 @@ from elmo.cli.streams import open_closed_streams, to_null_device
 from elmo.errors import ElmoError, Interrupted, MissingExtraError, paths_count_from
 from elmo.process.memory import is_out_of_memory
 
-# Each verb is the file of its name beside this one, with a function `main(argv) -> int`.
+# Each verb is the module of its name in `verbs`, with a function `main(argv) -> int`.
 VERBS = {
     "embed": "text -> vectors of every token, to a file or the screen",
     "models": "the models that come with the package, and the published ones",
@@ -144,7 +144,7 @@ def _run(arguments: list[str]) -> int:
     if verb not in VERBS:
         print(_unknown(verb), file=sys.stderr)
         return 2
-    return import_module(f"elmo.cli.{verb}").main(rest)
+    return import_module(f"elmo.cli.verbs.{verb}").main(rest)
 
 
 def _help() -> str:

@@ -31,7 +31,7 @@ def test_the_command_line_doesnt_call_it_a_bug(monkeypatch, capsys):
     def exhausted(argv):
         torch.empty(2**60, dtype=torch.uint8)
 
-    monkeypatch.setattr("elmo.cli.task.main", exhausted)
+    monkeypatch.setattr("elmo.cli.verbs.task.main", exhausted)
     assert main(["task"]) == 2
     message = capsys.readouterr().err
     assert message.startswith("Not enough memory")

@@ -64,7 +64,7 @@ def _params(folder: Path, **changed: str) -> None:
         ({"words_file": "/etc/passwd"}, "same folder"),
         ({"model_file": "other"}, "can't be read"),
         ({"words_file": PARAMS_FILE}, "words and vectors"),
-        ({"model_file": PARAMS_FILE}, "no .npz"),
+        ({"model_file": PARAMS_FILE}, "is not an .npz"),
     ],
 )
 def test_parameters_that_do_not_fit_are_refused(folder, changed, said):

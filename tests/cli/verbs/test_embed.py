@@ -15,12 +15,12 @@ import h5py
 import numpy as np
 import pytest
 
-from elmo.cli.embed import main
+from elmo.cli.verbs.embed import main
 from elmo.embed.embedder import Embedder
 from elmo.embed.storage.writers import read_vectors
 from elmo.errors import ConfigError, Interrupted, MissingExtraError, OutputError, TextError, WeightFileError
 
-SOURCE = Path(__file__).resolve().parents[2] / "src"
+SOURCE = Path(__file__).resolve().parents[3] / "src"
 
 
 @pytest.fixture

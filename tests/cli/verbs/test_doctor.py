@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elmo.cli import doctor
-from elmo.cli.doctor import main
+from elmo.cli.verbs import doctor
+from elmo.cli.verbs.doctor import main
 
 torch = pytest.importorskip("torch")
 
-PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
+PYPROJECT = Path(__file__).parents[3] / "pyproject.toml"
 
 
 @pytest.fixture(autouse=True)

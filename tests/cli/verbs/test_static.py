@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from elmo.cli.static import main
+from elmo.cli.verbs.static import main
 from elmo.errors import OutputError, TextError
 from elmo.static.vectors import read_static_vectors
 

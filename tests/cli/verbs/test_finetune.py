@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from elmo.cli.finetune import main
+from elmo.cli.verbs.finetune import main
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.errors import ConfigError

@@ -25,7 +25,7 @@ def main(argv: list[str]) -> int:
         raise ConfigError(
             f"there is no analysis {analysis!r}. It must be one of {', '.join(ANALYSES)}. See 'elmo analyze --help'."
         )
-    return import_module(f"elmo.cli.analyze_{analysis}").run(rest)
+    return import_module(f"elmo.cli.verbs.analyze.{analysis}").run(rest)
 
 
 def _help() -> str:

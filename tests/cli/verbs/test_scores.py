@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from elmo.cli.scores import main
+from elmo.cli.verbs.scores import main
 from elmo.errors import ConfigError, TextError
 from elmo.lm.on_engine import EngineLanguageModel
 from elmo.lm.sentence_scores import sentence_scores

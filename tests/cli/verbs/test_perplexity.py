@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from elmo.cli.perplexity import main
+from elmo.cli.verbs.perplexity import main
 from elmo.errors import ConfigError, OutputError, TextError, WeightFileError
 from elmo.lm.bilm_tf_protocol import evaluate_like_bilm_tf
 from elmo.lm.on_engine import EngineLanguageModel

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from elmo.cli.prepare import main
+from elmo.cli.verbs.prepare import main
 from elmo.corpus import prepare as prepare_module
 from elmo.corpus.shards import TrainingData
 from elmo.errors import TextError

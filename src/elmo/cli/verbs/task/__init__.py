@@ -14,9 +14,9 @@ from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
 from elmo.cli.examples import examples_of
 from elmo.cli.report import print_report
-from elmo.cli.task_scores import table_of_scores, table_of_summary
 from elmo.cli.task_settings import settings_beneath
 from elmo.cli.text_input import ReadingFlags
+from elmo.cli.verbs.task.scores import table_of_scores, table_of_summary
 from elmo.errors import ConfigError
 from elmo.process.device import Device
 from elmo.process.freed_memory import keep_freed_memory
@@ -230,7 +230,7 @@ def _evaluate(argv: list[str]) -> int:
 def _predict(argv: list[str]) -> int:
     arguments = parsed(Predict, _without_task(argv), "task predict")
     arguments.reading.check()
-    from elmo.cli.task_input import unlabelled_files
+    from elmo.cli.verbs.task.input import unlabelled_files
 
     # Before the model is loaded, so that a bad line or an odd text shows at once.
     task = None if arguments.task is None else find(arguments.task)

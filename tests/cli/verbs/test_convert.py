@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 
-from elmo.cli.convert import main
+from elmo.cli.verbs.convert import main
 from elmo.errors import ConfigError, OutputError
 from elmo.weights import formats
 from elmo.weights.allennlp.write import write as write_allennlp

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from elmo.cli import bench
+from elmo.cli.verbs import bench
 from elmo.errors import ConfigError
 
 

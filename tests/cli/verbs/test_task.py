@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from elmo.cli import task
 from elmo.cli.main import main
+from elmo.cli.verbs import task
 from elmo.disk import folder_lock
 from elmo.process.stop_flag import stop_flag
 from elmo.tasks.train import train as train_module
@@ -555,7 +555,7 @@ def test_an_odd_text_is_warned_of_before_the_model_is_loaded(train, tmp_path, mo
     def unwanted(arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("elmo.cli.task._loaded", unwanted)
+    monkeypatch.setattr("elmo.cli.verbs.task._loaded", unwanted)
     said = (
         (["--tokenizer", "auto"], korean, "korean.txt is not in the model's language"),
         (["--tokenizer", "whitespace"], raw, "raw.txt looks untokenized: 'rained,' is one word"),

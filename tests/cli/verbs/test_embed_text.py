@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elmo.cli.display_width import padded, shortened, width
-from elmo.cli.embed import main
+from elmo.cli.verbs.embed import main
 from elmo.embed.storage.readers import read_vectors
 from elmo.errors import ConfigError, TextError
 

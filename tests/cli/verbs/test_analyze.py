@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from elmo.cli import analyze, context2vec, index, reproduce
+from elmo.cli.verbs import analyze, context2vec, index, reproduce
 from elmo.errors import ConfigError, OutputError, TextError
 
-CORPUS = Path(__file__).parents[1] / "analysis" / "senses" / "corpus"
+CORPUS = Path(__file__).parents[2] / "analysis" / "senses" / "corpus"
 BEGINNING = {"analysis", "date", "command", "elmo", "commit", "machine", "model", "model_hash", "dtype", "static"}
 SENTENCES = ["the bank was steep .", "the bank lent money", "a river was steep", "밥 을 먹었다"]
 

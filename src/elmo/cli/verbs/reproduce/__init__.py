@@ -75,7 +75,7 @@ def main(argv: list[str]) -> int:
         print(_help(), file=sys.stdout if is_asked else sys.stderr)
         return 0 if is_asked else 2
     if argv[0] in LAYER_TABLES:
-        return import_module("elmo.cli.reproduce_layers").run(argv[0], argv[1:])
+        return import_module("elmo.cli.verbs.reproduce.layers").run(argv[0], argv[1:])
     require_experiment(argv[0])
     return _reproduce(argv[0], argv[1:])
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from elmo.cli.substitutes import main
+from elmo.cli.verbs.substitutes import main
 from elmo.errors import ConfigError
 from elmo.lm.on_engine import EngineLanguageModel
 from elmo.lm.substitutes import substitutes

@@ -11,7 +11,7 @@ import tyro
 
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
-from elmo.cli.serve import require_libraries
+from elmo.cli.verbs.serve import require_libraries
 from elmo.errors import ConfigError
 from elmo.process.device import Device
 

@@ -31,6 +31,6 @@ def test_what_cannot_be_served_is_refused_with_exit_code_2(arguments, words, tmp
 
 
 def test_without_its_libraries_it_names_the_extra(monkeypatch, capsys):
-    monkeypatch.setattr("elmo.cli.serve.find_spec", lambda name: None if name == "uvicorn" else object())
+    monkeypatch.setattr("elmo.cli.verbs.serve.find_spec", lambda name: None if name == "uvicorn" else object())
     assert main(["serve"]) == 2
     assert "pip install 'pyelmo[serve]'" in capsys.readouterr().err

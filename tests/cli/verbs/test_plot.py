@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from elmo.cli.plot import main
+from elmo.cli.verbs.plot import main
 from elmo.errors import ConfigError, OutputError
 
 
@@ -24,5 +24,5 @@ def test_a_figure_is_drawn_and_not_overwritten(tmp_path, capsys):
 
 
 def test_a_folder_that_is_no_run_is_an_error(tmp_path):
-    with pytest.raises(ConfigError, match="no run folder"):
+    with pytest.raises(ConfigError, match="it is not a run folder"):
         main([str(tmp_path), "-o", str(tmp_path / "a.png")])

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from elmo.cli.inspect import main
+from elmo.cli.verbs.inspect import main
 from elmo.errors import ConfigError, WeightFileError
 from elmo.weights.allennlp.write import write as write_allennlp
 from elmo.weights.checkpoint import content_hash

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from elmo.cli.models import main
+from elmo.cli.verbs.models import main
 from elmo.weights import catalogue
 
 

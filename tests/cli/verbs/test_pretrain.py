@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from elmo.cli.main import main as elmo_command
-from elmo.cli.pretrain import main
+from elmo.cli.verbs.pretrain import main
 from elmo.corpus.prepare import prepare
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, ElmoError, OutputError

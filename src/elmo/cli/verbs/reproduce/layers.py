@@ -31,7 +31,7 @@ def run(table: str, argv: list[str]) -> int:
         return _of_records(table, parsed(Arguments, argv, f"reproduce {table}"))
     from elmo.reproduce.layer_tables import side_by_side
 
-    analysis = import_module(f"elmo.cli.analyze_{_ANALYSES[table]}")
+    analysis = import_module(f"elmo.cli.verbs.analyze.{_ANALYSES[table]}")
     arguments = parsed(analysis.Arguments, argv, f"reproduce {table}")
     return produce(arguments.results, lambda: analysis.record_of(arguments), lambda record: side_by_side(table, record))
 
