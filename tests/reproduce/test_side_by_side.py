@@ -3,7 +3,7 @@
 import pytest
 
 from elmo.process import answering_process
-from elmo.reproduce import grid
+from elmo.reproduce import grid, side_by_side
 from elmo.reproduce.side_by_side import TrainerDied, train_side_by_side
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.train.job import AnyJob, Files, Job
@@ -36,6 +36,40 @@ def test_the_trainings_that_have_ended_are_counted(tmp_path, monkeypatch, record
     assert grid._side_by_side(begun, 2, recorded_progress) == [{}] * 3
     recorded_progress.require_stages(trainings="trainings")
     assert recorded_progress.stages["trainings"][0] == (1, 3)
+
+
+def test_trainings_begin_seed_by_seed_and_each_system_ends_with_all_of_its_seeds(tmp_path):
+    systems = [job.with_options(seeds=[1, 2]) for job in jobs(tmp_path, 2)]
+    (systems[1].run / "seed-1").mkdir(parents=True)
+    (systems[1].run / "seed-1" / "scores.json").touch()
+    order = [(job.run.name, job.options.seeds) for job in grid._seed_by_seed(systems)]
+    assert order == [("run-0", [1]), ("run-0", [1, 2]), ("run-1", [1, 2])]
+
+
+def test_a_training_waits_for_another_in_its_folder(tmp_path, monkeypatch):
+    begun = []
+    monkeypatch.setattr(side_by_side, "_Process", lambda job, threads: begun.append(job) or Ended(job))
+    first, second, third = jobs(tmp_path)
+    again = first.with_options(seeds=[2])
+    train_side_by_side([first, again, second, third], 2, lambda: None)
+    assert begun == [first, second, again, third]
+
+
+class Ended:
+    """A process that is over at the second look."""
+
+    def __init__(self, job: AnyJob) -> None:
+        self.run, self._looks = job.run, 0
+
+    @property
+    def is_over(self) -> bool:
+        self._looks += 1
+        return self._looks > 1
+
+    def raise_error(self) -> None:
+        pass
+
+    ask_to_stop = wait = kill = raise_error
 
 
 def test_what_looking_raises_ends_all_of_them(tmp_path, monkeypatch):

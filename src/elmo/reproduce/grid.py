@@ -7,7 +7,7 @@ What is trained is not trained again; what is under way goes on bit for bit. Exp
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -121,9 +121,21 @@ def _side_by_side(jobs: Sequence[AnyJob], workers: int, progress: Progress) -> l
                     "is saved too. Continue with the same command and --resume."
                 )
 
-        train_side_by_side(jobs, workers, look)
+        train_side_by_side(list(_seed_by_seed(jobs)), workers, look)
         look()
     return [read_record(job.run / "scores.json") for job in jobs]
+
+
+def _seed_by_seed(jobs: Sequence[AnyJob]) -> Iterator[AnyJob]:
+    """Each training that isn't finished, so that no core waits while another trains one system with all seeds.
+
+    All jobs have the same seeds. The last job of a system has all of them, and so writes the summary.
+    """
+    for seed in jobs[0].options.seeds[:-1]:
+        for job in jobs:
+            if not outcome_file(job.run, seed).is_file():
+                yield job.with_options(seeds=[seed])
+    yield from jobs
 
 
 def _weight(system: System) -> float:

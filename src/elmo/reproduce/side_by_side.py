@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -36,19 +37,27 @@ class TrainerDied(ElmoError):
 def train_side_by_side(jobs: Sequence[AnyJob], workers: int, look: Callable[[], None]) -> None:
     """Does all jobs, `workers` at a time, each with its part of the threads; the results are in their folders.
 
-    `look` is called five times a second; what it raises ends all of them, with everything saved, as does what one of
-    them raises. Raises TrainerDied if a process ends by itself.
+    Jobs begin in their order, but one whose folder another is working in waits for it. `look` is called five times a
+    second; what it raises ends all of them, with everything saved, as does what one of them raises. Raises TrainerDied
+    if a process ends by itself.
     """
-    waiting = list(reversed(jobs))
+    waiting = list(jobs)
     with _ended(threads=max(1, torch.get_num_threads() // workers)) as (running, start):
         while waiting or running:
-            while waiting and len(running) < workers:
-                start(waiting.pop())
+            while len(running) < workers and (job := _next(waiting, running)) is not None:
+                waiting.remove(job)
+                start(job)
             look()
             for process in [process for process in running if process.is_over]:
                 running.remove(process)
                 process.raise_error()
             time.sleep(_SECONDS_BETWEEN_LOOKS)
+
+
+def _next(waiting: Sequence[AnyJob], running: Sequence["_Process"]) -> AnyJob | None:
+    """The first job in whose folder nobody is working."""
+    taken = {process.run for process in running}
+    return next((job for job in waiting if job.run not in taken), None)
 
 
 class _Process:
@@ -60,6 +69,11 @@ class _Process:
         with contextlib.suppress(BrokenPipeError):  # it has died already, which is told below
             pickle.dump(_Portable.of(job), self._stdin)
             self._stdin.flush()
+
+    @property
+    def run(self) -> Path:
+        """The folder in which it works."""
+        return self._job.run
 
     @property
     def _stdin(self) -> Any:

@@ -190,7 +190,7 @@ def test_side_by_side_killed_and_stopped_it_goes_on_and_ends_the_same(arguments,
     beside = [*arguments("table3", "cut", *seeds), "--workers", "2"]
     assert ended_by(signal.SIGTERM, beside, tmp_path / "cut", begun=2) == 75
     begun = [path.parent for path in (tmp_path / "cut" / "runs").glob("*/run.json")]
-    assert len(begun) == 2
+    assert len(begun) >= 2  # the third follows when the first is done
     assert not (tmp_path / "cut" / "table3.json").exists()
     for run in begun:  # nobody is left there
         with locked(run, "test"):
