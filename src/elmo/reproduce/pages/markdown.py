@@ -40,22 +40,27 @@ def sentence(claim: Sequence[dict[str, Any]]) -> str:
 
 
 def cautions(record: Record) -> list[str]:
-    """A sentence if a rule without learning is as good as a system that was trained on all of the data."""
+    """A sentence if a rule without learning is as good as a system that was trained on all of the data.
+
+    If that is the baseline, no comparison with it means anything; otherwise only those with that system.
+    """
     data = record["decided_on"]
     best = best_rule(record["rules"], data)
     if best is None:
         return []
     rule, score = best
-    below = [
-        f"{system['label']} has {system[data]['mean']:.2f}"
-        for system in record["systems"]
-        if data in system and system["share"] == 100 and system[data]["mean"] <= score
-    ]
+    whole = [system for system in record["systems"] if data in system and system["share"] == 100]
+    below = [system for system in whole if system[data]["mean"] <= score]
     if not below:
         return []
+    names = [system["label"] for system in below]
+    is_general = below == whole or any(system["system"] == "baseline" for system in below)
+    what = "these scores" if is_general else " or ".join(f'"{name}"' for name in names)
+    whose = "The models have" if is_general else "With these settings it has" if len(below) == 1 else "They have"
+    found = ", ".join(f"{system['label']} has {system[data]['mean']:.2f}" for system in below)
     return [
-        f'**Nothing follows from these scores**: without learning, "{rule}" has {score:.2f} on {data} data, and '
-        f"{', '.join(below)}. The models have not learned the task."
+        f'**Nothing follows from {what}**: without learning, "{rule}" has {score:.2f} on {data} data, and {found}. '
+        f"{whose} not learned the task."
     ]
 
 
