@@ -24,7 +24,7 @@ def rules_of(examples: Sequence[SentencePair]) -> list[Rule[SentencePair, Predic
             examples,
             _label,
             words_and_premise,
-            label="rule: naive Bayes on the hypothesis, its words that the premise has kept apart from new ones",
+            label="rule: naive Bayes on the hypothesis, counting words of the premise separately",
         ),
     ]
 
