@@ -14,7 +14,7 @@ import pytest
 import tyro
 
 import elmo
-from elmo.cli import main as command_line
+from elmo.cli import verbs
 from elmo.cli.examples import EXAMPLES
 from elmo.cli.main import VERBS, main
 
@@ -36,12 +36,13 @@ def loaded_by(*arguments: str) -> tuple[str, set[str]]:
     return result.stdout, set(result.stderr.split())
 
 
-def test_every_verb_is_a_file_and_every_file_of_a_verb_is_listed():
-    folder = Path(command_line.__file__).parent
-    files = {
-        path.stem for path in folder.glob("*.py") if "def main(argv: list[str]) -> int:" in path.read_text("utf-8")
-    }
-    assert files == set(VERBS)
+def test_every_verb_is_a_file_or_folder_and_each_of_them_is_listed():
+    folder = Path(verbs.__file__).parent
+    files = {path.stem: path for path in folder.glob("*.py") if path.stem != "__init__"}
+    files |= {path.parent.name: path for path in folder.glob("*/__init__.py")}
+    assert set(files) == set(VERBS)
+    for path in files.values():
+        assert "def main(argv: list[str]) -> int:" in path.read_text("utf-8"), path
 
 
 def test_help_lists_every_verb_with_its_line(capsys):

@@ -181,7 +181,7 @@ def test_models_must_have_names_of_their_own_and_no_memory(embedder, tiny_checkp
     from elmo.embed.embedder import Embedder
 
     model = ServedModel("tiny", embedder)
-    with pytest.raises(ValueError, match="two models are called alike"):
+    with pytest.raises(ValueError, match="two models have the same name"):
         create_app([model, model])
     with pytest.raises(ValueError, match="no model to serve"):
         create_app([])
