@@ -42,9 +42,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Keeps or takes; the exit code."""
     given = _arguments(argv)
     work = keep if given.action == "keep" else take
-    return exit_code(
-        lambda: print("\n".join(f"written: {path}" for path in work(given.queue, given.kept, given.tasks)))
-    )
+    return exit_code(lambda: _tell(work(given.queue, given.kept, given.tasks)))
+
+
+def _tell(written: Iterator[Path]) -> None:
+    """Each as soon as it is there: what follows may fail."""
+    for path in written:
+        print(f"written: {path}")
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -144,9 +144,9 @@ def _note(folder: Path, experiment: str) -> Path:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Trainings alone may come from another machine."""
     is_used = any(_note(folder, experiment).is_file() for experiment in EXPERIMENTS)
-    return folder.is_dir() and (is_used or {path.name for path in folder.iterdir()} <= {"runs", "cache"})
+    has_trainings = any(folder.glob("runs/*/run.json"))  # they may come from another machine
+    return folder.is_dir() and (is_used or has_trainings or not any(folder.iterdir()))
 
 
 def _written(

@@ -53,9 +53,8 @@ def cautions(record: Record) -> list[str]:
     below = [system for system in whole if system[data]["mean"] <= score]
     if not below:
         return []
-    names = [system["label"] for system in below]
     is_general = below == whole or any(system["system"] == "baseline" for system in below)
-    what = "these scores" if is_general else " or ".join(f'"{name}"' for name in names)
+    what = "these scores" if is_general else " or ".join('"' + system["label"] + '"' for system in below)
     whose = "The models have" if is_general else "With these settings it has" if len(below) == 1 else "They have"
     found = ", ".join(f"{system['label']} has {system[data]['mean']:.2f}" for system in below)
     return [
