@@ -4,9 +4,9 @@
     python runs/six_tasks/tables.py table1 FOLDER --data DATA --static VECTORS --model small-en --status
     python runs/six_tasks/tables.py table1 FOLDER ... --record docs/reproduction
 
-The first command trains; the tables are table1 to table3, figure1, figure2 and taglm. What is trained on what, and how
-many CPU minutes it needs, stands in plan.toml; --plan names another one: more_data.toml, korean.toml. VECTORS are
-static vectors of the biLM's own text:
+The first command trains; the tables are table1 to table3, figure1, figure2, taglm and bilms, which
+compares --model with the models of --bilms. What is trained on what, and how many CPU minutes it needs, stands in
+plan.toml; --plan names another one: more_data.toml, korean.toml. VECTORS are static vectors of the biLM's own text:
 
     elmo static TEXT -o VECTORS --seed 1
 
@@ -32,13 +32,13 @@ from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_record, read_records, read_toml, write_json
 from elmo.errors import ConfigError, ElmoError, Interrupted
 from elmo.process.stop_flag import stop_flag
-from elmo.reproduce.systems import System, systems_of
+from elmo.reproduce.systems import System, checked_bilms, systems_of
 from elmo.tasks.registry import find
 from elmo.tasks.settings import with_table
 from elmo.tasks.train.job import AnyJob, Files, Job, RunOptions
 
 PLAN = Path(__file__).with_name("plan.toml")
-TABLES = ("table1", "table2", "table3", "figure1", "figure2", "taglm")
+TABLES = ("table1", "table2", "table3", "figure1", "figure2", "taglm", "bilms")
 FILES = ("train", "dev", "test")
 
 
@@ -56,11 +56,12 @@ class Part:
     """Planned CPU minutes of a training on all of the data, "baseline" and "elmo"."""
     seeds: Sequence[int]
     shares: Sequence[float] = field(default=())
+    bilms: Sequence[str] = field(default=())
 
     @property
     def systems(self) -> list[System]:
         """What is trained with each seed."""
-        return systems_of(self.table, self.job.settings, self.shares)
+        return systems_of(self.table, self.job.settings, self.shares, self.bilms)
 
     @property
     def record(self) -> Path:
@@ -149,6 +150,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument("--data", type=Path, required=True, help="folder of the data sets that the plan names")
     made.add_argument("--static", type=Path, required=True, help="static vectors of the biLM's own text")
     made.add_argument("--model", default="small-en", help="the biLM: a name or a folder")
+    made.add_argument("--bilms", nargs="+", default=[], help="bilms: the models to compare with that of --model")
     made.add_argument("--plan", type=Path, default=PLAN)
     made.add_argument("--tasks", nargs="+", help="only these tasks of the plan")
 
@@ -169,7 +171,9 @@ def planned_parts(given: argparse.Namespace) -> Iterator[Part]:
         own = plan[section]
         job = _job(section, own, given)
         seeds = given.seeds or table["seeds"]
-        yield Part(given.table, section, own["name"], job, own["minutes"], seeds, table.get("shares", ()))
+        shares = table.get("shares", ())
+        bilms = checked_bilms([given.model, *given.bilms]) if given.table == "bilms" else ()
+        yield Part(given.table, section, own["name"], job, own["minutes"], seeds, shares, bilms)
 
 
 def _job(section: str, own: dict[str, Any], given: argparse.Namespace) -> AnyJob:
@@ -207,8 +211,8 @@ def _train(part: Part, seeds: Sequence[int], workers: int) -> None:
 
     begun = (part.job.run / f"{part.table}.run.json").is_file()
     job = part.job.with_options(resume=begun)
-    shares = part.shares or None
-    reproduce(part.table, job, seeds=seeds, shares=shares, name=part.name, workers=workers, progress=True)
+    shares, bilms = part.shares or None, part.bilms or None
+    reproduce(part.table, job, seeds=seeds, shares=shares, bilms=bilms, name=part.name, workers=workers, progress=True)
 
 
 def status(parts: Sequence[Part], workers: int = 1) -> str:
@@ -264,7 +268,10 @@ def portable(record: dict[str, Any]) -> dict[str, Any]:
     """The record with file names in place of paths."""
     settings = {**record["settings"], "model": Path(record["settings"]["model"]).name}
     settings["static"] = [Path(file).name for file in settings["static"]]
-    return {**record, "settings": settings, "files": {name: Path(file).name for name, file in record["files"].items()}}
+    own = {"settings": settings, "files": {name: Path(file).name for name, file in record["files"].items()}}
+    if "bilms" in record:
+        own["bilms"] = [Path(bilm).name for bilm in record["bilms"]]
+    return {**record, **own}
 
 
 def _hours(minutes: float) -> str:

@@ -18,9 +18,9 @@ Scores = Sequence[float]
 def outcomes_of() -> Callable[..., list[Outcome]]:
     """Outcomes of an experiment, whose `scores[k]` are the dev scores of its system k, a score for each seed."""
 
-    def make(experiment, scores, *, shares=(), test=None, mixes=None, epochs=None) -> list[Outcome]:
+    def make(experiment, scores, *, shares=(), bilms=(), test=None, mixes=None, epochs=None) -> list[Outcome]:
         found = []
-        for place, system in enumerate(systems_of(experiment, Settings(), shares)):
+        for place, system in enumerate(systems_of(experiment, Settings(), shares, bilms)):
             per_seed = []
             for seed, score in enumerate(scores[place]):
                 outcome = {"best_epoch": 1, "dev": {"f1": score, "per_label": {"PER": {"f1": score}}}}

@@ -7,7 +7,14 @@ import pytest
 from elmo.errors import ConfigError
 from elmo.reproduce.data_facts import data_facts
 from elmo.reproduce.paper import TABLES
-from elmo.reproduce.systems import EXPERIMENTS, checked_shares, require_experiment, require_open, systems_of
+from elmo.reproduce.systems import (
+    EXPERIMENTS,
+    checked_bilms,
+    checked_shares,
+    require_experiment,
+    require_open,
+    systems_of,
+)
 from elmo.tasks.ner.settings import Settings
 from elmo.tasks.registry import find
 from elmo.tasks.train.job import Files, Job
@@ -53,6 +60,19 @@ def test_taglm_has_the_top_layer_alone_between_the_layers():
     assert [(one.layers, one.placement) for one in found.values()][1:] == [
         ("top", "input"), ("top", "between"), ("mix", "input"),
     ]  # fmt: skip
+
+
+def test_bilms_differ_in_their_model_alone_and_have_short_names():
+    baseline, *others = systems_of("bilms", SETTINGS, bilms=["small-en", "a/model", "b/model"])
+    assert baseline.settings.tokens.encoder == "none"
+    assert [system.label for system in others] == ["+ ELMo of small-en", "+ ELMo of a/model", "+ ELMo of b/model"]
+    assert [system.settings for system in others] == [
+        with_tokens(model=name) for name in ("small-en", "a/model", "b/model")
+    ]
+    assert len({system.folder for system in others}) == 3
+    for wrong, message in ((["small-en"], "--bilms has 1 of them"), (["a", "b", "a"], "--bilms names a twice")):
+        with pytest.raises(ConfigError, match=message):
+            checked_bilms(wrong)
 
 
 def test_figure1_has_two_systems_for_each_share():
@@ -108,7 +128,7 @@ def test_what_the_experiment_tries_out_is_not_to_be_set():
 
 
 def test_an_unknown_experiment_is_told_with_those_there_are():
-    with pytest.raises(ConfigError, match="table1, table2, table3, figure1, figure2, gamma, taglm"):
+    with pytest.raises(ConfigError, match="table1, table2, table3, figure1, figure2, gamma, bilms, taglm"):
         require_experiment("table4")
     for name in EXPERIMENTS:
         require_experiment(name)

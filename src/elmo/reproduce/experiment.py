@@ -26,6 +26,7 @@ from elmo.reproduce.runs import Trained, outcome_of
 from elmo.reproduce.systems import (
     EXPERIMENTS,
     System,
+    checked_bilms,
     checked_shares,
     require_experiment,
     require_open,
@@ -36,6 +37,7 @@ from elmo.tasks.settings import require
 from elmo.tasks.train.job import AnyJob
 from elmo.tasks.train.run_facts import require_same_run
 from elmo.tasks.train.seeds import require_seeds
+from elmo.weights import hub
 
 SEEDS = (1, 2, 3)
 
@@ -58,6 +60,7 @@ def reproduce(
     *,
     seeds: Sequence[int] | None = None,
     shares: Sequence[float] | None = None,
+    bilms: Sequence[str] | None = None,
     name: str | None = None,
     workers: int = 1,
     progress: Progress | bool = False,
@@ -66,7 +69,8 @@ def reproduce(
 
     `job`: task, settings, files, folder and options; what the experiment compares, and the seeds, are set here.
     `seeds`: one or more (default: 1, 2, 3, or those of the resumed experiment). `shares`: percentages, for figure 1
-    alone (default: `systems.SHARES`, or those of the resumed experiment). `name`: of the data set, for page and picture
+    alone (default: `systems.SHARES`, or those of the resumed experiment). `bilms`: names or folders of models, for
+    "bilms" alone (default: those of the resumed experiment). `name`: of the data set, for page and picture
     (default: that of the training file's folder). `workers`: systems that are trained at a time, in processes that
     share torch's threads. `progress`: receives what `train` reports, and as lines which training is next; of several
     workers the number of trainings; True: bars on stderr. Several experiments may share one folder, each begun without
@@ -80,13 +84,19 @@ def reproduce(
     require(workers >= 1, "--workers", workers, "a whole number from 1 on")
     if shares and experiment != "figure1":
         raise ConfigError(f"--shares was given, but {experiment} trains on all of the data. Leave it out.")
+    if bilms and experiment != "bilms":
+        raise ConfigError(f"--bilms was given, but {experiment} compares nothing with other biLMs. Use --model.")
     with stop_flag(), following(progress) as reported:
         _warn_without_matplotlib(reported)
         facts = data_facts(job)
-        systems = _systems(experiment, job, facts, noted.get("shares", ()) if shares is None else shares)
+        shares = noted.get("shares", ()) if shares is None else shares
+        bilms = noted.get("bilms", ()) if bilms is None else bilms
+        systems = _systems(experiment, job, facts, shares, bilms)
         asked = {"experiment": experiment, **job.facts()}
         if experiment == "figure1":
             asked["shares"] = sorted({system.share for system in systems})
+        if experiment == "bilms":
+            asked["bilms"] = list(bilms)
         name = noted.get("name", job.files.train.resolve().parent.name) if name is None else name
         begun = _begun(job, asked, {"name": name, "seeds": seeds})
         trained = run_grid(job.with_options(seeds=seeds), systems, workers=workers, progress=reported)
@@ -119,11 +129,16 @@ def _noted(experiment: str, folder: Path, resume: bool) -> dict[str, Any]:
     return {}
 
 
-def _systems(experiment: str, job: AnyJob, facts: DataFacts, shares: Sequence[float]) -> list[System]:
+def _systems(
+    experiment: str, job: AnyJob, facts: DataFacts, shares: Sequence[float], bilms: Sequence[str]
+) -> list[System]:
     """What is to be trained. Errors in a system end here, before anything is written."""
     if experiment == "figure1":
         shares = checked_shares(shares, facts.num_groups)
-    systems = systems_of(experiment, job.settings, shares)
+    if experiment == "bilms":
+        for bilm in checked_bilms(bilms):
+            hub.resolve(bilm)
+    systems = systems_of(experiment, job.settings, shares, bilms)
     for system in systems:
         require_fitting(job.task, system)
     return systems
@@ -170,10 +185,11 @@ def _trainings(record: Record) -> list[str]:
     """What a reader must know about the trainings."""
     settings, systems = record["settings"], record["systems"]
     files = ", ".join(f"{name} {file}" for name, file in record["files"].items())
+    models = record.get("bilms", [settings["model"]])
     held_out = "" if "dev" in record["files"] else " (dev: a tenth of the training data, held out)"
     return [
         f"task {record['task']}: {files}{held_out}",
-        f"biLM: {bilm_name(settings['model'])}; static vectors: {', '.join(settings['static']) or 'none'}",
+        f"biLM: {', '.join(map(bilm_name, models))}; static vectors: {', '.join(settings['static']) or 'none'}",
         f"systems: {len(systems)}, trainings of each: {len(record['seeds'])}, epochs at most: {settings['epochs']}; "
         f"elmo {record['elmo_version']}",
     ]

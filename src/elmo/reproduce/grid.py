@@ -92,10 +92,19 @@ def run_grid(job: AnyJob, systems: Sequence[System], *, workers: int = 1, progre
         cells = [(system, seed) for system in systems for seed in options.seeds]
         summaries = _one_by_one(systems, jobs, _Cells(cells, runs, progress))
     else:
-        largest = max(systems, key=lambda system: (system.settings.tokens.encoder != "none", system.share))
-        remember_layers(replace(job, settings=largest.settings), progress)
+        for system in _largest(systems):
+            remember_layers(replace(job, settings=system.settings), progress)
         summaries = _side_by_side(jobs, workers, progress)
     return [Trained(system, one.run, summary) for system, one, summary in zip(systems, jobs, summaries, strict=True)]
+
+
+def _largest(systems: Sequence[System]) -> list[System]:
+    """For each biLM, the system that reads the most with it."""
+    found: dict[str, System] = {}
+    for system in sorted(systems, key=lambda system: -system.share):
+        if system.settings.tokens.encoder != "none":
+            found.setdefault(system.settings.tokens.model, system)
+    return list(found.values())
 
 
 def _one_by_one(systems: Sequence[System], jobs: Sequence[AnyJob], cells: _Cells) -> list[dict[str, Any]]:

@@ -3,8 +3,9 @@
 import hashlib
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from elmo.errors import ConfigError
@@ -17,6 +18,7 @@ EXPERIMENTS = {
     "figure1": "how much data: without and with ELMo, on shares of the training data",
     "figure2": "which layers the mixes have learned to use, at the input and at the output",
     "gamma": "whether ELMo is scaled: the top layer and all layers, with gamma learned and with gamma fixed at 1",
+    "bilms": "which biLM: without ELMo, and with each of the models that --bilms names",
     "taglm": "ELMo beside TagLM (ner): the top layer alone, at the input or between the tagger's two biLSTM layers",
 }
 
@@ -111,8 +113,28 @@ def checked_shares(shares: Sequence[float], num_groups: int) -> list[float]:
     return sorted(set(found))
 
 
-def systems_of(experiment: str, settings: TaskSettings, shares: Sequence[float] = ()) -> list[System]:
-    """What `experiment` trains, in the order of its table. `shares`: percentages, for figure 1 alone."""
+def checked_bilms(bilms: Sequence[str]) -> list[str]:
+    """Models to compare, the first one with all others. Raises ConfigError for fewer than two, or one named twice."""
+    if len(bilms) < 2:
+        raise ConfigError(
+            f"--bilms has {len(bilms)} of them, but this experiment compares at least two. Name two or more models: "
+            "the first is what the others are compared with."
+        )
+    twice = [name for place, name in enumerate(bilms) if name in bilms[:place]]
+    if twice:
+        raise ConfigError(f"--bilms names {twice[0]} twice. Name each model once.")
+    return list(bilms)
+
+
+def systems_of(
+    experiment: str, settings: TaskSettings, shares: Sequence[float] = (), bilms: Sequence[str] = ()
+) -> list[System]:
+    """What `experiment` trains, in the order of its table.
+
+    `shares`: percentages, for figure 1 alone. `bilms`: names or folders of models, for "bilms" alone.
+    """
+    if experiment == "bilms":
+        return [_baseline(settings), *_with_each(settings, bilms)]
     if experiment == "table2":
         return [
             _baseline(settings),
@@ -144,6 +166,14 @@ def systems_of(experiment: str, settings: TaskSettings, shares: Sequence[float] 
         _system("both", "input & output", settings, layers="mix", placement="both"),
         _system("output", "output only", settings, layers="mix", placement="output"),
     ]
+
+
+def _with_each(settings: TaskSettings, bilms: Sequence[str]) -> Iterator[System]:
+    """Models are called by the last part of their names, or by all of it where that would name two."""
+    short = [Path(name).name for name in bilms]
+    for place, name in enumerate(bilms):
+        shown = short[place] if short.count(short[place]) == 1 else name
+        yield _system(f"elmo-{place + 1}", f"+ ELMo of {shown}", settings, model=name)
 
 
 def _with_and_without(settings: TaskSettings, share: float) -> list[System]:

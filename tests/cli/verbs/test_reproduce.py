@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from elmo.cli.main import main
 from elmo.disk.folder_lock import locked
 from elmo.process.stop_flag import stop_flag
 from elmo.tasks.train import train as train_module
+from elmo.weights.native.write import write
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
@@ -33,6 +35,14 @@ def data(tmp_path) -> Path:
     path = tmp_path / "data.conll"
     path.write_text("\n\n".join([*sentences, "Anna B-PER\nRome B-LOC"]) + "\n", encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def other_model_folder(tmp_path, language_model) -> Path:
+    """The same model with larger weights."""
+    larger = {name: 1.5 * tensor for name, tensor in language_model.tensors.items()}
+    write(replace(language_model, tensors=larger), tmp_path / "other")
+    return tmp_path / "other"
 
 
 @pytest.fixture
@@ -93,6 +103,30 @@ def test_table1_has_the_gain_a_rule_and_the_papers_line(arguments, tmp_path):
     assert found["rules"][0]["dev"] > 90  # the dev data are the training data
     assert main(arguments("table1", "out", "--resume", "--quiet")) == 0
     assert results(tmp_path / "out", "table1")["name"] == "towns"
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_bilms_are_compared_each_with_the_baseline_and_with_the_first(
+    arguments, tmp_path, model_folder, other_model_folder, workers, capsys
+):
+    asked = arguments("bilms", "out", "--seeds", "1", "2", "--workers", workers)
+    assert main([*asked, "--bilms", str(model_folder), str(other_model_folder)]) == 0
+    found = results(tmp_path / "out", "bilms")
+    assert [system["label"] for system in found["systems"]] == [
+        "baseline (no ELMo)",
+        "+ ELMo of model",
+        "+ ELMo of other",
+    ]
+    assert found["systems"][1]["dev"] != found["systems"][2]["dev"]
+    assert [claim["claim"] for claim in found["claims"]] == [
+        "ELMo of model beats the baseline",
+        "ELMo of other beats the baseline",
+        "ELMo of other beats ELMo of model",
+    ]
+    assert f"biLM: {model_folder}, {other_model_folder};" in capsys.readouterr().out
+    assert main([*asked, "--resume", "--bilms", str(other_model_folder), str(model_folder)]) == 2
+    assert main([*asked, "--resume", "--quiet"]) == 0
+    assert results(tmp_path / "out", "bilms") == found
 
 
 def test_experiments_share_a_folder_its_layers_and_its_trainings(arguments, tmp_path, capsys):
@@ -281,6 +315,10 @@ def test_without_matplotlib_the_page_is_written_and_the_way_to_the_picture_told(
         ("table2", ["--workers", "0"], "--workers is 0, but must be a whole number from 1 on"),
         ("figure1", ["--train-share", "0.5"], "Leave it out, and say which ones with --shares"),
         ("table2", ["--train", "nowhere.conll"], "nowhere.conll"),
+        ("table2", ["--bilms", "small-en", "small-ko"], "--bilms was given, but table2 compares nothing with other"),
+        ("bilms", [], "--bilms has 0 of them, but this experiment compares at least two"),
+        ("bilms", ["--bilms", "small-en", "small-en"], "--bilms names small-en twice"),
+        ("bilms", ["--bilms", "small-en", "nowhere/model"], "nowhere/model"),
     ],
 )
 def test_what_makes_no_sense_is_told_before_anything_is_written(

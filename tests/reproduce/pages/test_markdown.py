@@ -64,6 +64,14 @@ def test_taglm_has_what_the_papers_say(record_of):
     assert rows(page)[3][0] == "top layer, between the layers (TagLM)"
 
 
+def test_bilms_are_rows_beside_what_the_paper_says(record_of):
+    page = markdown(record_of("bilms", [[40.0, 42.0]] * 3, bilms=["small-en", "film"]), [])
+    assert page.startswith("# Which biLM (supplement A.1 of the paper): tweets")
+    assert rows(page)[0] == ["biLM", "dev F1", "gain on dev [95 % interval]"]
+    assert rows(page)[3][0] == "+ ELMo of film"
+    assert "from 131.5 to 78.6 (SST-5)" in page
+
+
 def test_gamma_has_what_the_paper_says_and_no_columns_of_it(record_of):
     page = markdown(record_of("gamma", [[40.0, 42.0]] * 5), [])
     assert page.startswith("# Whether ELMo is scaled by gamma (supplement A.2 of the paper): tweets")

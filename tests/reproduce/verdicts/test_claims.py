@@ -29,6 +29,18 @@ def test_taglm_is_asked_whether_elmo_beats_it(outcomes_of):
     ]
 
 
+def test_bilms_are_asked_whether_they_beat_the_baseline_and_the_first(outcomes_of):
+    scores = [around(80), around(84), around(84.1), around(88)]
+    found = findings("bilms", outcomes_of("bilms", scores, bilms=["small-en", "runs/film", "runs/news"]))
+    assert [(one.claim, one.verdict) for one in found if one.verdict] == [
+        ("ELMo of small-en beats the baseline", "agrees"),
+        ("ELMo of film beats the baseline", "agrees"),
+        ("ELMo of news beats the baseline", "agrees"),
+        ("ELMo of film beats ELMo of small-en", "not decided"),
+        ("ELMo of news beats ELMo of small-en", "agrees"),
+    ]
+
+
 def test_gamma_asks_what_it_brings_and_whether_elmo_hurts_without_it(outcomes_of):
     found = findings("gamma", outcomes_of("gamma", [around(80), around(84), around(79), around(84), around(84.1)]))
     assert verdicts(found) == ["agrees", "not decided", "agrees"]

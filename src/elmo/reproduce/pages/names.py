@@ -9,12 +9,14 @@ TITLES = {
     "figure1": "How much training data",
     "figure2": "Which layers the mixes use",
     "gamma": "Whether ELMo is scaled by gamma",
+    "bilms": "Which biLM",
     "taglm": "ELMo beside TagLM",
 }
 """By experiment."""
 
 _IN_PAPER = {name: name.replace("table", "table ").replace("figure", "figure ") for name in TITLES} | {
     "gamma": "supplement A.2",
+    "bilms": "supplement A.1",
     "taglm": "section 4",
 }
 _METRICS = {

@@ -17,6 +17,7 @@ def rows(record: Record) -> list[Row]:
         "table2": _layers_table,
         "table3": _layers_table,
         "gamma": _layers_table,
+        "bilms": _layers_table,
         "taglm": _layers_table,
         "figure1": _shares_table,
         "figure2": _weights_table,
@@ -79,13 +80,13 @@ def _gains_table(record: Record) -> list[Row]:
 
 
 def _layers_table(record: Record) -> list[Row]:
-    """Tables 2 and 3 with the paper's three tasks beside ours; gamma and TagLM, which have none."""
+    """Tables 2 and 3 with the paper's three tasks beside ours; those experiments that have none."""
     metric, data, experiment = metric_name(record["metric"]), data_in(record), record["experiment"]
     gains = {gain["system"]: gain for gain in record["gains"]}
     decisive = record["decided_on"]
     of_paper = record["paper"]["table"] or {}
     papers = list(of_paper.get(record["systems"][0]["system"], ()))
-    head = ["ELMo" if experiment == "table3" else "layers", *(f"{name} {metric}" for name in data)]
+    head = [{"table3": "ELMo", "bilms": "biLM"}.get(experiment, "layers"), *(f"{name} {metric}" for name in data)]
     head += [f"gain on {decisive} [95 % interval]"] if gains else []
     table: list[Row] = [[*head, *(f"paper: {task} dev" for task in papers)]]
     for rule in record["rules"]:

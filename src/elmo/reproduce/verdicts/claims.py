@@ -118,6 +118,15 @@ def _gamma(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
         yield from _beats(outcomes, claim, better, worse)
 
 
+def _bilms(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+    first, *others = [outcome for outcome in outcomes if outcome.name != "baseline"]
+    for outcome in (first, *others):
+        yield from _beats(outcomes, f"{outcome.label.removeprefix('+ ')} beats the baseline", outcome.name, "baseline")
+    for outcome in others:
+        claim = " beats ".join(one.label.removeprefix("+ ") for one in (outcome, first))
+        yield from _beats(outcomes, claim, outcome.name, first.name)
+
+
 def _taglm(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
     for claim, better, worse in (
         ("TagLM beats the baseline", "taglm", "baseline"),
@@ -224,6 +233,7 @@ _CLAIMS: dict[str, Callable[[Sequence[Outcome]], Iterator[Finding]]] = {
     "table2": _table2,
     "table3": _table3,
     "gamma": _gamma,
+    "bilms": _bilms,
     "taglm": _taglm,
     "figure1": _figure1,
     "figure2": _figure2,

@@ -45,6 +45,9 @@ class Arguments(Generic[S]):
     shares: tuple[float, ...] | None = None
     """figure1: percentages of the training data (default: those of 0.1 1 5 10 20 50 100 that are at least one example,
     or one group of examples, such as the questions about one article; or the resumed ones)."""
+    bilms: Annotated[tuple[str, ...] | None, As("named model")] = None
+    """bilms: names, folders or hub ids of two or more models, the first of which the others are compared with (default:
+    the resumed ones)."""
     cache: Path | None = None
     """Folder for the biLM's layers, computed once for all trainings (default: in the output folder)."""
     cache_dtype: Literal["float32", "float16"] = "float32"
@@ -131,6 +134,7 @@ def _reproduce(experiment: str, argv: list[str]) -> int:
         job,
         seeds=arguments.seeds,
         shares=arguments.shares,
+        bilms=arguments.bilms,
         name=arguments.name,
         workers=arguments.workers,
         progress=not arguments.quiet,
