@@ -89,14 +89,13 @@ def reproduce(
     with stop_flag(), following(progress) as reported:
         _warn_without_matplotlib(reported)
         facts = data_facts(job)
-        shares = noted.get("shares", ()) if shares is None else shares
-        bilms = noted.get("bilms", ()) if bilms is None else bilms
-        systems = _systems(experiment, job, facts, shares, bilms)
+        compared = list(noted.get("bilms", ()) if bilms is None else bilms)
+        systems = _systems(experiment, job, facts, noted.get("shares", ()) if shares is None else shares, compared)
         asked = {"experiment": experiment, **job.facts()}
         if experiment == "figure1":
             asked["shares"] = sorted({system.share for system in systems})
         if experiment == "bilms":
-            asked["bilms"] = list(bilms)
+            asked["bilms"] = compared
         name = noted.get("name", job.files.train.resolve().parent.name) if name is None else name
         begun = _begun(job, asked, {"name": name, "seeds": seeds})
         trained = run_grid(job.with_options(seeds=seeds), systems, workers=workers, progress=reported)
