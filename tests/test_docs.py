@@ -169,15 +169,18 @@ def test_every_command_of_pretraining_runs_in_the_order_of_the_page(place: Path)
     for name in ("text", "HELD_OUT", "OLD_HELD_OUT", "DOMAIN_TEXT", "DOMAIN_HELD_OUT"):
         (place / name).write_text(text * 240, encoding="utf-8")
     (place / "manifest.tsv").write_text("group\tfirst_line\tlines\ncats\t1\t360\ndogs\t361\t360\n", encoding="utf-8")
+    for name in ("train.conll", "test.conll"):
+        (place / name).write_text("the O\ncat B-PET\nsat O\n\na O\ndog B-PET\nsat O\n\n" * 10, encoding="utf-8")
     (place / "MODEL").symlink_to(place / "RUN" / "model")
     assert run_line("elmo prepare text --valid HELD_OUT -o DATA") == 0
     lines = [line for block in blocks("pretraining.md", "sh") for line in block.splitlines()]
-    assert len(lines) == 6
+    assert len(lines) == 7
+    steps = ["--max-steps", "2", "--num-negative-samples", "5", "--evaluate-every", "0"]
+    epoch = ["--epochs", "1", "--hidden-sizes", "4", "--character-filters", "4", "--seeds", "1"]
+    quick = {"pretrain": steps, "finetune": steps, "reproduce": epoch}
     for line in lines:
         words = shlex.split(line, comments=True)
-        trains = words[1] in ("pretrain", "finetune")
-        quick = ["--max-steps", "2", "--num-negative-samples", "5", "--evaluate-every", "0"] if trains else []
-        assert main([*words[1:], *quick]) == 0, line
+        assert main([*words[1:], *quick.get(words[1], [])]) == 0, line
 
 
 ARTICLE = 'It rained all day. "We stayed in," she said.\n\nNobody came.\n'
