@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# The third small-en: the second one reads the same text once more, from beginning to end; then its projections grow from
-# 128 to 256 values in each direction, and it reads on. Stored in int8, it is as large as the second one.
+# The third small-en: the second one reads the same text once more, from beginning to end.
 #   runs/small-en-3.sh TEXT_FOLDER WORK_FOLDER
 # TEXT_FOLDER is that of runs/small-en-2.sh, with lm-en-medical and lm-en-tech beside the others. The second edition is
 # taken from this repository's history. Killed at any moment, run it again: it goes on where it was.
@@ -31,18 +30,6 @@ if [ ! -d "$work/run/model" ]; then
     elmo finetune --data "$work/data" -o "$work/run" "${begin[@]}"
 fi
 
-# Predicts at first what the narrow model predicted.
-[ -d "$work/wide" ] || python "$here/runs/grow_projections.py" "$work/run/model" "$work/wide" --projection-size 256
-
-if [ ! -d "$work/wide-run/model" ]; then
-    begin=(--model "$work/wide" --epochs 10 --max-steps 32000 --learning-rate 0.0012 --warmup-steps 300
-        --batch-size 128 --unroll-steps 20 --num-negative-samples 2048 --state-reset 0.9 --dropout 0.0
-        --product-dtype bfloat16 --seed 7 --evaluate-every 1000 --evaluation-sentences 800 --comparison-sentences 600
-        --save-every 100)
-    [ -f "$work/wide-run/checkpoints/latest" ] && begin=(--resume)
-    elmo finetune --data "$work/data" -o "$work/wide-run" "${begin[@]}"
-fi
-
-[ -d "$work/small-en" ] || elmo convert "$work/wide-run/model" "$work/small-en" --to native --dtype int8
+[ -d "$work/small-en" ] || elmo convert "$work/run/model" "$work/small-en" --to native --dtype float16
 "$here/runs/english_perplexities.sh" "$work/small-en" "$text" "$work"
 python "$here/runs/two_sense_words.py" --model "$work/small-en-2" --model "$work/small-en"

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# The next small-en: the projections of the third one grow from 128 to 256 values in each direction, and it reads on. Stored
+# in int8, it is as large as the third one in float16. Not finished: no result yet.
+#   runs/small-en-4.sh WORK_FOLDER
+# WORK_FOLDER is that of runs/small-en-3.sh, which has the text. Killed at any moment, run it again: it goes on where it was.
+set -euo pipefail
+work=$1
+here=$(cd "$(dirname "$0")/.." && pwd)
+
+# Predicts at first what the narrow model predicted.
+[ -d "$work/wide" ] || python "$here/runs/grow_projections.py" "$work/run/model" "$work/wide" --projection-size 256
+
+if [ ! -d "$work/wide-run/model" ]; then
+    begin=(--model "$work/wide" --epochs 10 --max-steps 32000 --learning-rate 0.0012 --warmup-steps 300
+        --batch-size 128 --unroll-steps 20 --num-negative-samples 2048 --state-reset 0.9 --dropout 0.0
+        --product-dtype bfloat16 --seed 7 --evaluate-every 1000 --evaluation-sentences 800 --comparison-sentences 600
+        --save-every 100)
+    [ -f "$work/wide-run/checkpoints/latest" ] && begin=(--resume)
+    elmo finetune --data "$work/data" -o "$work/wide-run" "${begin[@]}"
+fi
+
+[ -d "$work/small-en-4" ] || elmo convert "$work/wide-run/model" "$work/small-en-4" --to native --dtype int8
