@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -83,10 +84,18 @@ class BiLM(nn.Module):
         bilm.load_state_dict(tensors, strict=True, assign=True)
         return bilm.eval()
 
-    def to_checkpoint(self, **facts: object) -> Checkpoint:
-        """A copy of the weights as data, float32; `facts` are further fields of `Checkpoint`."""
+    def to_checkpoint(
+        self,
+        *,
+        vocabulary: list[str] | None = None,
+        softmax: dict[str, np.ndarray] | None = None,
+        metadata: dict[str, str] | None = None,
+    ) -> Checkpoint:
+        """A copy of the weights as data, float32, with what else of a `Checkpoint` is given."""
         tensors = {name: tensor.detach().cpu().float().numpy().copy() for name, tensor in self.state_dict().items()}
-        return Checkpoint(self.config, tensors, self.token_map, **facts)
+        return Checkpoint(
+            self.config, tensors, self.token_map, vocabulary=vocabulary, softmax=softmax, metadata=metadata or {}
+        )
 
     def save_pretrained(self, folder: str | Path, *, force: bool = False) -> None:
         """Write the model folder; whole or not at all."""

@@ -24,6 +24,8 @@ Drop = Callable[[Tensor], Tensor]
 class ProjectedLSTMLayer(nn.Module):
     """The weights of one layer."""
 
+    projection_weight: nn.Parameter | None
+
     def __init__(self, config: BiLMConfig) -> None:
         super().__init__()
         gates, size = 4 * config.cell_size, config.projection_size

@@ -79,4 +79,4 @@ def weights_of(model: Checkpoint) -> dict[str, torch.Tensor]:
 def model_of(trainer: Trainer, metadata: dict[str, str] | None = None) -> Checkpoint:
     """The trainer's weights as a model."""
     softmax = {name: tensor.detach().cpu().numpy() for name, tensor in trainer.head.state_dict().items()}
-    return trainer.bilm.to_checkpoint(vocabulary=trainer.head.vocabulary, softmax=softmax, metadata=metadata or {})
+    return trainer.bilm.to_checkpoint(vocabulary=trainer.head.vocabulary, softmax=softmax, metadata=metadata)
