@@ -169,7 +169,7 @@ def test_spacy_trains_a_tagger_and_ner_on_one_mix_and_saves_no_weights_of_the_bi
     """`spacy train` itself, for 40 batches, on the bundled model: random vectors tell words apart too badly."""
     from spacy.cli.train import train
 
-    (quiet_place / "config.cfg").write_text(CONFIG.replace("MODEL", "small-en").replace("WIDTH", "256"))
+    (quiet_place / "config.cfg").write_text(CONFIG.replace("MODEL", "small-en").replace("WIDTH", "512"))
     DocBin(docs=docs_of(spacy.blank("en"))).to_disk(quiet_place / "train.spacy")
     import elmo.integrations.spacy_tok2vec  # noqa: F401 - an installed package has an entry point for it
 
