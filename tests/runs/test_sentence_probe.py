@@ -40,7 +40,7 @@ def test_each_source_of_vectors_has_a_line(files):
     lines = [line.strip("| ").split(" | ") for line in found.stdout.splitlines()[2:]]
     names = ["layer 0", "layer 1", "layer 2", "all layers", f"all layers, and {files / 'known.txt'}"]
     assert [line[0] for line in lines] == [str(files / "known.txt"), *(f"small-en, {name}" for name in names)]
-    assert [line[1] for line in lines] == ["12", "768", "768", "768", "2,304", "2,316"]
+    assert [line[1] for line in lines] == ["12", "1,536", "1,536", "1,536", "4,608", "4,620"]
     assert lines[0][2:] == ["100.0", "100.0"]
     assert all(float(score) > 90 for line in lines for score in line[2:])
 
