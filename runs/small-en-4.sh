@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The next small-en: the projections of the third one grow from 128 to 256 values in each direction, and it reads on. Stored
+# The fourth small-en: the projections of the third one grow from 128 to 256 values in each direction, and it reads on. Stored
 # in int8, it is as large as the third one in float16.
 #   runs/small-en-4.sh TEXT_FOLDER WORK_FOLDER
 # Both are those of runs/small-en-3.sh. Killed at any moment, run it again: it goes on where it was. Its last step was
