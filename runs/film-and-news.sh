@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A copy of small-en for film reviews and news: one pass over text of that kind, as the paper fine-tunes its biLM for a
+# A copy of small-en for film reviews and news: half a pass over text of that kind, as the paper fine-tunes its biLM for a
 # domain (supplement A.1), and its perplexity before and after on the new text and on the old.
 #   runs/film-and-news.sh MODEL TEXT_FOLDER WORK_FOLDER
 # TEXT_FOLDER holds licence-unstated/lm-en-modern (film and product reviews, news, web pages, newsgroups) and
@@ -15,7 +15,7 @@ mkdir -p "$work"
     elmo prepare "$new/train.txt.xz" --valid "$new/valid.txt" --vocabulary "$model" -o "$work/data"
 
 if [ ! -d "$work/run/model" ]; then
-    begin=(--model "$model" --old "$old/valid.txt.xz" --epochs 1 --learning-rate 0.0006 --warmup-steps 100
+    begin=(--model "$model" --old "$old/valid.txt.xz" --epochs 0.5 --learning-rate 0.0006 --warmup-steps 100
         --batch-size 128 --unroll-steps 20 --num-negative-samples 2048 --state-reset 0.9 --dropout 0.0
         --product-dtype bfloat16 --seed 1 --evaluate-every 1000 --evaluation-sentences 800 --save-every 100)
     [ -f "$work/run/checkpoints/latest" ] && begin=(--resume)

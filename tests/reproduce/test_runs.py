@@ -25,6 +25,7 @@ def trained(tmp_path) -> Trained:
         (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
         counts = {"metric": "f1", "kind": "f1", "examples": examples}
         (folder / "dev.examples.json").write_text(json.dumps(counts))
+    (run / "run.json").write_text(json.dumps({"bilm": "320b", "vectors": {"static": "dd58"}}))
     per_seed = [{"seed": seed, "dev": {"f1": score}} for seed, score in enumerate(scores, start=1)]
     summary = {"metric": "f1", "seeds": [1, 2], "per_seed": per_seed}
     return Trained(systems_of("table1", Settings())[0], run, summary)
@@ -39,6 +40,12 @@ def test_scores_curves_and_resamples_are_those_of_the_run(trained, tmp_path):
     # Drawn without the second example alone, the second seed is always right; without any entity it scores 0.
     assert set(found.resampled["dev"][:, 1]) == {0.0, 100.0}
     assert found.num_units == {"dev": 3}
+
+
+def test_the_hashes_of_the_bilm_and_of_static_vectors_are_those_of_the_run(trained, tmp_path):
+    assert outcome_of(trained, tmp_path, {}).table()["inputs"] == {"bilm": "320b", "static": "dd58"}
+    (trained.run / "run.json").write_text(json.dumps({"bilm": None}))  # a baseline, by elmo 0.1.0 of before
+    assert outcome_of(trained, tmp_path, {}).table()["inputs"] == {}
 
 
 def test_examples_of_a_unit_are_drawn_together(trained, tmp_path):

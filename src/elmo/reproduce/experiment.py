@@ -7,8 +7,9 @@ FOLDER/table2.png .svg   the record as a picture
 FOLDER/runs/ cache/      the trainings and the biLM's layers (`grid`)
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -184,11 +185,18 @@ def _trainings(record: Record) -> list[str]:
     """What a reader must know about the trainings."""
     settings, systems = record["settings"], record["systems"]
     files = ", ".join(f"{name} {file}" for name, file in record["files"].items())
-    models = record.get("bilms", [settings["model"]])
     held_out = "" if "dev" in record["files"] else " (dev: a tenth of the training data, held out)"
     return [
         f"task {record['task']}: {files}{held_out}",
-        f"biLM: {', '.join(map(bilm_name, models))}; static vectors: {', '.join(settings['static']) or 'none'}",
+        f"biLM: {', '.join(_bilms(record))}; static vectors: {', '.join(settings['static']) or 'none'}",
         f"systems: {len(systems)}, trainings of each: {len(record['seeds'])}, epochs at most: {settings['epochs']}; "
         f"elmo {record['elmo_version']}",
     ]
+
+
+def _bilms(record: Record) -> Iterator[str]:
+    """The models by name, each with the first digits of its hash: one name may be that of several editions."""
+    hashes = [system["inputs"]["bilm"] for system in record["systems"] if "bilm" in system["inputs"]]
+    models = record.get("bilms", [record["settings"]["model"]])
+    for model, own in zip_longest(map(bilm_name, models), hashes[: len(models)]):
+        yield model if own is None else f"{model} ({own[:12]})"

@@ -41,6 +41,8 @@ class Outcome:
     """By data, from how many units (sentences, documents) the resamples were drawn."""
     effective_units: Mapping[str, float] = field(default_factory=dict)
     """The same, as a number of units of equal size (`verdicts.bootstrap.effective_units`)."""
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    """What it read besides the data: the hashes of its biLM, "bilm", and of each kind of static vectors by its name."""
 
     def scored(self, data: str) -> Scored:
         """The scores on "dev" or "test", for comparisons."""
@@ -71,6 +73,7 @@ class Outcome:
             "label": self.label,
             "share": self.share,
             "run": self.run,
+            "inputs": dict(self.inputs),
             **{data: self.summary(data) for data in data_of([self])},
             "best_epochs": [seed.get("best_epoch") for seed in self.per_seed],
             "mixes": self.mixes(),

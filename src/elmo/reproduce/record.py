@@ -1,8 +1,8 @@
 """The record of an experiment: everything that its page and its picture show, plain for JSON.
 
 what was asked for   experiment, task, name, settings, hashes of the data, seeds
-systems              of each: mean, spread, interval and scores on dev and test, mixes, learning curves, and all
-                     scores of each seed, per label too
+systems              of each: hashes of its biLM and its static vectors, mean, spread, interval and scores on dev and
+                     test, mixes, learning curves, and all scores of each seed, per label too
 rules                scores of rules without learning on the same data
 gains                differences to the baseline, with intervals, and relative error reductions
 claims               differences with intervals and p-values, and the verdicts

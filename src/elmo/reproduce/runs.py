@@ -63,7 +63,15 @@ def outcome_of(trained: Trained, folder: Path, units: Units) -> Outcome:
         resampled,
         num_units,
         effective,
+        _inputs(trained.run),
     )
+
+
+def _inputs(run: Path) -> dict[str, str]:
+    """The hashes that the run noted of its biLM and its static vectors."""
+    noted = read_record(run / "run.json")
+    bilm = noted.get("bilm")
+    return {**({} if bilm is None else {"bilm": bilm}), **noted.get("vectors", {})}
 
 
 def _curve(trained: Trained, seed: int) -> list[float]:

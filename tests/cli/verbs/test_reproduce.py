@@ -123,7 +123,9 @@ def test_bilms_are_compared_each_with_the_baseline_and_with_the_first(
         "ELMo of other beats the baseline",
         "ELMo of other beats ELMo of model",
     ]
-    assert f"biLM: {model_folder}, {other_model_folder};" in capsys.readouterr().out
+    first, second = (system["inputs"]["bilm"][:12] for system in found["systems"][1:])
+    assert f"biLM: {model_folder} ({first}), {other_model_folder} ({second});" in capsys.readouterr().out
+    assert first != second
     assert main([*asked, "--resume", "--bilms", str(other_model_folder), str(model_folder)]) == 2
     assert main([*asked, "--resume", "--quiet"]) == 0
     assert results(tmp_path / "out", "bilms") == found
