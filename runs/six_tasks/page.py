@@ -5,9 +5,10 @@
 A block of the page that begins with `<!-- TABLE -->` (table1 to table3, figure1, figure2, taglm) and ends with
 `<!-- end -->` is made of the records docs/reproduction/SECTION.TABLE.json, as `tables.py --record` wrote them;
 everything else is left as it is. The sections are the paper's six tasks, or those named after the table:
-`<!-- table1 wnut17 gum -->`. A record with fewer seeds than planned is marked as partial. `<!-- longer -->` compares
-the records of plan.toml with those of longer.toml, and with SECTION-shorter where half the epochs were tried first.
-`<!-- unseen -->` shows what unseen_words.py found. Needs matplotlib: pip install 'pyelmo[analysis]'.
+`<!-- table1 wnut17 gum -->`. bilms.toml names the biLMs by their hashes. A record with fewer seeds than planned is
+marked as partial. `<!-- longer -->` compares the records of plan.toml with those of longer.toml, and with
+SECTION-shorter where half the epochs were tried first. `<!-- unseen -->` shows what unseen_words.py found. Needs
+matplotlib: pip install 'pyelmo[analysis]'.
 """
 
 import json
@@ -16,8 +17,10 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
-from elmo.errors import ElmoError
+from elmo.disk.json_file import read_toml
+from elmo.errors import ConfigError, ElmoError
 from elmo.reproduce.pages.markdown import cautions, sentence
 from elmo.reproduce.pages.names import data_name, metric_name
 from elmo.reproduce.pages.pictures import draw
@@ -28,6 +31,7 @@ from elmo.tasks.rules.scores import best_rule
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = DOCS / "reproduction.md"
 RECORDS = DOCS / "reproduction"
+BILMS = Path(__file__).with_name("bilms.toml")
 # As the paper's table 1 has them.
 ORDER = ("squad", "snli", "srl", "coref", "ner", "sst")
 
@@ -68,8 +72,8 @@ def _block(table: str, records: Mapping[Path, Record]) -> str:
 
 
 def _table1(records: Sequence[Record]) -> Iterator[str]:
-    head = ["task, data", "score", "the paper", "best rule", "without ELMo", "with ELMo", "gain [95 % interval]"]
-    head.append("error reduction")
+    head = ["task, data", "biLM", "score", "the paper", "best rule", "without ELMo", "with ELMo"]
+    head += ["gain [95 % interval]", "error reduction"]
     yield from aligned([head, *map(_row, records)])
     yield ""
     yield "A rule needs no training but the words or labels of the training data. Mean ± standard deviation over seeds."
@@ -90,6 +94,7 @@ def _row(record: Record) -> list[str]:
     reduction, rule = gain[data]["error_reduction"], best_rule(record["rules"], data)
     return [
         data_name(record) + _missing(record),
+        _bilm(by_name["elmo"]),
         f"{data} {metric_name(record['metric'])}",
         f"{theirs} ({known['data']})",
         "" if rule is None else f"{rule[1]:.2f}",
@@ -98,6 +103,14 @@ def _row(record: Record) -> list[str]:
         with_interval(gain[data]["difference"], gain[data]["interval"]),
         "" if reduction is None else f"{reduction:.1f} %",
     ]
+
+
+def _bilm(system: Mapping[str, Any]) -> str:
+    """Its model and edition. Raises ConfigError for one without a name."""
+    own, names = system["inputs"]["bilm"], read_toml(BILMS)
+    if own not in names:
+        raise ConfigError(f"{BILMS}: has no name for the biLM of hash {own}, which a record was made with. Add a line.")
+    return names[own]
 
 
 def _one_by_one(records: Mapping[Path, Record]) -> Iterator[str]:

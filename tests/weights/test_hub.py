@@ -1,11 +1,15 @@
 """What a person calls a model -> where its files are."""
 
+import inspect
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, WeightFileError
+from elmo.model.bilm import BiLM
+from elmo.model.elmo import ELMo
 from elmo.weights import catalogue, hub
 from elmo.weights.catalogue import known_models
 from elmo.weights.describe import count_parameters
@@ -71,6 +75,17 @@ def test_existing_paths_are_themselves(tmp_path, monkeypatch):
     for path in ("org/name", "original", str(tmp_path)):
         assert resolve(path) == resolve(Path(path)) == Path(path)
     assert resolve("~/original") == tmp_path / "original"
+
+
+@pytest.mark.parametrize("given", ["small-en", None, ("options.json", "weights.hdf5"), Path("model")])
+def test_a_name_in_place_of_a_model_ends_in_the_call_that_loads_it(given):
+    call = "" if given is None else repr(given)
+    for owner in (Embedder, BiLM, ELMo):
+        unchecked = inspect.unwrap(owner.__init__)  # the tests check types, users' calls aren't checked
+        with pytest.raises(ConfigError) as caught:
+            unchecked(owner.__new__(owner), given)
+        assert str(caught.value).endswith(f"{owner.__name__}.from_pretrained({call}).")
+        assert f"{given!r}, but takes a" in str(caught.value)
 
 
 def test_a_pair_is_two_files_that_exist(tmp_path):

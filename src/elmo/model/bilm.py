@@ -60,6 +60,7 @@ class BiLM(nn.Module):
 
     def __init__(self, config: BiLMConfig, token_map: TokenMap | None = None) -> None:
         super().__init__()
+        hub.refuse_name(config, "BiLM", "a BiLMConfig")
         self.config = config
         self.token_map = token_map if token_map is not None else _byte_map(config)
         self.token_encoder = TokenEncoder(config)

@@ -72,6 +72,7 @@ class ELMo(nn.Module):
         top_only: the top layer times gamma, which is trained unless `train_mix` is off.
         """
         super().__init__()
+        hub.refuse_name(bilm, "ELMo", "a BiLM")
         _check(num_mixes, dropout, trainable, fixed_mix, top_only)
         layers = bilm.config.num_layers + 1
         train = train_mix and fixed_mix is None

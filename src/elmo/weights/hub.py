@@ -64,6 +64,15 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
     )
 
 
+def refuse_name(given: object, owner: str, takes: str) -> None:
+    """ConfigError if a class was given what a person calls a model. `owner`: the class. `takes`: what it takes."""
+    if given is None or isinstance(given, str | os.PathLike | tuple | list):
+        call = f"{owner}.from_pretrained({'' if given is None else repr(given)})"
+        raise ConfigError(
+            f"{owner}(...) was given {given!r}, but takes {takes}. A model is loaded from its name or path by {call}."
+        )
+
+
 def upload(folder: str | Path, hub_id: str, *, private: bool = False) -> str:
     """Puts a model folder on the Hugging Face hub under `org/name`; the page's address.
 

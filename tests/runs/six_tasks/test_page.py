@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from elmo.errors import ConfigError
 from elmo.reproduce.paper import TABLE_1, TABLES
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -91,3 +92,11 @@ def test_a_block_of_the_page_may_name_its_sections(page, tmp_path):
     assert told == page.filled("<!-- table1 -->\n<!-- end -->", tmp_path).replace("table1", "table1 wnut17 gum")
     none = "<!-- table1 gum -->\nNo record yet.\n<!-- end -->"
     assert page.filled("<!-- table1 gum -->\nold\n<!-- end -->", tmp_path) == none
+
+
+def test_a_bilm_without_a_name_is_an_error_that_says_where_to_add_it(page, tmp_path):
+    record = json.loads((page.RECORDS / "ner.table1.json").read_text(encoding="utf-8"))
+    record["systems"][1]["inputs"]["bilm"] = "0123"
+    (tmp_path / "ner.table1.json").write_text(json.dumps(record))
+    with pytest.raises(ConfigError, match=r"bilms\.toml: has no name for the biLM of hash 0123.*Add a line"):
+        page.filled("<!-- table1 -->\n<!-- end -->", tmp_path)
