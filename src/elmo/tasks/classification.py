@@ -8,6 +8,8 @@ from typing import TypedDict
 from elmo.errors import TextError
 from elmo.tasks.task import Counts, Plain, Scores
 
+_LABELS_SHOWN = 20
+
 
 class Prediction(TypedDict):
     """An example's label: a plain dict, as in JSON."""
@@ -58,9 +60,16 @@ def require_known_label(label: str, known: Collection[str], place: str) -> None:
     """TextError, with the example's `place` (file and line), for a label that no training example has."""
     if label not in known:
         raise TextError(
-            f"{place}: the label {label!r} isn't in the training data, which has {', '.join(sorted(known))}: it can "
-            "never be found. Correct it, or count it as missed with --unseen-labels miss."
+            f"{place}: the label {label!r} isn't in the training data, which has {some_of(known)}: it can never be "
+            "found. Correct it, or count it as missed with --unseen-labels miss."
         )
+
+
+def some_of(labels: Collection[str]) -> str:
+    """Labels in their order for a message: all of a few, else the first ones and the number of the others."""
+    shown = in_order(labels)
+    others = len(shown) - _LABELS_SHOWN
+    return ", ".join(shown) if others <= 0 else f"{', '.join(shown[:_LABELS_SHOWN])} and {others:,} more"
 
 
 def in_order(labels: Iterable[str]) -> list[str]:

@@ -174,3 +174,16 @@ def test_the_treebank_is_read_whole(shared):
     assert [len(read_labelled(folder / name, settings)) for name in ("dev.txt", "test.txt")] == [1101, 1105]
     train = read_labelled(folder / "train.txt.xz", settings)
     assert (len(train), len(phrases_of(train, settings))) == (8544, 318582)
+
+
+def test_a_column_of_ids_is_not_taken_for_labels(tmp_path):
+    lines = "".join(f"{number}\ttext {number}\t{number % 2}\n" for number in range(1000, 1250))
+    train = TASK.read(written(tmp_path, lines), TASK_SETTINGS())
+    with pytest.raises(TextError, match=r"250 different labels \(1000, .* and 230 more\).*with --label-column"):
+        TASK.vocabulary(train, TASK_SETTINGS())
+    settings = TASK_SETTINGS(label_column=3)
+    assert TASK.vocabulary(TASK.read(written(tmp_path, lines), settings), settings) == {"labels": ["0", "1"]}
+    with pytest.raises(TextError) as caught:  # a message that can be read, however many labels there are
+        TASK.check(train[:1], {"labels": [str(number) for number in range(5000, 10_000)]}, TASK_SETTINGS())
+    assert "has 5000, 5001, " in str(caught.value) and "and 4,980 more: it can never be found" in str(caught.value)
+    assert len(str(caught.value)) < 400

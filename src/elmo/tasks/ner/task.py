@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
+from elmo.tasks.classification import some_of
 from elmo.tasks.ner.data import TaggedSentence, read_columns, write_columns
 from elmo.tasks.ner.rules import rules_of
 from elmo.tasks.ner.score import entity_counts, entity_scores
@@ -69,7 +70,7 @@ class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
                 if label not in known:
                     raise TextError(
                         f"{example.source}:{example.lines[start]}: the label {label!r} isn't in the training data, "
-                        f"which has {', '.join(sorted(known))}: such an entity can never be found. Correct it, or "
+                        f"which has {some_of(known)}: such an entity can never be found. Correct it, or "
                         "count it as missed with --unseen-labels miss."
                     )
 

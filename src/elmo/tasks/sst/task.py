@@ -5,7 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.classification import Prediction, classification_counts, in_order, only_label, require_known_label
+from elmo.tasks.classification import (
+    Prediction,
+    classification_counts,
+    in_order,
+    only_label,
+    require_known_label,
+    some_of,
+)
 from elmo.tasks.labelled_lines import labelled_lines
 from elmo.tasks.rules.majority import majority_rule
 from elmo.tasks.rules.naive_bayes import naive_bayes_rule
@@ -19,6 +26,9 @@ from elmo.tasks.unlabelled import text_lines
 if TYPE_CHECKING:
     from elmo.tasks.sst.model import Classifier
     from elmo.tasks.tokens.representation import TokenRepresentation
+
+# More labels than any sentiment has; with at most two sentences for each they are likelier another column.
+_SUSPECT_LABELS = 100
 
 
 class Sentiment(Task[Settings, LabelledSentence, Prediction]):
@@ -50,6 +60,13 @@ class Sentiment(Task[Settings, LabelledSentence, Prediction]):
             raise TextError(
                 f"{examples[0].source}: all sentences of the training data have the label {min(labels)!r}, so there is "
                 "nothing to learn. Say which column has the labels with --label-column."
+            )
+        if len(labels) > _SUSPECT_LABELS and len(labels) > len(examples) / 2:
+            raise TextError(
+                f"{examples[0].source}: the {len(examples):,} sentences have {len(labels):,} different labels "
+                f"({some_of(labels)}), so hardly any occurs twice and nothing can be learned. Say which column has the "
+                "labels with --label-column, and which one the sentences with --text-column. --header skips a line of "
+                "names."
             )
         if not settings.classifier.character_filters:
             return {"labels": in_order(labels)}
