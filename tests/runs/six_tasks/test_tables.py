@@ -68,6 +68,19 @@ def test_a_task_may_have_several_data_sets(tables, place, capsys):
     assert [part.job.run for part in parts] == [place / "out" / "towns", place / "out" / "sst"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("plan", ["plan", "more_data", "korean"])
+def test_the_files_of_each_plan_are_read_as_what_they_are(tables, tmp_path, shared, plan):
+    (tmp_path / "vectors.txt").write_text("the 1 0\n")
+    settings = ["--data", str(shared / "data"), "--static", str(tmp_path / "vectors.txt")]
+    asked = ["table1", str(tmp_path / "out"), *settings, "--plan", str(SCRIPTS / f"{plan}.toml")]
+    for part in tables.planned_parts(tables._arguments(asked)):
+        task, own = part.job.task, part.job.settings
+        vocabulary = task.vocabulary(task.read(part.job.files.dev, own), own)
+        if part.section == "ko-reviews":
+            assert vocabulary["labels"] == ["0", "1"]
+
+
 @pytest.mark.parametrize("plan", ["plan", "more_data", "korean", "longer"])
 def test_the_settings_of_each_plan_are_known_to_its_tasks(tables, tmp_path, plan):
     settings = ["--data", str(tmp_path), "--static", str(tmp_path), "--plan", str(SCRIPTS / f"{plan}.toml")]
