@@ -170,7 +170,7 @@ def planned_parts(given: argparse.Namespace) -> Iterator[Part]:
             )
         own = plan[section]
         job = _job(section, own, given)
-        seeds = given.seeds or table["seeds"]
+        seeds = given.seeds or table.get("own_seeds", {}).get(section, table["seeds"])
         shares = table.get("shares", ())
         bilms = checked_bilms([given.model, *given.bilms]) if given.table == "bilms" else ()
         yield Part(given.table, section, own["name"], job, own["minutes"], seeds, shares, bilms)

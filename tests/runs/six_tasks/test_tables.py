@@ -39,6 +39,15 @@ def test_figure_1_counts_a_small_share_as_more_than_its_share(tables, place):
     assert tables.minutes_left(tables.trainings_of(parts)) == pytest.approx((2 + 4) * 1.3)
 
 
+def test_a_task_of_a_table_may_have_seeds_of_its_own(tables, place):
+    plan = place / "plan.toml"
+    plan.write_text(plan.read_text().replace("seeds = [1, 2]", "seeds = [1, 2]\nown_seeds = { sst = [1, 2, 3] }"))
+    parts = list(tables.planned_parts(tables._arguments(arguments(place))))
+    assert [list(part.seeds) for part in parts] == [[1, 2], [1, 2, 3]]
+    parts = list(tables.planned_parts(tables._arguments([*arguments(place), "--seeds", "7"])))
+    assert [list(part.seeds) for part in parts] == [[7], [7]]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
