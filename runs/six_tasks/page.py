@@ -72,7 +72,7 @@ def _block(table: str, records: Mapping[Path, Record]) -> str:
 
 
 def _table1(records: Sequence[Record]) -> Iterator[str]:
-    head = ["task, data", "biLM", "score", "the paper", "best rule", "without ELMo", "with ELMo"]
+    head = ["task, data", "biLM", "seeds", "score", "the paper", "best rule", "without ELMo", "with ELMo"]
     head += ["gain [95 % interval]", "error reduction"]
     yield from aligned([head, *map(_row, records)])
     yield ""
@@ -95,6 +95,7 @@ def _row(record: Record) -> list[str]:
     return [
         data_name(record) + _missing(record),
         _bilm(by_name["elmo"]),
+        str(len(record["seeds"])),
         f"{data} {metric_name(record['metric'])}",
         f"{theirs} ({known['data']})",
         "" if rule is None else f"{rule[1]:.2f}",
