@@ -134,15 +134,17 @@ def test_killed_it_goes_on_round_by_round_and_ends_the_same(tables, place, capsy
 
 
 @pytest.mark.slow
-def test_the_page_shows_what_is_there_and_marks_what_is_partial(tables, page, place, one_thread):
+def test_the_page_shows_what_is_there_and_marks_what_is_partial(tables, page, place, one_thread, monkeypatch):
     assert tables.main([*arguments(place), "--seeds", "1", "2", "--tasks", "ner"]) == 0
     assert tables.main([*arguments(place), "--tasks", "ner", "--record", str(place / "records")]) == 0
     blocks = "<!-- table1 -->\n<!-- end -->\n<!-- table2 -->\nold\n<!-- end -->\n"
+    record = json.loads((place / "records" / "ner.table1.json").read_text())
+    (place / "bilms.toml").write_text(f'{record["systems"][1]["inputs"]["bilm"]} = "tiny"\n')
+    monkeypatch.setattr(page, "BILMS", place / "bilms.toml")
     text = page.filled(blocks, place / "records")
-    assert "| towns (named entities) | test F1 | 90.15 -> 92.22, 21 % (CoNLL-2003, F1) |" in text
+    assert "| towns (named entities) | tiny | 2     | test F1 | 90.15 -> 92.22, 21 % (CoNLL-2003, F1) |" in text
     assert "partial" not in text
     assert "- towns (named entities): " in text
-    record = json.loads((place / "records" / "ner.table1.json").read_text())
     assert f"| {record['rules'][0]['test']:.2f} " in text
     assert text.endswith("<!-- table2 -->\nNo record yet.\n<!-- end -->\n")
     (place / "records" / "ner.table1.json").write_text(json.dumps(record | {"planned_seeds": [1, 2, 3, 4]}))
