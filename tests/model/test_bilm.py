@@ -1,5 +1,6 @@
 """BiLM: boundaries, masks, states, directions; padding is inert; each sentence is on its own."""
 
+import inspect
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import torch
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError, WeightFileError
 from elmo.model.bilm import BiLM, BiLMState
+from elmo.model.elmo import ELMo
 from elmo.text.token_map import TokenMap, WordMap
 
 CLOSE = 1e-6  # float32 sums in another order
@@ -249,3 +251,12 @@ def test_two_networks_of_one_checkpoint_are_trained_apart(tiny_bilm):
 def test_a_name_that_is_no_model_says_what_there_is():
     with pytest.raises(WeightFileError, match="no-such-model"):
         BiLM.from_pretrained("no-such-model")
+
+
+@pytest.mark.parametrize(("owner", "takes"), [(BiLM, "a BiLMConfig"), (ELMo, "a BiLM")])
+def test_a_name_in_place_of_a_network_ends_in_the_call_that_loads_it(owner, takes):
+    unchecked = inspect.unwrap(owner.__init__)  # the tests check types, users' calls aren't checked
+    with pytest.raises(ConfigError) as caught:
+        unchecked(owner.__new__(owner), "small-en")
+    assert f"{owner.__name__}(...) was given 'small-en', but takes {takes}. " in str(caught.value)
+    assert str(caught.value).endswith(f"by {owner.__name__}.from_pretrained('small-en').")
