@@ -4,11 +4,13 @@
 
 SET is a folder with `train.txt` (or `.xz`) and `manifest.tsv` (or `.xz`), whose columns `split`, `doc`, `source`,
 `first_line` and `lines` say where its documents stand. A set that is named twice is taken twice.
-`--share` takes only that part of the documents whose source begins with SOURCE, the same ones each time.
+`--share` takes only that part of the documents whose source begins with SOURCE, the same ones each time. A share of 2.5
+takes all of them twice and half of them a third time, each time in another place.
 """
 
 import argparse
 import hashlib
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +22,7 @@ from elmo.text.text_file import opened
 
 @dataclass(frozen=True)
 class Document:
-    """Lines of a text, and the hash of the document's name that gives it its place in the order."""
+    """Lines of a text, and the hash of the document's name and copy that gives it its place in the order."""
 
     digest: str
     lines: Sequence[str]
@@ -43,7 +45,7 @@ def lines_of(path: Path) -> list[str]:
 
 
 def documents_of(folder: Path, shares: dict[str, float]) -> Iterator[Document]:
-    """The training documents of a set, of shared sources only those whose hash is small."""
+    """The training documents of a set, each as often as its source's share says."""
     lines = lines_of(find(folder, "train.txt"))
     manifest = lines_of(find(folder, "manifest.tsv"))
     header = manifest[0].split("\t")
@@ -51,15 +53,23 @@ def documents_of(folder: Path, shares: dict[str, float]) -> Iterator[Document]:
         row = dict(zip(header, text.split("\t"), strict=True))
         if row["split"] != "train" or row.get("set", folder.name) != folder.name:
             continue
-        digest = hashlib.md5(("mix" + row["doc"]).encode(), usedforsecurity=False).hexdigest()
         share = min((share for source, share in shares.items() if row.get("source", "").startswith(source)), default=1)
         first = int(row["first_line"]) - 1
-        if int(digest[8:16], 16) < share * 2**32:
+        for digest in copies_of(row["doc"], share):
             yield Document(digest, lines, first, first + int(row["lines"]))
 
 
+def copies_of(document: str, share: float) -> Iterator[str]:
+    """The hashes of a document's copies: of a share of 2.5 two of every one, and a third if its hash is small."""
+    for copy in range(math.ceil(share)):
+        name = "mix" + document + (f" {copy + 1}" if copy else "")
+        digest = hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()
+        if int(digest[8:16], 16) < (share - copy) * 2**32:
+            yield digest
+
+
 def shares_of(given: Sequence[str]) -> dict[str, float]:
-    """["SOURCE=0.25"] -> {"SOURCE": 0.25}. Raises ConfigError for anything else."""
+    """["SOURCE=0.25"] -> {"SOURCE": 0.25}. Raises ConfigError for anything else, and for shares above 10."""
     shares = {}
     for text in given:
         source, _, number = text.rpartition("=")
@@ -67,8 +77,8 @@ def shares_of(given: Sequence[str]) -> dict[str, float]:
             shares[source] = float(number)
         except ValueError:
             shares[source] = -1.0
-        if not source or not 0 <= shares[source] <= 1:
-            raise ConfigError(f"--share {text}: no SOURCE=SHARE with a share from 0 to 1. For instance books=0.25.")
+        if not source or not 0 <= shares[source] <= 10:
+            raise ConfigError(f"--share {text}: no SOURCE=SHARE with a share from 0 to 10. For instance books=0.25.")
     return shares
 
 

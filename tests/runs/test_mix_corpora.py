@@ -2,6 +2,7 @@
 
 import importlib.util
 import lzma
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,19 @@ def test_a_set_named_twice_is_taken_twice(tmp_path, sets):
     assert sorted(mixed(tmp_path, sets[0], sets[0])) == sorted(2 * mixed(tmp_path, sets[0]))
 
 
-@pytest.mark.parametrize("share", ["books", "=0.5", "books=2", "books=half"])
+def test_a_share_above_one_repeats_documents_elsewhere(tmp_path, sets):
+    once = mixed(tmp_path, *sets)
+    half = {line for line in mixed(tmp_path, *sets, "--share", "books/one=0.5") if line.startswith("one")}
+    lines = mixed(tmp_path, *sets, "--share", "books/one=2.5")
+    times = Counter(line for line in lines if line.startswith("one"))
+    assert set(times) == {line for line in once if line.startswith("one")}
+    assert set(times.values()) == {2, 3}
+    assert {line for line, count in times.items() if count == 3} != half
+    assert [line for line in lines if line.startswith("two")] == [line for line in once if line.startswith("two")]
+    assert sum(first == second for first, second in zip(lines, lines[2:], strict=False)) < 10
+
+
+@pytest.mark.parametrize("share", ["books", "=0.5", "books=11", "books=half"])
 def test_a_share_that_is_none_is_refused(tmp_path, sets, share, capsys):
     assert mix_corpora.main([str(tmp_path / "out.txt"), *sets, "--share", share]) == 2
     assert f"--share {share}: no SOURCE=SHARE" in capsys.readouterr().err
