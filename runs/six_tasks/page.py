@@ -2,7 +2,7 @@
 
     python runs/six_tasks/page.py
 
-A block of the page that begins with `<!-- TABLE -->` (table1 to table3, figure1, figure2, taglm) and ends with
+A block of the page that begins with `<!-- TABLE -->` (table1 to table3, figure1, figure2, taglm, bilms) and ends with
 `<!-- end -->` is made of the records docs/reproduction/SECTION.TABLE.json, as `tables.py --record` wrote them;
 everything else is left as it is. The sections are the paper's six tasks, or those named after the table:
 `<!-- table1 wnut17 gum -->`. bilms.toml names the biLMs by their hashes. A record with fewer seeds than planned is
@@ -37,7 +37,7 @@ ORDER = ("squad", "snli", "srl", "coref", "ner", "sst")
 
 _NONE = "No record yet."
 _BLOCK = re.compile(
-    r"(<!-- (table\d|figure\d|taglm|longer|unseen)((?: [\w-]+)*) -->\n).*?(<!-- end -->)", flags=re.DOTALL
+    r"(<!-- (table\d|figure\d|taglm|bilms|longer|unseen)((?: [\w-]+)*) -->\n).*?(<!-- end -->)", flags=re.DOTALL
 )
 
 
@@ -173,7 +173,7 @@ def _claims(record: Record, before: str = "") -> Iterator[str]:
 def main() -> int:
     """Writes page and pictures; the exit code."""
     try:
-        for table in ("table2", "table3", "figure1", "figure2", "taglm"):
+        for table in ("table2", "table3", "figure1", "figure2", "taglm", "bilms"):
             for path, record in records_of(table).items():
                 draw(record, path.with_suffix(""), suffixes=(".svg",))
         PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The fifth small-en: the fourth one reads on, in a mixture with three times as much of the texts that explain something
+# (guides, blogs, science, MASC), one and a half times as much of the textbooks and podcasts, half of the parliament and
+# of the United Nations, and a tenth of the old books. dev/LOG.md says what was compared.
+#   runs/small-en-5.sh TEXT_FOLDER WORK_FOLDER
+# Both are those of runs/small-en-4.sh. Killed at any moment, run it again: it goes on where it was.
+set -euo pipefail
+text=$1 work=$2
+here=$(cd "$(dirname "$0")/.." && pwd)
+
+if [ ! -d "$work/data-5" ]; then
+    shares=(mlschmitt=0.1 parleh-mate=0.5 SarahFranzen=0.5)
+    for source in GSA/digitalgov 18F/ alphagov github/opensource carpentries bitcoinops ropensci rust-lang UCDenver \
+        openstax/osbooks-college-physics openstax/osbooks-chemistry "nltk/nltk_data masc" google-research-datasets; do
+        shares+=("$source=3")
+    done
+    for source in openstax/osbooks-life openstax/osbooks-principles openstax/osbooks-intro HistoryAtState \
+        thechangelog; do
+        shares+=("$source=1.5")
+    done
+    python "$here/runs/mix_corpora.py" "$work/train-5.txt" "$text/lm-en" "$text/lm-en-modern" \
+        "${shares[@]/#/--share=}"
+    elmo prepare "$work/train-5.txt" --valid "$text/lm-en/valid.txt.xz" "$text/lm-en-modern/valid.txt.xz" \
+        --vocabulary "$work/small-en-4" -o "$work/data-5"
+fi
+
+if [ ! -d "$work/run-5/model" ]; then
+    begin=(--model "$work/wide-run/model" --epochs 10 --max-steps 24000 --learning-rate 0.0008 --warmup-steps 300
+        --batch-size 128 --unroll-steps 20 --num-negative-samples 2048 --state-reset 0.9 --dropout 0.0
+        --product-dtype bfloat16 --seed 8 --evaluate-every 2000 --evaluation-sentences 800 --comparison-sentences 600
+        --save-every 200)
+    [ -f "$work/run-5/checkpoints/latest" ] && begin=(--resume)
+    elmo finetune --data "$work/data-5" -o "$work/run-5" "${begin[@]}"
+fi
+
+[ -d "$work/small-en-5" ] || elmo convert "$work/run-5/model" "$work/small-en-5" --to native --dtype int8
+"$here/runs/english_perplexities.sh" "$work/small-en-5" "$text" "$work/measures-5"
+python "$here/runs/two_sense_words.py" --model "$work/small-en-4" --model "$work/small-en-5"
