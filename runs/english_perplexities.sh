@@ -7,6 +7,14 @@ set -euo pipefail
 model=$1 text=$2 out=$3
 mkdir -p "$out"
 
+# What another model left there would stand beside this one's figures.
+hash=$(elmo inspect "$model" --json | python -c 'import json, sys; print(json.load(sys.stdin)["content_hash"])')
+[ -f "$out/model-hash" ] || printf '%s\n' "$hash" >"$out/model-hash"
+[ "$(cat "$out/model-hash")" = "$hash" ] || {
+    printf '%s holds figures of another model than %s. Name another folder.\n' "$out" "$model" >&2
+    exit 2
+}
+
 measure() { # NAME TEXT [OPTIONS]
     local file="$out/perplexity-$1.json"
     [ -f "$file" ] || { elmo perplexity "$model" "${@:2}" --json >"$file.part" && mv "$file.part" "$file"; }
@@ -20,6 +28,7 @@ for set in lm-en lm-en-modern; do
     done
 done
 for set in lm-en-medical lm-en-tech; do
-    [ -f "$out/$set.txt" ] || head -n 300 "$text/$set/test.txt" >"$out/$set.txt"
+    [ -f "$out/$set.txt" ] ||
+        { head -n 300 "$text/$set/test.txt" >"$out/$set.part" && mv "$out/$set.part" "$out/$set.txt"; }
     measure "$set" "$out/$set.txt"
 done

@@ -37,6 +37,13 @@ def grown(model: Checkpoint, projection_size: int, seed: int = 1) -> Checkpoint:
             f"--projection-size {projection_size} is no growth: the model has {model.config.projection_size}. "
             "Name a larger size."
         )
+    if projection_size >= model.config.cell_size:
+        raise ConfigError(
+            f"--projection-size {projection_size} is not below the {model.config.cell_size} cells: there would be "
+            "nothing to project. Name a smaller size."
+        )
+    if seed < 0:
+        raise ConfigError(f"--seed is {seed}, but seeds are whole numbers from 0 on. Choose another one.")
     random = np.random.default_rng(seed)
     tensors = {name: _wider(name, tensor, added, random) for name, tensor in sorted(model.tensors.items())}
     softmax = {"weight": _zeros_after(model.softmax["weight"], added), "bias": model.softmax["bias"]}

@@ -16,8 +16,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from elmo.disk.atomic import new_file
 from elmo.errors import ConfigError, ElmoError, TextError
 from elmo.text.text_file import opened
+
+COLUMNS = ("split", "doc", "first_line", "lines")
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,16 @@ class Document:
 
     digest: str
     lines: Sequence[str]
+    first: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the manifest says of a document; `first` and `end` count lines from 0."""
+
+    document: str
+    source: str
     first: int
     end: int
 
@@ -46,17 +59,50 @@ def lines_of(path: Path) -> list[str]:
 
 def documents_of(folder: Path, shares: dict[str, float]) -> Iterator[Document]:
     """The training documents of a set, each as often as its source's share says."""
-    lines = lines_of(find(folder, "train.txt"))
-    manifest = lines_of(find(folder, "manifest.tsv"))
-    header = manifest[0].split("\t")
-    for text in manifest[1:]:
-        row = dict(zip(header, text.split("\t"), strict=True))
-        if row["split"] != "train" or row.get("set", folder.name) != folder.name:
+    lines, name = lines_of(find(folder, "train.txt")), folder.resolve().name
+    for row in rows_of(find(folder, "manifest.tsv"), name, len(lines)):
+        for digest in copies_of(row.document, share_of(row.source, shares)):
+            yield Document(digest, lines, row.first, row.end)
+
+
+def rows_of(path: Path, name: str, num_lines: int) -> Iterator[Row]:
+    """The training documents of set `name`, whose text has `num_lines`. Raises TextError for a row that has none."""
+    header, *texts = lines_of(path)
+    names = header.split("\t")
+    missing = [column for column in COLUMNS if column not in names]
+    if missing:
+        raise TextError(f"{path}:1: has no column {missing[0]!r}, only {', '.join(names)}. Name the columns there.")
+    for number, text in enumerate(texts, start=2):
+        columns = text.split("\t")
+        row = dict(zip(names, columns, strict=False))
+        if len(columns) != len(names) or not row["first_line"].isdecimal() or not row["lines"].isdecimal():
+            raise TextError(f"{path}:{number}: no row of {len(names)} columns with numbers of lines. Correct it.")
+        if row["split"] != "train" or row.get("set", name) != name:
             continue
-        share = min((share for source, share in shares.items() if row.get("source", "").startswith(source)), default=1)
-        first = int(row["first_line"]) - 1
-        for digest in copies_of(row["doc"], share):
-            yield Document(digest, lines, first, first + int(row["lines"]))
+        first, count = int(row["first_line"]) - 1, int(row["lines"])
+        if not (0 <= first < first + count <= num_lines):
+            raise TextError(
+                f"{path}:{number}: says that {row['doc']} has {count:,} lines from line {first + 1:,} on, but the text "
+                f"has {num_lines:,} lines, counted from 1. Text and manifest don't belong together."
+            )
+        yield Row(row["doc"], row.get("source", ""), first, first + count)
+
+
+def share_of(source: str, shares: dict[str, float]) -> float:
+    """That of the longest beginning of the source's name; 1 if there is none."""
+    fitting = [begin for begin in shares if source.startswith(begin)]
+    return shares[max(fitting, key=len)] if fitting else 1.0
+
+
+def require_all_used(folders: Sequence[Path], shares: dict[str, float]) -> None:
+    """ConfigError for a share of a source that no set has: a misspelled one would change nothing without a word."""
+    rows = [
+        row for folder in folders for row in rows_of(find(folder, "manifest.tsv"), folder.resolve().name, sys.maxsize)
+    ]
+    unused = [begin for begin in shares if not any(row.source.startswith(begin) for row in rows)]
+    if unused:
+        there = ", ".join(sorted({row.source for row in rows})[:20])
+        raise ConfigError(f"--share {unused[0]}=...: no source begins like this. The sets have {there}. Correct it.")
 
 
 def copies_of(document: str, share: float) -> Iterator[str]:
@@ -92,8 +138,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         shares = shares_of(options.share)
         documents = [document for folder in options.sets for document in documents_of(folder, shares)]
+        require_all_used(options.sets, shares)
         documents.sort(key=lambda document: document.digest)
-        with options.output.open("w", encoding="utf-8", newline="\n") as file:
+        if not documents:
+            raise TextError("the sets have no training documents. Check the columns split and set of their manifests.")
+        with (
+            new_file(options.output, size=0, force=True) as unfinished,
+            unfinished.open("w", encoding="utf-8", newline="\n") as file,
+        ):
             for document in documents:
                 file.writelines(f"{line}\n" for line in document.lines[document.first : document.end])
     except (ElmoError, OSError) as error:

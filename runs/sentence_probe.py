@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from elmo import Embedder
-from elmo.errors import ElmoError
+from elmo.errors import ElmoError, TextError
 from elmo.static.for_words import vectors_for_words
 from elmo.tasks.sst.data import LabelledSentence, read_labelled
 from elmo.tasks.sst.settings import ClassifierSettings
@@ -37,6 +37,19 @@ def pooled(vectors: np.ndarray) -> np.ndarray:
 def features(data: Sentences, vectors_of: Callable[[list[str]], np.ndarray]) -> Features:
     """(sentences, 3 dim) of each part."""
     return {part: np.stack([pooled(vectors_of(one.tokens)) for one in data[part]]) for part in PARTS}
+
+
+def require_labels(data: Sentences) -> None:
+    """TextError if there is nothing to tell apart, or a label to be found that is none of the training data's."""
+    known = {one.label for one in data["train"]}
+    if len(known) < 2:
+        raise TextError(f"the training data have one label, {known.pop()!r}, so nothing can be learned. Add others.")
+    for part in PARTS:
+        for one in data[part]:
+            if one.label not in known:
+                raise TextError(
+                    f"{one.source}:{one.line}: the label {one.label!r} isn't one of the training data's. Correct it."
+                )
 
 
 def accuracy(found: Features, data: Sentences) -> dict[str, float]:
@@ -101,6 +114,7 @@ def main() -> int:
     try:
         settings = ClassifierSettings(**{name: given[name] for name in names})
         data = {part: read_labelled(given[part], settings) for part in PARTS}
+        require_labels(data)
         print("| vectors | numbers a sentence | dev | test |\n|---|---|---|---|")
         for name, found in probes(data, given["static"], given["model"]):
             scores = accuracy(found, data)

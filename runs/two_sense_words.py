@@ -39,14 +39,26 @@ class Occurrence:
 def read_list(path: Path) -> list[Occurrence]:
     """Rows of word, sense and tokenized sentence under a header line. Raises TextError for a row that is none."""
     found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()[1:], start=2):
+    for number, line in enumerate(_lines(path)[1:], start=2):
         columns = line.split("\t")
         if len(columns) != 3 or columns[2].split().count(columns[0]) != 1:
             raise TextError(
                 f"{path}:{number}: no word, sense and sentence that has the word once as a token. Correct the row."
             )
         found.append(Occurrence(columns[0], columns[1], columns[2].split()))
+    times = Counter(one.word for one in found)
+    alone = [word for word, count in times.items() if count == 1]
+    if alone or not found:
+        what = f"{alone[0]!r} occurs once" if alone else "there is no row under the header line"
+        raise TextError(f"{path}: {what}, but a word is compared with its other occurrences. Add rows.")
     return found
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise TextError(f"{path}: not valid UTF-8 (byte {error.start}). Save it as UTF-8.") from None
 
 
 def hits(vectors: np.ndarray, occurrences: Sequence[Occurrence]) -> np.ndarray:

@@ -13,26 +13,32 @@ the queue in the folder of the vectors, and give their name without a path:
 
     cd VECTORS_FOLDER && python .../tables.py table2 QUEUE --data DATA --static word2vec-en.txt --model small-en
 
-The queue compares the hashes of data, vectors and model with those that a training was begun with, and stops if they
-are others.
+Data, vectors or a model may change under the same name. So neither FOLDER nor QUEUE mixes trainings of different ones:
+`keep` stops at a file that holds another training of that name, `take` at a system that QUEUE has begun with other
+hashes, and the queue compares them with what it finds.
 """
 
 import argparse
 import io
+import json
 import lzma
 import sys
 import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from tables import exit_code
 
 from elmo.disk.atomic import new_file
 from elmo.disk.bounded import read_bytes
+from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError
 
 KEPT = Path(__file__).with_name("finished")
 OF_SYSTEM = ("run.json", "env.json")
+COMPARED = ("task", "settings", "data", "vectors", "bilm")
+"""Facts of a run.json that make two trainings the same one."""
 OF_SEED = ("metrics.jsonl", "scores.json", "dev.examples.json", "test.examples.json")
 _LARGEST = 1 << 24
 """Bytes of a file, packed or not."""
@@ -61,7 +67,10 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def keep(queue: Path, kept: Path, sections: Sequence[str] | None = None) -> Iterator[Path]:
-    """Packs what is finished and not packed yet. Raises ConfigError for a QUEUE without trainings."""
+    """Packs what is finished and not packed yet.
+
+    Raises ConfigError for a QUEUE without trainings, and where FOLDER holds a training of other data or models.
+    """
     done = sorted(queue.glob("*/runs/*/seed-*/scores.json"))
     if not done:
         raise ConfigError(f"{queue}: no training is finished there (SECTION/runs/SYSTEM/seed-N). Check the path.")
@@ -69,7 +78,10 @@ def keep(queue: Path, kept: Path, sections: Sequence[str] | None = None) -> Iter
         seed = scores.parent
         system, section = seed.parent, seed.parents[2].name
         archive = kept / section / f"{system.name}.{seed.name}.tar.xz"
-        if archive.is_file() or (sections and section not in sections):
+        if sections and section not in sections:
+            continue
+        if archive.is_file():
+            _require_same(archive, _facts_in(archive, seed.name), system / "run.json")
             continue
         packed = _packed(system, [*map(Path, OF_SYSTEM), *(Path(seed.name, name) for name in OF_SEED)])
         archive.parent.mkdir(parents=True, exist_ok=True)
@@ -92,7 +104,11 @@ def _packed(system: Path, names: Sequence[Path]) -> bytes:
 
 
 def take(queue: Path, kept: Path, sections: Sequence[str] | None = None) -> Iterator[Path]:
-    """Unpacks what QUEUE doesn't have. Raises ConfigError if there is nothing to take, or for a damaged file."""
+    """Unpacks what QUEUE doesn't have.
+
+    Raises ConfigError if there is nothing to take, for a damaged file, and for a training of other data or models than
+    those that QUEUE has begun its system with.
+    """
     archives = [path for path in sorted(kept.glob("*/*.seed-*.tar.xz")) if not sections or path.parent.name in sections]
     if not archives:
         raise ConfigError(f"{kept}: there is no SECTION/SYSTEM.seed-N.tar.xz to take. Check the path and --tasks.")
@@ -101,9 +117,10 @@ def take(queue: Path, kept: Path, sections: Sequence[str] | None = None) -> Iter
         folder = queue / path.parent.name / "runs" / system
         if (folder / seed).exists():
             continue
-        allowed = {*OF_SYSTEM, *(f"{seed}/{name}" for name in OF_SEED)}
+        files = _unpacked(path, seed)
+        _require_same(path, _facts_of(files), folder / "run.json")
         # The scores last: they say that a training is finished.
-        for name, content in sorted(_unpacked(path, allowed), key=lambda found: found[0].endswith("scores.json")):
+        for name, content in sorted(files, key=lambda found: found[0].endswith("scores.json")):
             file = folder / name
             if not file.is_file():
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -112,8 +129,36 @@ def take(queue: Path, kept: Path, sections: Sequence[str] | None = None) -> Iter
         yield folder / seed
 
 
-def _unpacked(path: Path, allowed: set[str]) -> list[tuple[str, bytes]]:
-    """Names and contents. Raises ConfigError for anything but the files that `keep` packs."""
+def _require_same(archive: Path, facts: dict[str, Any], noted: Path) -> None:
+    """ConfigError if the training in the archive isn't one of the system that was begun as `noted` says."""
+    if not noted.is_file():
+        return
+    begun = read_record(noted)
+    for name in COMPARED:
+        if name in facts and name in begun and facts[name] != begun[name]:
+            raise ConfigError(
+                f"{archive}: its training was begun with the {name} {_short(facts[name])}, but {noted} says "
+                f"{_short(begun[name])}: one table would hold both. Use another FOLDER or QUEUE, or remove what is old."
+            )
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, sort_keys=True)
+    return text if len(text) <= 80 else f"{text[:80]}..."
+
+
+def _facts_in(archive: Path, seed: str) -> dict[str, Any]:
+    return _facts_of(_unpacked(archive, seed))
+
+
+def _facts_of(files: Sequence[tuple[str, bytes]]) -> dict[str, Any]:
+    """Of the system's run.json; nothing if there is none."""
+    return next((json.loads(content) for name, content in files if name == "run.json"), {})
+
+
+def _unpacked(path: Path, seed: str) -> list[tuple[str, bytes]]:
+    """Names and contents. Raises ConfigError for anything but the files that `keep` packs of that seed."""
+    allowed = {*OF_SYSTEM, *(f"{seed}/{name}" for name in OF_SEED)}
     try:
         content = lzma.LZMADecompressor().decompress(read_bytes(path, limit=_LARGEST), max_length=_LARGEST)
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:

@@ -19,6 +19,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from elmo.disk.atomic import new_file
 from elmo.disk.json_file import read_toml
 from elmo.errors import ConfigError, ElmoError
 from elmo.reproduce.pages.markdown import cautions, sentence
@@ -108,7 +109,7 @@ def _row(record: Record) -> list[str]:
 
 def _bilm(system: Mapping[str, Any]) -> str:
     """Its model and edition. Raises ConfigError for one without a name."""
-    own, names = system["inputs"]["bilm"], read_toml(BILMS)
+    own, names = system.get("inputs", {}).get("bilm"), read_toml(BILMS)
     if own not in names:
         raise ConfigError(f"{BILMS}: has no name for the biLM of hash {own}, which a record was made with. Add a line.")
     return names[own]
@@ -128,9 +129,20 @@ def _longer(folder: Path, sections: Sequence[str]) -> str:
         names = (f"{section}-shorter", section, f"{section}-longer")
         records = list(records_of("table1", folder, names).values())
         if len(records) > 1:
+            _require_one_bilm(section, records)
             seed = min(set.intersection(*(set(record["seeds"]) for record in records)))
             found += [_row_of_epochs(record, seed) for record in records]
     return "\n".join(aligned(found)) if len(found) > 1 else _NONE
+
+
+def _require_one_bilm(section: str, records: Sequence[Record]) -> None:
+    """ConfigError for records that differ in more than their epochs."""
+    names = {_bilm(system) for record in records for system in record["systems"] if system["system"] == "elmo"}
+    if len(names) > 1:
+        raise ConfigError(
+            f"the records of {section} with different epochs are of {' and '.join(sorted(names))}: more than the "
+            "epochs differs between them. Measure again, or remove the older ones."
+        )
 
 
 def _row_of_epochs(record: Record, seed: int) -> list[str]:
@@ -176,7 +188,9 @@ def main() -> int:
         for table in ("table2", "table3", "figure1", "figure2", "taglm", "bilms"):
             for path, record in records_of(table).items():
                 draw(record, path.with_suffix(""), suffixes=(".svg",))
-        PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        page = filled(PAGE.read_text(encoding="utf-8"))
+        with new_file(PAGE, size=len(page), force=True) as unfinished:
+            unfinished.write_text(page, encoding="utf-8")
     except ElmoError as error:
         print(error, file=sys.stderr)
         return error.exit_code

@@ -25,6 +25,7 @@ import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,11 @@ from elmo.errors import ConfigError, ElmoError, Interrupted
 from elmo.process.stop_flag import stop_flag
 from elmo.reproduce.systems import System, checked_bilms, systems_of
 from elmo.tasks.registry import find
-from elmo.tasks.settings import with_table
+from elmo.tasks.settings import require, with_table
 from elmo.tasks.train.job import AnyJob, Files, Job, RunOptions
+from elmo.tasks.train.run_facts import require_same_run
+from elmo.weights import formats, hub
+from elmo.weights.checkpoint import content_hash
 
 PLAN = Path(__file__).with_name("plan.toml")
 TABLES = ("table1", "table2", "table3", "figure1", "figure2", "taglm", "bilms")
@@ -69,8 +73,28 @@ class Part:
         return self.job.run / f"{self.table}.json"
 
     def done(self) -> list[int]:
-        """The seeds in the record."""
-        return read_record(self.record)["seeds"] if self.record.is_file() else []
+        """The seeds in the record. Raises ConfigError if it was made of other things than those that are asked for."""
+        if not self.record.is_file():
+            return []
+        self._require_same_as_asked()
+        return read_record(self.record)["seeds"]
+
+    def _require_same_as_asked(self) -> None:
+        """Settings, data, vectors and biLMs may have changed since the record was made, also under the same names."""
+        asked = {"experiment": self.table, **self.job.facts()}
+        if self.table == "figure1":
+            asked["shares"] = sorted({system.share for system in self.systems})
+        if self.table == "bilms":
+            asked["bilms"] = list(self.bilms)
+        require_same_run(self.job.run / f"{self.table}.run.json", asked, self.job.task.settings())
+        read = {one["system"]: one.get("inputs", {}) for one in read_record(self.record)["systems"]}
+        for system in self.systems:
+            before, model = read.get(system.name, {}).get("bilm"), system.settings.tokens.model
+            if before is not None and before != _hash_of(model):
+                raise ConfigError(
+                    f"{self.record}: was made with a biLM of hash {before[:12]}, but {model!r} has "
+                    f"{_hash_of(model)[:12]} now. Name the model it was made with, or another folder for a new queue."
+                )
 
     def planned(self, system: System) -> float:
         """CPU minutes of one training: a small share still has epochs of a quarter of the data, and the same dev."""
@@ -105,6 +129,11 @@ class Training:
         return sum(values["seconds"] + values.get("scoring_seconds", 0.0) for values in epochs) / 60
 
 
+@cache
+def _hash_of(model: str) -> str:
+    return content_hash(formats.read(hub.resolve(model)))
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Trains, tells, or copies; the exit code."""
     given = _arguments(argv)
@@ -122,6 +151,9 @@ def exit_code(work: Callable[[], None]) -> int:
 
 
 def _do(given: argparse.Namespace) -> None:
+    require(given.workers >= 1, "--workers", given.workers, "a whole number from 1 on")
+    if given.bilms and given.table != "bilms":
+        raise ConfigError(f"--bilms was given, but {given.table} compares nothing with other biLMs. Use --model.")
     parts = list(planned_parts(given))
     if given.record is not None:
         print("\n".join(f"written: {path}" for path in recorded(parts, given.record)))
@@ -162,6 +194,12 @@ def planned_parts(given: argparse.Namespace) -> Iterator[Part]:
         there = ", ".join(name for name in TABLES if name in plan) or "no table"
         raise ConfigError(f"{given.plan}: {given.table} is not in this plan, which has {there}. Name another one.")
     table = plan[given.table]
+    unknown = set(table.get("own_seeds", {})) - set(table["tasks"])
+    if unknown:
+        raise ConfigError(
+            f"{given.plan}: {given.table} has own_seeds for {', '.join(sorted(unknown))}, which are none of its tasks. "
+            "Correct the name."
+        )
     for section in given.tasks or table["tasks"]:
         if section not in table["tasks"]:
             raise ConfigError(
@@ -258,7 +296,7 @@ def recorded(parts: Sequence[Part], folder: Path) -> Iterator[Path]:
     """Copies of the records there are, with the planned seeds and without paths of this machine."""
     folder.mkdir(parents=True, exist_ok=True)
     for part in parts:
-        if part.record.is_file():
+        if part.done():
             path = folder / f"{part.section}.{part.table}.json"
             write_json(path, {**portable(read_record(part.record)), "planned_seeds": list(part.seeds)})
             yield path
@@ -269,8 +307,9 @@ def portable(record: dict[str, Any]) -> dict[str, Any]:
     settings = {**record["settings"], "model": Path(record["settings"]["model"]).name}
     settings["static"] = [Path(file).name for file in settings["static"]]
     own = {"settings": settings, "files": {name: Path(file).name for name, file in record["files"].items()}}
-    if "bilms" in record:
-        own["bilms"] = [Path(bilm).name for bilm in record["bilms"]]
+    if "bilms" in record:  # as the labels call them
+        named = [system["label"] for system in record["systems"] if system["system"] != "baseline"]
+        own["bilms"] = [label.removeprefix("+ ELMo of ") for label in named]
     return {**record, **own}
 
 

@@ -75,6 +75,14 @@ def test_bilms_differ_in_their_model_alone_and_have_short_names():
             checked_bilms(wrong)
 
 
+def test_folders_of_one_name_are_told_apart_by_as_much_of_their_paths_as_needed(tmp_path, monkeypatch):
+    for name in ("a/model", "b/model"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "a" / "model")
+    _, *others = systems_of("bilms", SETTINGS, bilms=[".", str(tmp_path / "b" / "model")])
+    assert [system.label for system in others] == ["+ ELMo of a/model", "+ ELMo of b/model"]
+
+
 def test_figure1_has_two_systems_for_each_share():
     found = [(system.name, system.share) for system in systems_of("figure1", SETTINGS, [0.1, 7, 100])]
     assert found == [(name, share) for share in (0.1, 7, 100) for name in ("baseline", "elmo")]

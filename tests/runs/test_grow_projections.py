@@ -47,6 +47,11 @@ def test_predictions_stay_and_vectors_keep_their_old_dimensions(tmp_path, old):
 def test_what_can_not_grow_is_refused(tmp_path, old, tiny_bilm, capsys):
     assert grow_projections.main([str(old), str(tmp_path / "new"), "--projection-size", "8"]) == 2
     assert "is no growth: the model has 8" in capsys.readouterr().err
+    cells = str(formats.read(old).config.cell_size)
+    assert grow_projections.main([str(old), str(tmp_path / "new"), "--projection-size", cells]) == 2
+    assert f"is not below the {cells} cells: there would be nothing to project" in capsys.readouterr().err
+    assert grow_projections.main([str(old), str(tmp_path / "new"), "--projection-size", "9", "--seed", "-1"]) == 2
+    assert "--seed is -1" in capsys.readouterr().err
     write(tiny_bilm.to_checkpoint(), tmp_path / "bare")
     assert grow_projections.main([str(tmp_path / "bare"), str(tmp_path / "new"), "--projection-size", "9"]) == 2
     assert "no plain softmax" in capsys.readouterr().err

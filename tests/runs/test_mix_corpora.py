@@ -81,6 +81,52 @@ def test_a_share_that_is_none_is_refused(tmp_path, sets, share, capsys):
     assert not (tmp_path / "out.txt").exists()
 
 
+def test_the_longest_beginning_of_a_source_decides_its_share(tmp_path, sets):
+    lines = mixed(tmp_path, *sets, "--share", "books=0", "--share", "books/one=2")
+    assert sorted(lines) == sorted(2 * [line for line in mixed(tmp_path, *sets) if line.startswith("one")])
+
+
+def test_a_share_of_a_source_that_no_set_has_is_refused(tmp_path, sets, capsys):
+    assert mix_corpora.main([str(tmp_path / "out.txt"), *sets, "--share", "boks=3"]) == 2
+    told = capsys.readouterr().err
+    assert "--share boks=...: no source begins like this. The sets have books/one, books/two." in told
+    assert not (tmp_path / "out.txt").exists()
+
+
+def test_the_folder_one_is_in_is_a_set_too(tmp_path, sets, monkeypatch):
+    manifest = tmp_path / "one" / "manifest.tsv.xz"
+    header, *rows = lzma.decompress(manifest.read_bytes()).decode().splitlines()
+    text = "\n".join([f"set\t{header}", *(f"one\t{row}" for row in rows)])
+    manifest.write_bytes(lzma.compress(text.encode()))
+    monkeypatch.chdir(tmp_path / "one")
+    assert mixed(tmp_path, ".") == mixed(tmp_path, sets[0]) != []
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("train\td\tbooks\t79\t3", ":42: says that d has 3 lines from line 79 on, but the text has 80 lines"),
+        ("train\td\tbooks\t0\t2", ":42: says that d has 2 lines from line 0 on"),
+        ("train\td\tbooks\t5\t0", ":42: says that d has 0 lines"),
+        ("train\td\tbooks\tfive\t2", ":42: no row of 5 columns with numbers of lines"),
+        ("train\td", ":42: no row of 5 columns"),
+    ],
+)
+def test_a_row_of_the_manifest_that_the_text_has_not_is_named(tmp_path, sets, row, message, capsys):
+    manifest = tmp_path / "one" / "manifest.tsv.xz"
+    manifest.write_bytes(lzma.compress(lzma.decompress(manifest.read_bytes()).rstrip(b"\n") + f"\n{row}\n".encode()))
+    (tmp_path / "out.txt").write_text("before\n")
+    assert mix_corpora.main([str(tmp_path / "out.txt"), *sets]) == 2
+    assert f"manifest.tsv.xz{message}" in capsys.readouterr().err
+    assert (tmp_path / "out.txt").read_text() == "before\n"
+
+
+def test_a_manifest_without_a_column_is_named(tmp_path, sets, capsys):
+    (tmp_path / "one" / "manifest.tsv").write_text("split\tdoc\tlines\n")
+    assert mix_corpora.main([str(tmp_path / "out.txt"), *sets]) == 2
+    assert "manifest.tsv:1: has no column 'first_line', only split, doc, lines" in capsys.readouterr().err
+
+
 def test_a_folder_that_is_no_set_is_named(tmp_path, capsys):
     assert mix_corpora.main([str(tmp_path / "out.txt"), str(tmp_path)]) == 2
     assert "has neither train.txt nor train.txt.xz" in capsys.readouterr().err

@@ -51,3 +51,17 @@ def test_a_bad_file_is_told(files):
     assert found.returncode == 2
     assert "dev:1: the line has 1 tab-separated columns" in found.stderr
     assert "Traceback" not in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("part", "content", "message"),
+    [
+        ("train", "pos\ta good film\n", "the training data have one label, 'pos', so nothing can be learned"),
+        ("test", "pos\ta good film\nodd\ta film\n", "test:2: the label 'odd' isn't one of the training data's"),
+    ],
+)
+def test_labels_that_nothing_can_find_are_told(files, part, content, message):
+    (files / part).write_text(content)
+    found = probe(files, "--static", str(files / "known.txt"))
+    assert (found.returncode, "Traceback" in found.stderr) == (2, False)
+    assert message in found.stderr

@@ -44,3 +44,17 @@ def test_the_bundled_model_is_measured_by_layer(capsys):
     header, _, row = capsys.readouterr().out.splitlines()
     assert header.split("|")[1:4] == [" model ", " layer 1 ", " layer 2 "]
     assert all(40 < float(cell) < 100 for cell in row.split("|")[2:4])
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (b"bank\tmoney\tthe bank\nbank\triver\ta bank\nbat\tanimal\ta bat\n", "'bat' occurs once"),
+        (b"", "there is no row under the header line"),
+        (b"bank\tmoney\tcaf\xe9 bank\n", r"not valid UTF-8 \(byte 34\)"),
+    ],
+)
+def test_a_list_that_compares_nothing_is_refused(tmp_path, rows, message):
+    (tmp_path / "list.tsv").write_bytes(b"word\tsense\tsentence\n" + rows)
+    with pytest.raises(TextError, match=message):
+        two_sense_words.read_list(tmp_path / "list.tsv")

@@ -81,6 +81,8 @@ def test_a_name_in_place_of_a_model_ends_in_the_call_that_loads_it(given):
         Embedder(given)
     assert str(caught.value).startswith(f"Embedder(...) was given {given!r}, but takes a BiLM or a Checkpoint.")
     assert str(caught.value).endswith(f"by Embedder.from_pretrained({call}).")
+    with pytest.raises(ConfigError, match="was given"):  # not that a name has no warm state
+        Embedder(given, state="warm")
 
 
 def test_a_pair_is_two_files_that_exist(tmp_path):

@@ -104,9 +104,9 @@ class Embedder:
     ) -> None:
         if state not in get_args(StatePolicy):
             raise ConfigError(f"state must be one of zero, warm and carry, but is {state!r}.")
+        hub.refuse_name(bilm, "Embedder", "a BiLM or a Checkpoint")
         if state == "warm" and warm_state is None:
             raise ConfigError(_NO_WARM_STATE)
-        hub.refuse_name(bilm, "Embedder", "a BiLM or a Checkpoint")
         place = "cpu" if isinstance(bilm, Checkpoint) else str(bilm.device)
         self.dtype: ComputeType = chosen_type(dtype, place)
         network = _network_of(bilm, self.dtype)

@@ -169,10 +169,12 @@ def systems_of(
 
 
 def _with_each(settings: TaskSettings, bilms: Sequence[str]) -> Iterator[System]:
-    """Models are called by the last part of their names, or by all of it where that would name two."""
-    short = [Path(name).name for name in bilms]
+    """Models are called by the last part of their paths, or by as many as tell all of them apart."""
+    paths = [(Path(name).resolve() if Path(name).exists() else Path(name)).parts for name in bilms]
+    most = max(map(len, paths))
+    num_parts = next((num for num in range(1, most) if len({path[-num:] for path in paths}) == len(paths)), most)
     for place, name in enumerate(bilms):
-        shown = short[place] if short.count(short[place]) == 1 else name
+        shown = "/".join(paths[place][-num_parts:])
         yield _system(f"elmo-{place + 1}", f"+ ELMo of {shown}", settings, model=name)
 
 

@@ -68,6 +68,29 @@ def test_what_a_queue_has_of_a_training_is_left_as_it_is(finished, queue, tmp_pa
     assert contents(new) == {"metrics.jsonl": b'{"epoch": 3}\n'}
 
 
+def begun_with(queue: Path, bilm: str) -> None:
+    (queue / "snli" / "runs" / SYSTEM / "run.json").write_text(json.dumps({"task": "snli", "bilm": bilm}))
+
+
+def test_trainings_of_two_editions_of_a_model_come_into_no_folder_together(finished, queue, tmp_path, capsys):
+    begun_with(queue, "of the second edition")
+    assert finished.main(["keep", str(queue), str(tmp_path / "kept")]) == 0
+    shutil.copytree(queue, tmp_path / "new")
+    shutil.rmtree(tmp_path / "new" / "snli" / "runs" / SYSTEM / "seed-1")
+    begun_with(tmp_path / "new", "of the fourth edition")
+    before = contents(tmp_path / "new")
+    capsys.readouterr()
+    assert finished.main(["take", str(tmp_path / "new"), str(tmp_path / "kept")]) == 2
+    told = capsys.readouterr().err
+    assert 'its training was begun with the bilm "of the second edition"' in told
+    assert 'run.json says "of the fourth edition": one table would hold both' in told
+    assert contents(tmp_path / "new") == before
+
+    begun_with(queue, "of the fourth edition")
+    assert finished.main(["keep", str(queue), str(tmp_path / "kept")]) == 2
+    assert f"{SYSTEM}.seed-1.tar.xz: its training was begun with" in capsys.readouterr().err
+
+
 def test_sections_can_be_chosen(finished, queue, tmp_path, capsys):
     shutil.copytree(queue / "snli", queue / "srl")
     assert [path.parent.name for path in finished.keep(queue, tmp_path / "kept", ["srl"])] == ["srl"]

@@ -100,3 +100,17 @@ def test_a_bilm_without_a_name_is_an_error_that_says_where_to_add_it(page, tmp_p
     (tmp_path / "ner.table1.json").write_text(json.dumps(record))
     with pytest.raises(ConfigError, match=r"bilms\.toml: has no name for the biLM of hash 0123.*Add a line"):
         page.filled("<!-- table1 -->\n<!-- end -->", tmp_path)
+
+
+def test_epochs_are_compared_with_one_bilm_alone(page, tmp_path):
+    for name in ("coref", "coref-shorter"):
+        shutil.copy(page.RECORDS / f"{name}.table1.json", tmp_path)
+    assert "No record yet." not in page.filled("<!-- longer -->\n<!-- end -->", tmp_path)
+    newer = json.loads((tmp_path / "coref.table1.json").read_text(encoding="utf-8"))
+    ner = json.loads((page.RECORDS / "ner.table1.json").read_text(encoding="utf-8"))
+    newer["systems"][1]["inputs"]["bilm"] = ner["systems"][1]["inputs"]["bilm"]
+    (tmp_path / "coref.table1.json").write_text(json.dumps(newer))
+    with pytest.raises(
+        ConfigError, match="the records of coref with different epochs are of small-en 2 and small-en 4"
+    ):
+        page.filled("<!-- longer -->\n<!-- end -->", tmp_path)

@@ -7,9 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from elmo.weights.native.write import write
 
 SCRIPTS = Path(__file__).resolve().parents[3] / "runs" / "six_tasks"
 
@@ -105,6 +108,72 @@ def test_a_record_has_no_path_of_this_machine(tables):
     found = tables.portable({"settings": settings, "files": {"train": "/a/c/train.conll"}, "seeds": [1]})
     assert found["settings"] == {"model": "small-en", "static": ["vectors.txt"], "epochs": 3}
     assert found["files"] == {"train": "train.conll"}
+    labels = ["baseline (no ELMo)", "+ ELMo of a/model", "+ ELMo of b/model"]
+    systems = [{"system": f"s{place}" if place else "baseline", "label": text} for place, text in enumerate(labels)]
+    record = {"settings": settings, "files": {}, "bilms": ["/x/a/model", "/x/b/model"], "systems": systems}
+    assert tables.portable(record)["bilms"] == ["a/model", "b/model"]
+
+
+def with_record(tables, place: Path) -> list[str]:
+    """The arguments of a queue whose one part has a record."""
+    asked = [*arguments(place), "--tasks", "ner"]
+    (part,) = tables.planned_parts(tables._arguments(asked))
+    part.job.run.mkdir(parents=True)
+    begun = {"experiment": "table1", **part.job.facts()}
+    (part.job.run / "table1.run.json").write_text(json.dumps(begun))
+    read = {"baseline": {}, "elmo": {"bilm": tables._hash_of(str(place / "model"))}}
+    systems = [{"system": name, "inputs": inputs} for name, inputs in read.items()]
+    part.record.write_text(json.dumps({"seeds": [1, 2], "systems": systems}))
+    return asked
+
+
+def test_a_record_of_what_is_asked_for_is_believed(tables, place, capsys):
+    asked = with_record(tables, place)
+    assert tables.main([*asked, "--status"]) == 0
+    assert "record of 2 of 2 seeds" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("change", ["data", "vectors", "model", "settings", "other model"])
+@pytest.mark.parametrize("action", ["train", "status", "record"])
+def test_a_record_of_something_else_is_not_believed(tables, place, capsys, change, action, tiny_bilm):
+    asked = with_record(tables, place)
+    if change == "data":
+        (place / "data" / "towns" / "dev.conll").write_text("Rome B-LOC\n")
+    elif change == "vectors":
+        (place / "vectors.txt").write_text("the 0 1\n")
+    elif change == "settings":
+        (place / "ner.toml").write_text("hidden_sizes = [5]\n")
+    else:
+        checkpoint = tiny_bilm.to_checkpoint()
+        tensors = {name: tensor * 2 for name, tensor in checkpoint.tensors.items()}
+        place = place / "other" if change == "other model" else place
+        tables._hash_of.cache_clear()
+        write(replace(checkpoint, tensors=tensors), place / "model", force=True)
+        asked[asked.index("--model") + 1] = str(place / "model")
+    more = {"train": [], "status": ["--status"], "record": ["--record", str(place / "records")]}[action]
+    assert tables.main([*asked, *more]) == 2
+    told = capsys.readouterr().err
+    assert "was made with a biLM of hash" in told if change == "model" else "the run was started with" in told
+    assert not (place / "records" / "ner.table1.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (["--workers", "0"], "--workers"),
+        (["--bilms", "typo"], "--bilms was given, but table1 compares nothing with other biLMs"),
+    ],
+)
+def test_what_the_table_can_not_use_is_refused(tables, place, capsys, change, message):
+    assert tables.main([*arguments(place), *change, "--status"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_seeds_for_no_task_are_refused(tables, place, capsys):
+    plan = place / "plan.toml"
+    plan.write_text(plan.read_text().replace("seeds = [1, 2]", "seeds = [1, 2]\nown_seeds = { nerr = [1, 2, 3] }"))
+    assert tables.main([*arguments(place), "--status"]) == 2
+    assert "table1 has own_seeds for nerr, which are none of its tasks" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -187,3 +187,10 @@ def test_a_column_of_ids_is_not_taken_for_labels(tmp_path):
         TASK.check(train[:1], {"labels": [str(number) for number in range(5000, 10_000)]}, TASK_SETTINGS())
     assert "has 5000, 5001, " in str(caught.value) and "and 4,980 more: it can never be found" in str(caught.value)
     assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("content", ["label\ttext\n", "label\ttext\n\n"])
+def test_a_header_alone_is_no_data(tmp_path, content):
+    (tmp_path / "films.tsv").write_text(content)
+    with pytest.raises(TextError, match="sentence"):
+        read_labelled(tmp_path / "films.tsv", ClassifierSettings(header=True))

@@ -3,7 +3,7 @@
 import pytest
 
 from elmo.errors import ConfigError
-from elmo.tasks.train.seeds import over_seeds, summarize
+from elmo.tasks.train.seeds import over_seeds, require_seeds, summarize
 
 
 def test_scores_have_mean_and_standard_deviation():
@@ -26,3 +26,9 @@ def test_one_seed_has_no_spread_and_data_that_wasnt_given_no_score():
 def test_seeds_are_different_ones(seeds):
     with pytest.raises(ConfigError, match="at least one seed is needed"):
         over_seeds(seeds, lambda _: {}, "f1")
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_a_seed_that_no_generator_takes_is_refused(seed):
+    with pytest.raises(ConfigError, match=f"a seed is {seed}, but seeds are whole numbers from 0 to"):
+        require_seeds([1, seed])

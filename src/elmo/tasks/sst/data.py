@@ -39,8 +39,10 @@ def read_labelled(path: Path | str, settings: ClassifierSettings) -> list[Labell
     if not numbered:
         raise nothing_in(path, "sentence")
     is_tree = settings.layout == "trees" or (settings.layout == "auto" and _is_tree(numbered[0][1]))
-    found = _trees(numbered, name) if is_tree else _rows(numbered, name, settings)
-    return list(found)
+    found = list(_trees(numbered, name) if is_tree else _rows(numbered, name, settings))
+    if not found:  # but a header
+        raise nothing_in(path, "sentence")
+    return found
 
 
 def phrases_of(examples: Sequence[LabelledSentence], settings: ClassifierSettings) -> list[LabelledSentence]:

@@ -29,11 +29,14 @@ def over_seeds(
 
 
 def require_seeds(seeds: Sequence[int]) -> None:
-    """ConfigError if there is no seed, or one twice."""
+    """ConfigError if there is no seed, one twice, or one that a generator of random numbers can't take."""
     if not seeds or len(set(seeds)) != len(seeds):
         raise ConfigError(
             f"seeds are {list(seeds)}, but at least one seed is needed, and no seed twice. Name each one once."
         )
+    wrong = [seed for seed in seeds if not 0 <= seed < 2**63]
+    if wrong:
+        raise ConfigError(f"a seed is {wrong[0]}, but seeds are whole numbers from 0 to 2^63 - 1. Choose another one.")
 
 
 def summarize(scores: Sequence[float]) -> dict[str, Any]:
