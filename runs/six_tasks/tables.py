@@ -44,6 +44,8 @@ from elmo.weights.checkpoint import content_hash
 PLAN = Path(__file__).with_name("plan.toml")
 TABLES = ("table1", "table2", "table3", "figure1", "figure2", "taglm", "bilms")
 FILES = ("train", "dev", "test")
+OF_SECTION = {"name": str, "config": str, "data": str, "minutes": dict, **dict.fromkeys(FILES, str)}
+_NAMES = {str: "string", list: "list", dict: "table"}
 
 
 @dataclass(frozen=True)
@@ -194,6 +196,8 @@ def planned_parts(given: argparse.Namespace) -> Iterator[Part]:
         there = ", ".join(name for name in TABLES if name in plan) or "no table"
         raise ConfigError(f"{given.plan}: {given.table} is not in this plan, which has {there}. Name another one.")
     table = plan[given.table]
+    _require_keys(table, {"tasks": list, "seeds": list}, f"{given.plan}: [{given.table}]")
+    _require_keys(table, {"own_seeds": dict} if "own_seeds" in table else {}, f"{given.plan}: [{given.table}]")
     unknown = set(table.get("own_seeds", {})) - set(table["tasks"])
     if unknown:
         raise ConfigError(
@@ -206,12 +210,23 @@ def planned_parts(given: argparse.Namespace) -> Iterator[Part]:
                 f"{given.plan}: {given.table} has no task {section!r}, only {', '.join(table['tasks'])}. Name one of "
                 "them."
             )
+        _require_keys(plan, {section: dict}, str(given.plan))
         own = plan[section]
+        _require_keys(own, OF_SECTION, f"{given.plan}: [{section}]")
         job = _job(section, own, given)
         seeds = given.seeds or table.get("own_seeds", {}).get(section, table["seeds"])
         shares = table.get("shares", ())
         bilms = checked_bilms([given.model, *given.bilms]) if given.table == "bilms" else ()
         yield Part(given.table, section, own["name"], job, own["minutes"], seeds, shares, bilms)
+
+
+def _require_keys(table: dict[str, Any], wanted: dict[str, type], place: str) -> None:
+    """ConfigError for a key that is missing or is of another type."""
+    for key, kind in wanted.items():
+        if not isinstance(table.get(key), kind):
+            raise ConfigError(
+                f"{place}: {key} is {table.get(key)!r}, but a {_NAMES[kind]} belongs there. Add or correct it."
+            )
 
 
 def _job(section: str, own: dict[str, Any], given: argparse.Namespace) -> AnyJob:

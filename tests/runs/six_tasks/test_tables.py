@@ -176,6 +176,23 @@ def test_seeds_for_no_task_are_refused(tables, place, capsys):
     assert "table1 has own_seeds for nerr, which are none of its tasks" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('tasks = ["ner", "sst"]', 'tasks = ["towns"]', "plan.toml: towns is None, but a table belongs there"),
+        ("seeds = [1, 2]", "seeds = 3", "[table1]: seeds is 3, but a list belongs there"),
+        ("seeds = [1, 2]", "seeds = [1, 2]\nown_seeds = [1]", "[table1]: own_seeds is [1], but a table belongs there"),
+        ("minutes = { baseline = 2, elmo = 4 }", "", "[ner]: minutes is None, but a table belongs there"),
+        ('train = "train.conll"', "", "[ner]: train is None, but a string belongs there"),
+    ],
+)
+def test_a_fault_of_the_plan_is_named(tables, place, capsys, old, new, message):
+    plan = place / "plan.toml"
+    plan.write_text(plan.read_text().replace(old, new, 1))
+    assert tables.main([*arguments(place), "--status"]) == 2
+    assert message in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_killed_it_goes_on_round_by_round_and_ends_the_same(tables, place, capsys, monkeypatch, one_thread):
     assert tables.main(arguments(place, name="whole")) == 0
