@@ -35,6 +35,7 @@ FLOORS = {
     "disk": 2,
     "process": 2,
     "config": 1,
+    "setting_checks": 1,
     "errors": 0,
     "shapes": 0,
     "version": 0,

@@ -161,7 +161,7 @@ class BiLMConfig:
 
 def _require(condition: bool, name: str, value: object, expected: str) -> None:
     if not condition:
-        raise ConfigError(f"{name} is {value!r}, but must be {expected}.")
+        raise ConfigError(f"{name} is {value!r}, but must be {expected}. Correct it.")
 
 
 # The published sizes (allennlp.org/elmo): name -> config.

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from elmo.errors import ConfigError
+from elmo.setting_checks import require_setting
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,9 @@ class Context2VecSettings:
 
     def __post_init__(self) -> None:
         for name in ("unit", "min_count", "epochs", "batch_sentences", "negatives"):
-            _require(1 <= getattr(self, name) <= 100_000, name, getattr(self, name), "from 1 to 100,000")
-        _require(self.longest >= 2, "longest", self.longest, "2 or more")
+            require_setting(1 <= getattr(self, name) <= 100_000, name, getattr(self, name), "from 1 to 100,000")
+        require_setting(self.longest >= 2, "longest", self.longest, "2 or more")
         for name in ("learning_rate", "clip_norm"):
             value = getattr(self, name)
-            _require(math.isfinite(value) and value > 0, name, value, "above 0 and finite")
-        _require(0 <= self.seed < 1 << 32, "seed", self.seed, "from 0 to 2 ** 32 - 1")
-
-
-def _require(condition: bool, name: str, value: object, expected: str) -> None:
-    if not condition:
-        raise ConfigError(f"{name} is {value!r}, but must be {expected}. Change it or leave it out.")
+            require_setting(math.isfinite(value) and value > 0, name, value, "above 0 and finite")
+        require_setting(0 <= self.seed < 1 << 32, "seed", self.seed, "from 0 to 2 ** 32 - 1")

@@ -177,3 +177,20 @@ def test_tables_of_the_paper_stand_beside_records_and_what_is_computed(
     with pytest.raises(TextError, match="is not a record of an analysis"):
         (tmp_path / "bad.json").write_text("[]")
         reproduce.main(["table5", str(tmp_path / "bad.json")])
+
+
+def test_an_index_needs_a_sample_for_a_seed(tmp_path, model_folder):
+    (tmp_path / "text.txt").write_text("a b\n")
+    command = [str(tmp_path / "text.txt"), "-o", str(tmp_path / "i"), "-m", str(model_folder), "--quiet"]
+    with pytest.raises(ConfigError, match="--seed 3 was given without --sample"):
+        index.main([*command, "--seed", "3"])
+    with pytest.raises(ConfigError, match="seed is -1, but must be"):
+        index.main([*command, "--sample", "--seed", "-1"])
+    assert not (tmp_path / "i").exists()
+    assert index.main([*command, "--sample", "--seed", "3"]) == 0
+
+
+def test_geometry_reads_two_sentences_or_more(tmp_path, model_folder):
+    (tmp_path / "text.txt").write_text("a b\nc d\n")
+    with pytest.raises(ConfigError, match="sentences is 1, but must be 2 or more"):
+        analyze.main(["geometry", str(tmp_path / "text.txt"), "--model", str(model_folder), "--sentences", "1"])

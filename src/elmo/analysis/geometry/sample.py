@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from elmo.errors import TextError
+from elmo.setting_checks import require_seed, require_setting
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,11 @@ class SampleSettings:
     occurrences: int = 50
     """Occurrences of each of these words at most: the first ones."""
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("least_sentences", "tokens", "words", "occurrences"):
+            require_setting(getattr(self, name) >= 1, name, getattr(self, name), "1 or more")
+        require_seed(self.seed)
 
 
 DEFAULTS = SampleSettings()

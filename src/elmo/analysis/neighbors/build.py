@@ -12,6 +12,7 @@ from elmo.analysis.neighbors.index_files import IndexFacts
 from elmo.disk.atomic import new_folder
 from elmo.errors import ConfigError, TextError
 from elmo.process.progress.report import Count, Progress, following
+from elmo.setting_checks import require_seed
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
@@ -39,9 +40,11 @@ def build_index(
     drawn from all of it (by `seed`, so that the same text always gives the same index). `model`, `source`: names that
     are recorded. `progress`: receives the sentences that are read and embedded; True: bars on stderr. `force`
     replaces an existing index.
-    Raises ConfigError for impossible limits, TextError for a text without tokens, OutputError if `folder` exists.
+    Raises ConfigError for impossible limits and a negative seed, TextError for a text without tokens, OutputError if
+    `folder` exists.
     """
     _require_sense(max_tokens, embedder)
+    require_seed(seed)
     with following(progress) as reported:
         read = Count(reported, "reading", None, "sentences")
         chosen, in_source = _chosen(read.each(sentences), max_tokens, sample, seed)

@@ -16,6 +16,7 @@ from elmo.analysis.neighbors.query import require_place
 from elmo.analysis.projection import nearest, nearest_on_plane, neighbors_kept, plane, turned_onto
 from elmo.analysis.unit_vectors import unit
 from elmo.errors import ConfigError
+from elmo.setting_checks import require_seed, require_setting
 from elmo.shapes import Float, Int
 
 if TYPE_CHECKING:
@@ -76,12 +77,14 @@ def occurrence_map(
 
     `limit`: occurrences shown at most; of more, a sample is drawn by `seed`. `weights`: a picture more, of the weighted
     sum of the layers. The marked sentences themselves are left out wherever they stand in the index.
-    Raises ConfigError without a marked token, and for a place outside its sentence.
+    Raises ConfigError without a marked token, for a place outside its sentence, a limit below 1 and a negative seed.
     """
     if not marked:
         raise ConfigError("no token is marked, so there is no word to show. Mark one: [(tokens, place)].")
     for sentence, place in marked:
         require_place(sentence, place)
+    require_setting(limit >= 1, "limit", limit, "1 or more")
+    require_seed(seed)
     tokens, in_index = _occurrences(index, marked, limit, seed)
     places = [index.place(int(token)) for token in tokens]
     occurrences = [Occurrence(tuple(sentence), place, mark) for mark, (sentence, place) in enumerate(marked)]

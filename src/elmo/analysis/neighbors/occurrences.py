@@ -8,6 +8,7 @@ import numpy as np
 
 from elmo.analysis.senses.raganato import AnnotatedSentence
 from elmo.errors import TextError
+from elmo.setting_checks import require_seed, require_setting
 
 Question = Literal["part of speech", "sense"]
 """What a neighbor has to agree in."""
@@ -48,6 +49,11 @@ class Limits:
     queries: int = 20
     """Of one form at most; drawn at random."""
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("least_candidates", "occurrences", "queries"):
+            require_setting(getattr(self, name) >= 1, name, getattr(self, name), "1 or more")
+        require_seed(self.seed)
 
 
 LIMITS = Limits()

@@ -10,6 +10,7 @@ import tyro
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
 from elmo.cli.report import list_skipped, print_report
+from elmo.errors import ConfigError
 from elmo.process.device import Device
 from elmo.text.sentences import read_sentences
 from elmo.text.tokenizer import tokenizer as named_tokenizer
@@ -30,8 +31,8 @@ class Arguments:
     """Maximum number of tokens in the index; only whole sentences are indexed."""
     sample: bool = False
     """Draw sentences from the whole text instead of taking the first ones."""
-    seed: int = 0
-    """Random seed of --sample."""
+    seed: int | None = None
+    """Random seed of --sample (default: 0)."""
     tokenizer: Literal["whitespace", "unicode"] = "whitespace"
     """How a line is split into tokens: at whitespace, or by rules, for text that isn't tokenized."""
     encoding: str = "utf-8"
@@ -53,6 +54,11 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
     arguments = parsed(Arguments, argv, "index")
+    if arguments.seed is not None and not arguments.sample:
+        raise ConfigError(
+            f"--seed {arguments.seed} was given without --sample, so the first sentences would be taken and no seed "
+            "used. Add --sample, or leave the seed out."
+        )
     # Here, so that --help does not wait for torch.
     from elmo.analysis.neighbors.build import build_index
     from elmo.embed.embedder import Embedder
@@ -74,7 +80,7 @@ def main(argv: list[str]) -> int:
         source=Path(arguments.text).name,
         max_tokens=arguments.tokens,
         sample=arguments.sample,
-        seed=arguments.seed,
+        seed=arguments.seed or 0,
         force=arguments.force,
         progress=not arguments.quiet,
     )

@@ -5,6 +5,7 @@ from dataclasses import Field, dataclass, fields
 from typing import Any, get_args
 
 from elmo.errors import ConfigError
+from elmo.setting_checks import SEEDS
 
 # A JSON file may hold integers that no float can; neither NaN nor inf is below this.
 _NO_FLOAT = 1 << 1023
@@ -31,7 +32,7 @@ _RULES = (
     ),
     _Rule(("cell_clip", "projection_clip"), lambda value: value >= 0, "0 or more", "it bounds an absolute value"),
     _Rule(("weight_decay",), lambda value: value >= 0, "0 or more", "below 0 the weights would grow"),
-    _Rule(("seed",), lambda value: 0 <= value < 1 << 63, "from 0 to 2^63 - 1", "torch's generators take no other"),
+    _Rule(("seed",), lambda value: value in SEEDS, "from 0 to 2^63 - 1", "torch's generators take no other"),
     _Rule(("epochs",), lambda value: 0 < value <= 1e6, "above 0, and a million at most", "it is a count of passes"),
     _Rule(("learning_rate",), lambda value: value > 0, "more than 0", "the weights would not learn"),
     _Rule(("clip_norm",), lambda value: value > 0, "more than 0", "no gradient would be left"),

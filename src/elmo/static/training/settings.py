@@ -2,9 +2,9 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from elmo.errors import ConfigError
+from elmo.setting_checks import require_setting
 
 Kind = Literal["word2vec", "fasttext", "glove"]
 
@@ -60,17 +60,17 @@ class StaticSettings:
 
     def __post_init__(self) -> None:
         for name in ("learning_rate", "subsample", "x_max", "alpha"):
-            _require(math.isfinite(getattr(self, name)), name, getattr(self, name), "finite (no NaN, no inf)")
+            require_setting(math.isfinite(getattr(self, name)), name, getattr(self, name), "finite (no NaN, no inf)")
         for name in ("dim", "min_count"):
-            _require(getattr(self, name) >= 1, name, getattr(self, name), "1 or more")
+            require_setting(getattr(self, name) >= 1, name, getattr(self, name), "1 or more")
         for name in ("max_words", "window", "epochs", "learning_rate", "subsample", "negatives", "max_ngram", "seed"):
-            _require(getattr(self, name) >= 0, name, getattr(self, name), "0 or more")
+            require_setting(getattr(self, name) >= 0, name, getattr(self, name), "0 or more")
         for name, most in _MOST.items():
-            _require(getattr(self, name) <= most, name, getattr(self, name), f"at most {most:,}")
-        _require(self.x_max > 0, "x_max", self.x_max, "above 0")
-        _require(self.buckets >= 1, "buckets", self.buckets, "1 or more")
-        _require(self.num_window < 1 << 6, "window", self.window, "below 64")
-        _require(self.seed < 1 << 32, "seed", self.seed, "below 2 ** 32")
+            require_setting(getattr(self, name) <= most, name, getattr(self, name), f"at most {most:,}")
+        require_setting(self.x_max > 0, "x_max", self.x_max, "above 0")
+        require_setting(self.buckets >= 1, "buckets", self.buckets, "1 or more")
+        require_setting(self.num_window < 1 << 6, "window", self.window, "below 64")
+        require_setting(self.seed < 1 << 32, "seed", self.seed, "below 2 ** 32")
 
     @property
     def num_window(self) -> int:
@@ -86,8 +86,3 @@ class StaticSettings:
     def start_rate(self) -> float:
         """`learning_rate`, or the method's own."""
         return self.learning_rate or _LEARNING_RATES["glove" if self.kind == "glove" else self.architecture]
-
-
-def _require(condition: bool, name: str, value: Any, expected: str) -> None:
-    if not condition:
-        raise ConfigError(f"{name} is {value!r}, but must be {expected}. Change it or leave it out.")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from elmo.errors import ConfigError
+from elmo.setting_checks import require_seed
 
 Outcome = dict[str, Any]
 """Of one seed: scores by data ("dev", "test"), each a task's `Scores`, and other facts."""
@@ -34,9 +35,8 @@ def require_seeds(seeds: Sequence[int]) -> None:
         raise ConfigError(
             f"seeds are {list(seeds)}, but at least one seed is needed, and no seed twice. Name each one once."
         )
-    wrong = [seed for seed in seeds if not 0 <= seed < 2**63]
-    if wrong:
-        raise ConfigError(f"a seed is {wrong[0]}, but seeds are whole numbers from 0 to 2^63 - 1. Choose another one.")
+    for seed in seeds:
+        require_seed(seed)
 
 
 def summarize(scores: Sequence[float]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.record import Record
 from elmo.cli.analysis_output import OutputFlags, produce, row_name
 from elmo.cli.arguments import parsed
+from elmo.setting_checks import require_setting
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Arguments:
 def run(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     arguments = parsed(Arguments, argv, "analyze geometry")
+    require_setting(arguments.sentences >= 2, "sentences", arguments.sentences, "2 or more: they are compared")
     return produce(arguments.results, lambda: record_of(arguments), table)
 
 
