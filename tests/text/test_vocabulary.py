@@ -67,7 +67,7 @@ def test_a_file_comes_back_as_it_was_written(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["vocab.txt"]
 
 
-@pytest.mark.parametrize("word", ["a\nb", " a", "\ud800"])
+@pytest.mark.parametrize("word", ["a\nb", "a\rb", " a", "\ud800"])
 def test_a_word_no_line_can_hold_is_refused_and_the_old_file_stays(tmp_path, word):
     (tmp_path / "vocab.txt").write_text("old")
     with pytest.raises(TextError, match="word 4 of the vocabulary is .*one word per line can't hold"):
@@ -89,6 +89,13 @@ def test_lines_are_stripped_and_a_blank_line_is_the_empty_word(tmp_path):
 def test_the_line_maxtermid_is_skipped(tmp_path):
     vocabulary = read(tmp_path, b"!!!MAXTERMID\n<S>\n</S>\n<UNK>\na\n!!!MAXTERMID\nb\n")
     assert vocabulary.words == (*SPECIAL_WORDS, "a", "b")
+
+
+def test_a_word_that_readers_skip_is_not_listed(tmp_path):
+    vocabulary = Vocabulary.from_counts({"!!!MAXTERMID": 9, "a": 1})
+    assert vocabulary.words == (*SPECIAL_WORDS, "a")
+    with pytest.raises(TextError, match="word 4 of the vocabulary is '!!!MAXTERMID', .* bilm-tf skips the line"):
+        Vocabulary((*SPECIAL_WORDS, "!!!MAXTERMID")).write(tmp_path / "vocab.txt")
 
 
 def test_of_equal_words_the_later_id_counts_and_both_rows_stay(tmp_path):
@@ -118,5 +125,5 @@ def test_words_without_special_ones_are_refused():
 def test_a_file_that_is_missing_or_not_utf8_is_an_error(tmp_path):
     with pytest.raises(TextError, match="nowhere.txt: can't be read: No such file"):
         Vocabulary.read(tmp_path / "nowhere.txt")
-    with pytest.raises(TextError, match=r"vocab.txt: not valid UTF-8 \(byte 0xE9 at offset 3\)"):
+    with pytest.raises(TextError, match=r"vocab.txt:1: not valid UTF-8 \(byte 0xE9 at column 4\)"):
         read(tmp_path, b"caf\xe9\n")

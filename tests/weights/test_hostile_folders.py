@@ -127,7 +127,7 @@ def test_tokens_have_a_limit_that_follows_the_tensors(native):
 
 
 def test_a_list_of_words_has_a_limit_of_bytes_and_of_lines(published, monkeypatch):
-    monkeypatch.setattr("elmo.weights.word_list.MAX_BYTES", 1000)
+    monkeypatch.setattr("elmo.text.word_list.MAX_BYTES", 1000)
     (published / "vocab.txt").write_bytes(b"\n" * 1001)
     assert "vocab.txt: can't be read: it has more than 1,000 bytes" in refused(published)
     (published / "vocab.txt").write_bytes(b"\n" * 1000)

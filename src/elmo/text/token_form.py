@@ -5,7 +5,7 @@ def invalid_token_reason(token: str) -> str | None:
     """Why a file of one word a line can't hold `token`, or None if it can."""
     if token != token.strip():
         return "begins or ends with whitespace"
-    if "\n" in token:
+    if "\n" in token or "\r" in token:
         return "has a line end in it"
     return "has one half of a surrogate pair, which is not a character" if has_surrogate(token) else None
 

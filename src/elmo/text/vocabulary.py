@@ -12,15 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from elmo.disk.atomic import new_file
-from elmo.disk.bounded import read_bytes
 from elmo.errors import ConfigError, TextError
 from elmo.text.targets.beginnings import choose_beginnings
 from elmo.text.targets.target_ids import BEGINNING_MARK, SPECIAL_WORDS, TargetIds, is_beginning
-
-# The published vocabulary of 793,471 words has 7.5 MB.
-_MAX_BYTES = 64 << 20
-# bilm-tf skips this line, which some of its vocabularies carry.
-_SKIPPED_LINE = "!!!MAXTERMID"
+from elmo.text.word_list import SKIPPED_LINE, encoded_word_list, read_word_list
 
 
 @dataclass(frozen=True)
@@ -91,13 +86,7 @@ class Vocabulary:
 
         Raises TextError for a word that fits in no line, OutputError if the file can't be written.
         """
-        for number, word in enumerate(self.words, start=1):
-            if "\n" in word or word != word.strip() or not _is_unicode(word):
-                raise TextError(
-                    f"word {number} of the vocabulary is {word!r}, which a file of one word per line can't hold. "
-                    "Use a tokenizer that gives no spaces, line ends or lone surrogates."
-                )
-        content = "".join(f"{word}\n" for word in self.words).encode("utf-8")
+        content = encoded_word_list(self.words)
         with new_file(Path(path), size=len(content), force=True) as unfinished:
             unfinished.write_bytes(content)
 
@@ -107,20 +96,9 @@ class Vocabulary:
 
         Raises TextError if the file is missing, is not UTF-8, or doesn't begin with `<S>`, `</S>`, `<UNK>`.
         """
-        try:
-            text = read_bytes(Path(path), limit=_MAX_BYTES).decode("utf-8-sig")
-        except OSError as error:
-            reason = error.strerror or error
-            raise TextError(f"{path}: can't be read: {reason}. Name a file with one word per line.") from None
-        except UnicodeDecodeError as error:
-            raise TextError(
-                f"{path}: not valid UTF-8 (byte 0x{error.object[error.start]:02X} at offset {error.start}). "
-                "Vocabularies are UTF-8: convert it with iconv."
-            ) from None
-        lines = [line.strip() for line in text.removesuffix("\n").split("\n")]
-        words = tuple(line for line in lines if line != _SKIPPED_LINE)
+        words = tuple(read_word_list(Path(path)))
         if words[:3] != SPECIAL_WORDS:
-            raise TextError(_without_specials(path, lines))
+            raise TextError(_without_specials(path, words))
         return cls(words)
 
 
@@ -139,20 +117,12 @@ def _check_sizes(max_size: int | None, min_count: int, num_beginnings: int) -> N
 
 
 def _can_be_listed(word: str) -> bool:
-    return word not in SPECIAL_WORDS and not is_beginning(word)
+    return word not in SPECIAL_WORDS and word != SKIPPED_LINE and not is_beginning(word)
 
 
-def _is_unicode(word: str) -> bool:
-    try:
-        word.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _without_specials(path: Path | str, lines: list[str]) -> str:
+def _without_specials(path: Path | str, words: Sequence[str]) -> str:
     found = ", ".join(
-        f"{word} {f'in line {lines.index(word) + 1}' if word in lines else 'nowhere'}" for word in SPECIAL_WORDS
+        f"{word} {f'in line {words.index(word) + 1}' if word in words else 'nowhere'}" for word in SPECIAL_WORDS
     )
     return (
         f"{path}: lines 1 to 3 must be {', '.join(SPECIAL_WORDS)}, but the file has {found}. Without them boundaries "

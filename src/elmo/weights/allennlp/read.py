@@ -9,6 +9,7 @@ from elmo.config import BiLMConfig
 from elmo.errors import TextError, WeightFileError
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap, WordMap
+from elmo.text.word_list import read_word_list
 from elmo.weights.agreement import require_agreement
 from elmo.weights.allennlp.hdf5 import SIGNATURE, Hdf5File
 from elmo.weights.allennlp.layouts import with_padding_row
@@ -16,7 +17,6 @@ from elmo.weights.allennlp.names import OPTIONS_FILE, SOFTMAX_DATASETS, LstmName
 from elmo.weights.allennlp.options import config_of, read_options, word_settings
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.first_sight import watched
-from elmo.weights.word_list import read_word_list
 
 _UNKNOWN_WORD = "<UNK>"
 

@@ -7,6 +7,7 @@ import numpy as np
 from elmo.disk.atomic import new_file, new_folder
 from elmo.disk.json_file import write_json
 from elmo.errors import ConfigError
+from elmo.text.word_list import encoded_word_list
 from elmo.weights.allennlp.hdf5 import write_hdf5
 from elmo.weights.allennlp.names import (
     OPTIONS_FILE,
@@ -20,7 +21,6 @@ from elmo.weights.allennlp.options import options_of
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.first_sight import forget, record_beside
 from elmo.weights.soundness import require_sound
-from elmo.weights.word_list import write_word_list
 
 
 def write(checkpoint: Checkpoint, folder: Path, *, force: bool = False) -> None:
@@ -43,7 +43,7 @@ def write(checkpoint: Checkpoint, folder: Path, *, force: bool = False) -> None:
         write_json(unfinished / OPTIONS_FILE, options_of(checkpoint.config))
         write_hdf5(unfinished / WEIGHTS_FILE, arrays)
         if (words := _rows_of(checkpoint)) is not None:
-            write_word_list(unfinished / VOCABULARY_FILE, words)
+            (unfinished / VOCABULARY_FILE).write_bytes(encoded_word_list(words))
         if softmax:
             write_hdf5(unfinished / SOFTMAX_FILE, {SOFTMAX_DATASETS[name]: softmax[name] for name in softmax})
     forget(Path(folder) / WEIGHTS_FILE)

@@ -6,6 +6,7 @@ from typing import get_args
 from elmo.disk.atomic import new_folder
 from elmo.disk.json_file import write_json
 from elmo.errors import ConfigError
+from elmo.text.word_list import encoded_word_list
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.facts import facts_of
 from elmo.weights.native.names import (
@@ -20,7 +21,6 @@ from elmo.weights.native.names import (
 from elmo.weights.native.tensor_file import StoredType, write_tensors
 from elmo.weights.native.tokens import byte_map
 from elmo.weights.soundness import require_sound
-from elmo.weights.word_list import write_word_list
 
 
 def write(checkpoint: Checkpoint, folder: Path, *, dtype: StoredType = "float32", force: bool = False) -> None:
@@ -45,7 +45,7 @@ def write(checkpoint: Checkpoint, folder: Path, *, dtype: StoredType = "float32"
                 types: dict[str, StoredType] = {key: _stored_type(name, key, dtype) for key in tensors}
                 write_tensors(unfinished / name, tensors, types=types)
         if checkpoint.vocabulary is not None:
-            write_word_list(unfinished / VOCABULARY_FILE, checkpoint.vocabulary)
+            (unfinished / VOCABULARY_FILE).write_bytes(encoded_word_list(checkpoint.vocabulary))
         if checkpoint.token_map != byte_map(checkpoint.config):
             write_json(unfinished / TOKENS_FILE, checkpoint.token_map.to_dict(), indent=None)
         write_json(unfinished / CONFIG_FILE, facts_of(checkpoint, unfinished))

@@ -20,6 +20,7 @@ import numpy as np
 from elmo.config import BiLMConfig
 from elmo.disk.bounded import is_file, read_bytes, shown
 from elmo.errors import WeightFileError
+from elmo.text.word_list import read_word_list
 from elmo.weights.agreement import require_agreement
 from elmo.weights.allennlp.names import LstmNames, dataset_shapes, name_table
 from elmo.weights.allennlp.options import config_of, read_options
@@ -30,7 +31,6 @@ from elmo.weights.soundness import require_finite
 from elmo.weights.tensorflow.names import OPTIONS_FILE, SOFTMAX, STATE_FILE, variables_of
 from elmo.weights.tensorflow.sorted_table import is_table
 from elmo.weights.tensorflow.tensor_bundle import TensorBundle
-from elmo.weights.word_list import read_word_list
 
 _MAX_STATE_BYTES = 1 << 20
 _LATEST = re.compile(r'^model_checkpoint_path:\s*"([^"]+)"', re.MULTILINE)

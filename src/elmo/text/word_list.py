@@ -1,7 +1,7 @@
 """Word lists: a file of one word per line, whose lines are the rows of a table (of a softmax, of word vectors).
 
-Source: bilm-tf `bilm/data.py`. Unlike `elmo.text.vocabulary` nothing is asked of the first lines: a list of cached
-token vectors may begin with any word.
+Source: bilm-tf `bilm/data.py`. Nothing is asked of the first lines: a list of cached token vectors may begin with any
+word.
 """
 
 import re
@@ -10,14 +10,16 @@ from pathlib import Path
 
 from elmo.disk.bounded import LIMIT_VARIABLE, raised_limit, read_bytes
 from elmo.errors import TextError
+from elmo.text.token_form import invalid_token_reason
 
-# bilm-tf skips this line, which some of its vocabularies carry.
-_SKIPPED_LINE = "!!!MAXTERMID"
+SKIPPED_LINE = "!!!MAXTERMID"
+"""bilm-tf skips this line, which some of its vocabularies carry. So no list can hold it as a word."""
+MAX_BYTES = 64 << 20
+"""Bytes of a list of words at most, unless $ELMO_MAX_FILE_BYTES is higher: the published one, of 793,471 words, has 7.5
+million."""
+
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# The published vocabulary of 793,471 words has 7.5 MB.
-MAX_BYTES = 64 << 20
-"""Bytes of a list of words at most, unless $ELMO_MAX_FILE_BYTES is higher."""
 _BYTES_PER_WORD = 16
 
 
@@ -30,24 +32,35 @@ def read_word_list(path: Path) -> list[str]:
         content = read_bytes(path, limit=MAX_BYTES)
     except OSError as error:
         raise TextError(
-            f"{path}: can't be read: {error.strerror or error}. Pass the vocabulary file the model was trained with."
+            f"{path}: can't be read: {error.strerror or error}. Name the vocabulary file the model was trained with, "
+            "one word per line."
         ) from None
     text = _decode(content.removeprefix(_BYTE_ORDER_MARK), path)
     limit = raised_limit(MAX_BYTES) // _BYTES_PER_WORD
     if (lines := text.count("\n")) > limit:
         raise TextError(
-            f"{path}: has {lines:,} lines, the limit for a list of words is {limit:,}. Pass the vocabulary file the "
+            f"{path}: has {lines:,} lines, the limit for a list of words is {limit:,}. Name the vocabulary file the "
             f"model was trained with; set {LIMIT_VARIABLE}=BYTES to read more ({_BYTES_PER_WORD} bytes per line)."
         )
     words = (line.strip() for line in text.removesuffix("\n").split("\n")) if text else ()
-    return [word for word in words if word != _SKIPPED_LINE]
+    return [word for word in words if word != SKIPPED_LINE]
 
 
-def write_word_list(path: Path, words: Iterable[str]) -> None:
-    """One word per line, UTF-8. Raises TextError if a word can't stand in such a file."""
-    with path.open("wb") as file:
-        for number, word in enumerate(words, start=1):
-            file.write(_encode(word, number) + b"\n")
+def encoded_word_list(words: Iterable[str]) -> bytes:
+    """The content of a list's file. Raises TextError if a word can't stand in it."""
+    return b"".join(_line(word, number) for number, word in enumerate(words, start=1))
+
+
+def _line(word: str, number: int) -> bytes:
+    why = f"bilm-tf skips the line {SKIPPED_LINE!r}" if word == SKIPPED_LINE else None
+    if why is None and (reason := invalid_token_reason(word)):
+        why = f"it {reason}"
+    if why:
+        raise TextError(
+            f"word {number} of the vocabulary is {word!r}, which a file of one word per line can't hold: {why}. Use a "
+            "tokenizer that gives no such word."
+        )
+    return f"{word}\n".encode()
 
 
 def _decode(content: bytes, path: Path) -> str:
@@ -61,18 +74,3 @@ def _decode(content: bytes, path: Path) -> str:
             f"{len(begin) + 1}). Vocabularies are UTF-8: convert the file with iconv."
         ) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _encode(word: str, number: int) -> bytes:
-    if word != word.strip() or _LINE_END.search(word.encode("utf-8", "surrogatepass")) or word == _SKIPPED_LINE:
-        raise TextError(
-            f"word {number} of the vocabulary is {word!r}, which a file of one word per line can't hold. "
-            "Train with a tokenizer that gives no spaces or line ends."
-        )
-    try:
-        return word.encode("utf-8")
-    except UnicodeEncodeError:
-        raise TextError(
-            f"word {number} of the vocabulary is {word!r}, which UTF-8 can't hold (a lone surrogate). "
-            "Read the corpus as valid UTF-8."
-        ) from None
