@@ -262,12 +262,12 @@ def _embed_asked(folder: Path, disk: Path) -> Outcome:
 
 
 def _embed_unasked(folder: Path, disk: Path) -> Outcome:
-    plain = elmo.embed.corpus.embed_corpus.require_space
-    elmo.embed.corpus.embed_corpus.require_space = lambda *_, **__: None
+    plain = elmo.embed.corpus.run.require_space
+    elmo.embed.corpus.run.require_space = lambda *_, **__: None
     try:
         return _embed(folder, disk, "vectors.h5", 5 << 20)
     finally:
-        elmo.embed.corpus.embed_corpus.require_space = plain
+        elmo.embed.corpus.run.require_space = plain
 
 
 PLACES: dict[str, Callable[[Path, Path], Outcome]] = {

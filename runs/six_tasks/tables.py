@@ -34,8 +34,9 @@ from elmo.disk.json_file import read_record, read_records, read_toml, write_json
 from elmo.errors import ConfigError, ElmoError, Interrupted
 from elmo.process.stop_flag import stop_flag
 from elmo.reproduce.systems import System, checked_bilms, systems_of
+from elmo.setting_checks import require_setting
 from elmo.tasks.registry import find
-from elmo.tasks.settings import require, with_table
+from elmo.tasks.settings import with_table
 from elmo.tasks.train.job import AnyJob, Files, Job, RunOptions
 from elmo.tasks.train.run_facts import require_same_run
 from elmo.weights import formats, hub
@@ -153,7 +154,7 @@ def exit_code(work: Callable[[], None]) -> int:
 
 
 def _do(given: argparse.Namespace) -> None:
-    require(given.workers >= 1, "--workers", given.workers, "a whole number from 1 on")
+    require_setting(given.workers >= 1, "--workers", given.workers, "a whole number from 1 on")
     if given.bilms and given.table != "bilms":
         raise ConfigError(f"--bilms was given, but {given.table} compares nothing with other biLMs. Use --model.")
     parts = list(planned_parts(given))
@@ -163,7 +164,7 @@ def _do(given: argparse.Namespace) -> None:
         print(status(parts, given.workers))
     else:
         given.folder.mkdir(parents=True, exist_ok=True)
-        with locked(given.folder, "'runs/tables.py'"):
+        with locked(given.folder, "'runs/six_tasks/tables.py'"):
             train_all(parts, given.workers)
 
 

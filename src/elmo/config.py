@@ -150,7 +150,9 @@ class BiLMConfig:
         if unknown := sorted(set(values) - known):
             raise ConfigError(f"{source}: unknown key {unknown[0]!r}. Known keys are: {', '.join(sorted(known))}.")
         if missing := sorted(known - set(values)):
-            raise ConfigError(f"{source}: key {missing[0]!r} is missing. Every setting of the architecture is needed.")
+            raise ConfigError(
+                f"{source}: key {missing[0]!r} is missing, but every setting of the architecture is needed. Add it."
+            )
         try:
             return cls(**values)
         except (TypeError, ValueError) as error:

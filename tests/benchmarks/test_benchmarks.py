@@ -175,8 +175,9 @@ def test_a_full_disk_is_survived(tmp_path: Path) -> None:
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("mounts a tmpfs, which only root may")
     script = BENCHMARKS / "faults" / "disk_full.py"
-    record = run(script, tmp_path / "results", "--places", "checkpoint, while written", "metrics.jsonl")
-    assert "In 2 of 2 places" in record
+    places = ("checkpoint, while written", "metrics.jsonl", "vectors, while written")
+    record = run(script, tmp_path / "results", "--places", *places)
+    assert "In 3 of 3 places" in record
 
 
 def test_all_faults_know_every_script(tmp_path: Path) -> None:

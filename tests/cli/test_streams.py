@@ -11,6 +11,8 @@ import elmo
 from elmo.cli import main as command_line
 from elmo.cli.main import main
 from elmo.cli.verbs import models
+from elmo.disk.bounded import LIMIT_VARIABLE
+from elmo.text.limits import LINE_VARIABLE, RATIO_VARIABLE
 
 SOURCE = Path(elmo.__file__).parents[1]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"}
@@ -83,7 +85,7 @@ def test_no_limits_lifts_them_for_the_command_alone(monkeypatch):
     monkeypatch.setattr(models, "main", action)
     monkeypatch.setenv("ELMO_MAX_LINE_BYTES", "7")
     assert main(["models", "--no-limits", "x"]) == 0
-    assert seen == {**dict.fromkeys(command_line._LIMITS, str(1 << 40)), "argv": ["x"]}
+    assert seen == {**dict.fromkeys([LINE_VARIABLE, RATIO_VARIABLE, LIMIT_VARIABLE], str(1 << 40)), "argv": ["x"]}
     assert os.environ["ELMO_MAX_LINE_BYTES"] == "7"
     assert "ELMO_MAX_FILE_BYTES" not in os.environ
 

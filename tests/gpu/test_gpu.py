@@ -1,4 +1,4 @@
-"""What only a GPU can show: item 1 of the list of what to do first when one is at hand. Skipped without CUDA.
+"""What only a GPU can show. Skipped without CUDA.
 
 python -m pytest -m gpu tests/gpu
 """

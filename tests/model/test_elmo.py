@@ -251,7 +251,7 @@ def test_a_model_of_words_is_called_with_sentences(tiny_config):
     assert elmo([["cat", "dog"], []]).mask.tolist() == [[True, True], [False, False]]
     with pytest.raises(ConfigError, match="reads words, not characters"):
         elmo.character_ids([["cat"]])
-    with pytest.raises(ConfigError, match="reads words, which character ids don't tell"):
+    with pytest.raises(ConfigError, match="reads words, and character ids don't say"):
         elmo(torch.ones(1, 1, 50, dtype=torch.int64))
 
 

@@ -220,7 +220,7 @@ class Third(TaskModel):
 
 
 def test_a_model_without_an_average_says_so():
-    with pytest.raises(ConfigError, match="models of the type Third have no average"):
+    with pytest.raises(ConfigError, match="models of type Third can't be averaged"):
         Ensemble([Third(), Third()])
 
 

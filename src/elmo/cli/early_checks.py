@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
 from elmo.disk.output import require_free, require_free_folder, require_possible
-from elmo.errors import ConfigError, WeightFileError, paths_count_from
+from elmo.errors import ConfigError, paths_count_from
 from elmo.text.text_file import check_is_text_file, require_other_file
 
 Role = Literal[
@@ -178,14 +178,11 @@ def _check_model(model: Any, flags: Flags) -> None:
 
 
 def _check_language_model(model: Any, flags: Flags) -> None:
+    from elmo.weights.checkpoint import without_softmax
     from elmo.weights.describe import outline
 
     if not flags.get("resume") and outline(model).has_softmax is False:
-        raise WeightFileError(
-            f"{model or 'the default model'} has no softmax over a vocabulary, so it can't predict words. Published "
-            "weights often leave it out. Add softmax.safetensors and vocab.txt, or use a model pretrained with 'elmo "
-            "pretrain'."
-        )
+        raise without_softmax(model or "the default model")
 
 
 def check_language_model(model: str | None) -> None:

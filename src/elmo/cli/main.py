@@ -49,7 +49,6 @@ VERBS = {
     "bench": "speed here against the floor here, by dtype and batch",
 }
 
-# How torch says that memory is not to be had, in errors of no class of their own.
 _LONGEST_PLACE = 200
 _PACKAGE = Path(elmo.__file__).parent
 

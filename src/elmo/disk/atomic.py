@@ -95,7 +95,7 @@ def recover(folder: Path) -> bool:
 
 
 def sync(path: Path) -> None:
-    """Brings a file's content, or the names in a folder, to the disk. Raises OSError."""
+    """Flushes a file's content, or a folder's entries, to disk. Raises OSError."""
     if os.name == "nt" and path.is_dir():  # Windows can't open a folder
         return
     descriptor = os.open(path, os.O_RDONLY)
@@ -158,13 +158,13 @@ def _put_in_place(temporary: Path, folder: Path) -> None:
 
 
 def _hidden(target: Path, ending: str) -> list[Path]:
-    """What bears a hidden name of `target`."""
+    """The temporary paths of `target` with this ending."""
     pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}\.{ending}")
     return [path for path in target.parent.iterdir() if pattern.fullmatch(path.name)]
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Removes what processes that died have left of writing to `target`, and of replacing it."""
+    """Removes temporary files and folders left by processes that died while writing or replacing `target`."""
     with suppress(OSError):
         for path in _hidden(target, "unfinished"):
             if path.is_dir() and not path.is_symlink():

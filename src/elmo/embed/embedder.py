@@ -68,7 +68,7 @@ _WINDOW_BATCHES_ELSEWHERE = 8
 
 
 class Embedder:
-    """A biLM with everything around it that turns lists of tokens into arrays of their own length.
+    """A biLM with batching and a cache of token vectors: turns each list of tokens into one array of the same length.
 
     `bilm`: a `Checkpoint`, which is computed on the CPU without torch; or a `BiLM` in torch, on its own device, whose
         weights may change between calls.
@@ -77,7 +77,7 @@ class Embedder:
         "warm"   the fixed state `warm_state`: as reproducible as "zero", and warmed up
         "carry"  as the originals: a call is one batch, and row i continues row i of the call before
     `warm_state`: `hidden` (layers, projections) and `cell` (layers, cells), as `warm_up` makes it.
-    `keep_boundaries`: whether the vectors of <S> and </S> are kept around each sentence's.
+    `keep_boundaries`: whether the vectors of `boundary_tokens` are kept around each sentence's.
     `dtype`: what the factors of matrix products are rounded to; everything else is float32. "float32"; "bfloat16";
         "int8" (bfloat16 in the token encoder); "auto": bfloat16 where the processor and the native library have it,
         else float32. `self.dtype` and `describe()` say what was chosen.
@@ -103,7 +103,7 @@ class Embedder:
         cache_bytes: int = DEFAULT_BYTES,
     ) -> None:
         if state not in get_args(StatePolicy):
-            raise ConfigError(f"state must be one of zero, warm and carry, but is {state!r}.")
+            raise ConfigError(f"state is {state!r}, but must be one of zero, warm and carry. Choose one of them.")
         hub.refuse_name(bilm, "Embedder", "a BiLM or a Checkpoint")
         if state == "warm" and warm_state is None:
             raise ConfigError(_NO_WARM_STATE)
@@ -227,7 +227,7 @@ class Embedder:
 
     @property
     def boundary_tokens(self) -> tuple[str, str]:
-        """The tokens that begin and end every sentence, <S> and </S>."""
+        """The tokens before and after every sentence: `<S>` and `</S>`, or the model's own."""
         return self._network.token_map.boundary_tokens
 
     @property

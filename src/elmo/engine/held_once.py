@@ -44,7 +44,7 @@ Weight = np.ndarray | HeldOnce
 
 
 def given(weight: "Held | HeldOnce") -> Held:
-    """What is to be laid out."""
+    """The weight itself, held once or not."""
     return weight.given if isinstance(weight, HeldOnce) else weight
 
 

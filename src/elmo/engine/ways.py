@@ -70,7 +70,7 @@ class _Times:
         return best
 
     def add(self, way: int, seconds: float, amount: int) -> None:
-        """What it took."""
+        """Records how long a call took."""
         self._since = [0.0 if other == way else since + seconds for other, since in enumerate(self._since)]
         seconds, best = seconds / amount, self._median(self._best())
         if self._tries[way] == _TRIES:

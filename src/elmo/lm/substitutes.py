@@ -14,6 +14,7 @@ from elmo.errors import ConfigError
 from elmo.lm.language_model import LanguageModel
 from elmo.shapes import Float
 from elmo.text.batches import number_tokens, pad
+from elmo.text.sentence_checks import require_place
 from elmo.text.targets.target_ids import SPECIAL_WORDS
 
 
@@ -38,8 +39,7 @@ def substitutes(model: LanguageModel, sentence: Sequence[str], place: int, count
     boundaries are left out, since they can't be put anywhere. The sentence starts from a zero state.
     Raises ConfigError for a place outside the sentence or a count below 1.
     """
-    if not 0 <= place < len(sentence):
-        raise ConfigError(f"place is {place}, but places of {len(sentence)} tokens count from 0. Use one of them.")
+    require_place(sentence, place)
     if count < 1:
         raise ConfigError(f"count is {count}, but must be 1 or more: it is how many words are given.")
     log_probabilities = _log_probabilities(model, sentence, place)

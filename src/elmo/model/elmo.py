@@ -225,7 +225,9 @@ class ELMo(nn.Module):
 
     def _rows_of_ids(self, ids: Tensor) -> Int[Tensor, "rows tokens characters"]:
         if self.bilm.config.has_words:
-            raise ConfigError("this model reads words, which character ids don't tell. Pass it sentences.")
+            raise ConfigError(
+                "this model reads words, and character ids don't say which words they are. Pass sentences."
+            )
         if ids.dim() not in (3, 4):
             raise ConfigError(
                 f"character ids of shape {tuple(ids.shape)} were given, but must be (batch, tokens, characters), or "

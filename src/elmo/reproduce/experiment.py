@@ -33,8 +33,8 @@ from elmo.reproduce.systems import (
     require_open,
     systems_of,
 )
+from elmo.setting_checks import require_setting
 from elmo.tasks.saved_model import bilm_name
-from elmo.tasks.settings import require
 from elmo.tasks.train.job import AnyJob
 from elmo.tasks.train.run_facts import require_same_run
 from elmo.tasks.train.seeds import require_seeds
@@ -82,7 +82,7 @@ def reproduce(
     noted = _noted(experiment, job.run, job.options.resume)
     seeds = list(noted.get("seeds", SEEDS) if seeds is None else seeds)
     require_seeds(seeds)
-    require(workers >= 1, "--workers", workers, "a whole number from 1 on")
+    require_setting(workers >= 1, "--workers", workers, "a whole number from 1 on")
     if shares and experiment != "figure1":
         raise ConfigError(f"--shares was given, but {experiment} trains on all of the data. Leave it out.")
     if bilms and experiment != "bilms":

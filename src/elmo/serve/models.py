@@ -30,8 +30,8 @@ class ServedModel:
     def __post_init__(self) -> None:
         if self.embedder.state == "carry":
             raise ConfigError(
-                f"{self.name}: its embedder has state 'carry', in which vectors depend on the order of the calls; the "
-                "requests to a server have none. Use 'zero' or 'warm'."
+                f"{self.name}: its embedder has state 'carry', in which vectors depend on the order of the calls, "
+                "but requests reach a server in no fixed order. Use 'zero' or 'warm'."
             )
 
     @classmethod

@@ -36,7 +36,10 @@ class Ensemble(TaskModel[E, P]):
                     "settings."
                 )
         if first.outcomes is None:
-            raise ConfigError(f"models of the type {type(first).__name__} have no average, so there is no ensemble.")
+            raise ConfigError(
+                f"models of type {type(first).__name__} can't be averaged, because they don't define `outcomes` and "
+                "`predict_with`. Define both, or name a single model."
+            )
         self.members = nn.ModuleList(models)
         self.tokens = first.tokens
 

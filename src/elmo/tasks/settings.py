@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from elmo.errors import ConfigError
+from elmo.setting_checks import require_setting
 
 S = TypeVar("S", bound="TaskSettings")
 
@@ -57,14 +58,16 @@ class TokenSettings:
 
     def __post_init__(self) -> None:
         require_choices(self)
-        require(0 <= self.mix_penalty < math.inf, "mix_penalty", self.mix_penalty, "finite, and 0 or more")
+        require_setting(0 <= self.mix_penalty < math.inf, "mix_penalty", self.mix_penalty, "finite, and 0 or more")
         require_chance(self, "elmo_dropout")
-        require(self.static_words >= 0, "static_words", self.static_words, "0 or more")
+        require_setting(self.static_words >= 0, "static_words", self.static_words, "0 or more")
         names = list(self.static_files)
         is_sound = len(names) == len(self.static) and all(name.isidentifier() for name in names)
-        require(is_sound, "static", self.static, "files, or NAME=FILE with different names of letters and digits")
+        require_setting(
+            is_sound, "static", self.static, "files, or NAME=FILE with different names of letters and digits"
+        )
         is_bilm = self.encoder in ("elmo", "none")
-        require(is_bilm or not self.train_bilm, "train_bilm", True, f"off with the encoder {self.encoder!r}")
+        require_setting(is_bilm or not self.train_bilm, "train_bilm", True, f"off with the encoder {self.encoder!r}")
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -164,16 +167,16 @@ class FitSettings:
     def __post_init__(self) -> None:
         require_choices(self)
         for name in ("epochs", "epoch_passes", "batch_size", "decay_steps"):
-            require(getattr(self, name) >= 1, name, getattr(self, name), "a whole number from 1 on")
+            require_setting(getattr(self, name) >= 1, name, getattr(self, name), "a whole number from 1 on")
         for name in ("patience", "weight_decay", "clip_norm", "clip_value", "least_batches"):
-            require(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "finite, and 0 or more")
+            require_setting(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "finite, and 0 or more")
         for name in ("batch_tokens", "max_length"):
-            require(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "finite, and 0 or more")
-        require(0 <= self.average_decay < 1, "average_decay", self.average_decay, "at least 0 and below 1")
+            require_setting(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "finite, and 0 or more")
+        require_setting(0 <= self.average_decay < 1, "average_decay", self.average_decay, "at least 0 and below 1")
         for name in ("learning_rate", "adadelta_epsilon"):
-            require(0 < getattr(self, name) < math.inf, name, getattr(self, name), "finite and above 0")
+            require_setting(0 < getattr(self, name) < math.inf, name, getattr(self, name), "finite and above 0")
         for name in ("train_share", "decay_rate"):
-            require(0 < getattr(self, name) <= 1, name, getattr(self, name), "above 0 and at most 1")
+            require_setting(0 < getattr(self, name) <= 1, name, getattr(self, name), "above 0 and at most 1")
 
 
 @dataclass(frozen=True)
@@ -184,32 +187,28 @@ class TaskSettings:
     fit: FitSettings = field(default_factory=FitSettings)
 
 
-def require(condition: bool, name: str, value: object, expected: str) -> None:
-    """ConfigError if a setting makes no sense."""
-    if not condition:
-        raise ConfigError(f"{name} is {value!r}, but must be {expected}. Change it or leave it out.")
-
-
 def require_choices(group: object) -> None:
     """ConfigError if a field with a fixed list of choices has another value."""
     for setting in fields(group):  # type: ignore[arg-type]  # any dataclass
         if get_origin(setting.type) is Literal:
             choices = get_args(setting.type)
             value = getattr(group, setting.name)
-            require(value in choices, setting.name, value, f"one of {', '.join(map(repr, choices))}")
+            require_setting(value in choices, setting.name, value, f"one of {', '.join(map(repr, choices))}")
 
 
 def require_chance(group: object, *names: str) -> None:
     """ConfigError if one of these fields isn't the probability of a dropout: at least 0 and below 1."""
     for name in names:
-        require(0 <= getattr(group, name) < 1, name, getattr(group, name), "a probability: at least 0 and below 1")
+        require_setting(
+            0 <= getattr(group, name) < 1, name, getattr(group, name), "a probability: at least 0 and below 1"
+        )
 
 
 def require_size(group: object, *names: str, least: int = 1) -> None:
     """ConfigError if one of these fields isn't a number of units that a layer can have."""
     for name in names:
         value = getattr(group, name)
-        require(least <= value <= LARGEST_SIZE, name, value, f"a whole number from {least} to {LARGEST_SIZE}")
+        require_setting(least <= value <= LARGEST_SIZE, name, value, f"a whole number from {least} to {LARGEST_SIZE}")
 
 
 def to_table(settings: TaskSettings) -> dict[str, Any]:
@@ -243,5 +242,5 @@ def _like(default: object, value: object, name: str) -> object:
         return tuple(value)
     if type(default) is float and type(value) is int:
         return float(value)
-    require(type(value) is type(default), name, value, f"of the same type as {default!r}")
+    require_setting(type(value) is type(default), name, value, f"of the same type as {default!r}")
     return value

@@ -182,7 +182,10 @@ class Task(ABC, Generic[S, E, P]):
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: S) -> Scores:
         """The official figures of a file of predictions, as `write` or another system made it. Raises TextError."""
-        raise ConfigError(f"the task {self.name!r} has no official format of predictions that could be scored.")
+        raise ConfigError(
+            f"the task {self.name!r} has no official format of predictions that could be scored. Score labelled data "
+            "with a trained model: elmo task score."
+        )
 
     def remarks(self, scores: Scores) -> list[str]:
         """Sentences that a user should read beside the scores: that nothing is predicted, or one label only."""

@@ -56,10 +56,14 @@ class CharacterMap:
         """
         names = ("begin_sentence", "end_sentence", "begin_word", "end_word", "padding", "unknown")
         if missing := [name for name in names if name not in marks]:
-            raise ConfigError(f"marks lacks {missing}: a character dictionary needs the ids of {', '.join(names)}.")
+            raise ConfigError(
+                f"marks lacks {missing}, but a character dictionary needs the ids of {', '.join(names)}. Add them."
+            )
         ids = [*dictionary.values(), *marks.values()]
         if min(ids) < 1:
-            raise ConfigError(f"a character dictionary has id {min(ids)}, but ids count from 1: 0 means no token.")
+            raise ConfigError(
+                f"a character dictionary has id {min(ids)}, but ids count from 1: 0 means no token. Add 1 to all ids."
+            )
         return cls(
             max_characters_per_token,
             max(ids) + 1,

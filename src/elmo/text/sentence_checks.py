@@ -57,6 +57,15 @@ def checked_sentence(sentence: Any, place: int) -> Sequence[str]:
     return listed
 
 
+def require_place(tokens: Sequence[str], place: int) -> None:
+    """ConfigError unless `place`, from 0, is that of a token: counted from the end it would be a boundary's."""
+    if not 0 <= place < len(tokens):
+        raise ConfigError(
+            f"place is {place}, but the sentence has {len(tokens)} tokens. "
+            + (f"Use a place from 0 to {len(tokens) - 1}." if len(tokens) else "Pass a sentence with tokens.")
+        )
+
+
 def checked_count(value: Any, name: str, what: str) -> int:
     """`value` as an int of at least 1, else ConfigError; `what` the argument `name` counts, for the message."""
     try:

@@ -66,7 +66,7 @@ class TokenMap:
 
     def __post_init__(self) -> None:
         if self.characters is None and self.words is None:
-            raise ConfigError("a TokenMap needs characters, words or both, but got neither.")
+            raise ConfigError("a TokenMap needs characters, words or both, but got neither. Pass one of them.")
 
     @property
     def boundary_tokens(self) -> tuple[str, str]:

@@ -56,11 +56,16 @@ class Checkpoint:
 def required_softmax(checkpoint: Checkpoint, name: str = "this model") -> tuple[dict[str, np.ndarray], list[str]]:
     """Softmax and vocabulary. Raises WeightFileError where they are missing; many published models came without."""
     if checkpoint.softmax is None or checkpoint.vocabulary is None:
-        raise WeightFileError(
-            f"{name} has no softmax over a vocabulary, so it can't predict words. Published weights often leave "
-            "it out. Add softmax.safetensors and vocab.txt, or use a model pretrained with 'elmo pretrain'."
-        )
+        raise without_softmax(name)
     return checkpoint.softmax, checkpoint.vocabulary
+
+
+def without_softmax(name: str) -> WeightFileError:
+    """The error of a model that can't predict words, to be raised."""
+    return WeightFileError(
+        f"{name} has no softmax over a vocabulary, so it can't predict words. Published weights often leave it out. "
+        "Add softmax.safetensors and vocab.txt, or use a model pretrained with 'elmo pretrain'."
+    )
 
 
 def content_hash(checkpoint: Checkpoint) -> str:

@@ -6,7 +6,7 @@ many_langs   a folder of ELMoForManyLangs: token_embedder.pkl, encoder.pkl, char
 tensorflow   a training checkpoint of bilm-tf: model.ckpt-*.index
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -16,6 +16,7 @@ from types import ModuleType
 from elmo.disk.bounded import shown
 from elmo.errors import ConfigError, ElmoError, WeightFileError
 from elmo.weights.allennlp.names import OPTIONS_FILE
+from elmo.weights.allennlp.pair import pair_of
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.names import CONFIG_FILE, MODEL_FILE, model_folder
 from elmo.weights.native.read import read as read_native
@@ -94,7 +95,7 @@ def options_file(path: Path) -> Path:
 
 def _read(model: Model, given: dict[str, Path], with_softmax: bool, narrow: bool) -> Checkpoint:
     if isinstance(model, tuple | list):
-        return _reader("allennlp").read(*_pair(model), **given)
+        return _reader("allennlp").read(*pair_of(model), **given)
     path = Path(model)
     found = recognize(path)
     if found == "allennlp":
@@ -113,12 +114,6 @@ def _read(model: Model, given: dict[str, Path], with_softmax: bool, narrow: bool
 def _reader(name: str) -> ModuleType:
     """Loaded when it is needed: most processes read one format, and h5py takes a tenth of a second."""
     return import_module(f"elmo.weights.{name}.read")
-
-
-def _pair(model: Sequence[str | Path]) -> tuple[Path, Path]:
-    if len(model) != 2:
-        raise ConfigError(f"a model of {len(model)} files was given, but only a pair (options.json, weights.hdf5) is.")
-    return Path(model[0]), Path(model[1])
 
 
 def _native_folder(path: Path) -> Path | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from elmo.disk.atomic import recover
 from elmo.errors import ConfigError, ElmoError, WeightFileError, paths_count_from
 from elmo.process.progress.report import Progress
+from elmo.weights.allennlp.pair import pair_of
 from elmo.weights.catalogue import KnownModel, bundled_folders, known_models
 from elmo.weights.download import HUB_ID, downloaded, hub_library
 from elmo.weights.native.names import model_folder
@@ -38,7 +39,7 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
     if model is None:
         model = os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL
     if isinstance(model, tuple | list):
-        return _pair(model)
+        return _files_of_pair(model)
     if not isinstance(model, str | Path) or not str(model):
         raise ConfigError(
             f"model is {model!r}, but must be a name, a path or a pair (options.json, weights.hdf5). "
@@ -121,12 +122,8 @@ def _named(model: str | Path) -> str:
     return text if len(text) <= _LONGEST_NAME else f"{text[:40]}... ({len(text):,} characters)"
 
 
-def _pair(model: Sequence[str | Path]) -> tuple[Path, Path]:
-    if len(model) != 2:
-        raise ConfigError(f"a model of {len(model)} files was given, but only a pair (options.json, weights.hdf5) is.")
-    if not all(isinstance(part, str | Path) for part in model):
-        raise ConfigError(f"model is {tuple(model)!r}, but a pair is two paths: (options.json, weights.hdf5).")
-    options, weights = (_expanded(part) for part in model)
+def _files_of_pair(model: Sequence[str | Path]) -> tuple[Path, Path]:
+    options, weights = map(_expanded, pair_of(model))
     for path, what in ((options, "options"), (weights, "weights")):
         if not (_exists(path) and path.is_file()):
             raise WeightFileError(

@@ -135,6 +135,15 @@ def test_one_layers_table_has_boundaries_if_they_are_kept(model, capsys):
     assert "there is no file word, so it is treated as text" in told.err
 
 
+def test_boundaries_are_shown_as_the_model_has_them(model, capsys, monkeypatch):
+    # ELMoForManyLangs models begin and end sentences with tokens of their own.
+    monkeypatch.setattr(Embedder, "boundary_tokens", ("<bos>", "<eos>"))
+    assert main(["a b", "--json", "--keep-boundaries"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["tokens"] == ["<bos>", "a", "b", "<eos>"]
+    assert result["spans"] == [[-1, -1], [0, 1], [2, 3], [-1, -1]]
+
+
 def test_a_text_becomes_json(model, tiny_bilm, capsys):
     assert main(["a b", "--json", "--layers", "average"]) == 0
     result = json.loads(capsys.readouterr().out)
@@ -374,7 +383,7 @@ def test_a_damaged_run_is_begun_anew_only_with_force(model, text, tmp_path, monk
     content = bytearray(data.read_bytes())
     content[-5] ^= 1
     data.write_bytes(content)
-    with pytest.raises(OutputError, match="vectors of lines 1 to 3 were changed.*Start again with --force"):
+    with pytest.raises(OutputError, match="vectors of rows 1 to 3 were changed.*Start again with --force"):
         main([str(text), "-o", str(output), "--quiet", "--resume"])
     assert main([str(text), "-o", str(output), "--resume", "--force"]) == 0
     assert "started again because of --force:" in capsys.readouterr().err

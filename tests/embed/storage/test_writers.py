@@ -102,7 +102,7 @@ def test_a_number_float16_cannot_hold_is_an_error_that_names_its_line(tmp_path):
     writer = WRITERS["npy"](tmp_path, layout, {})
     rows = [StoredRow([token], np.array([[0, 1]]), 1) for token in "ab"]
     writer.create(None, rows)
-    with pytest.raises(OutputError, match="line 2 has the number 70000.*--store float32"):
+    with pytest.raises(OutputError, match="row 2 has the value 70000.*--store float32"):
         writer.write(0, rows, [np.ones((1, 2), np.float32), np.array([[0, -70000]], np.float32)])
     writer.close()
 

@@ -133,7 +133,7 @@ class _Sums:
         return np.stack(self._tokens, axis=1)
 
     def measured(self, name: str) -> Iterator[LayerGeometry]:
-        """Every layer."""
+        """The measures of every layer of the encoder called `name`."""
         tokens = self.tokens()
         for layer in range(self._encoder.num_layers):
             with_vector = tokens[layer][known(tokens[layer])]

@@ -82,7 +82,7 @@ def write_facts(folder: Path, facts: IndexFacts) -> None:
 
 
 def sha256(path: Path) -> str:
-    """Of a file's bytes."""
+    """SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elmo.analysis.neighbors.context_index import ContextIndex, LayerOrWeights
-from elmo.analysis.neighbors.query import require_place
 from elmo.analysis.projection import nearest, nearest_on_plane, neighbors_kept, plane, turned_onto
 from elmo.analysis.unit_vectors import unit
 from elmo.errors import ConfigError
 from elmo.setting_checks import require_seed, require_setting
 from elmo.shapes import Float, Int
+from elmo.text.sentence_checks import require_place
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder

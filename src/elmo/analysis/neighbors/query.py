@@ -10,6 +10,7 @@ from elmo.analysis.neighbors.context_index import ContextIndex, Hit, LayerOrWeig
 from elmo.analysis.neighbors.particles import forms_of
 from elmo.errors import ConfigError
 from elmo.static.vectors import StaticVectors
+from elmo.text.sentence_checks import require_place
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
@@ -23,12 +24,6 @@ def require_model(index: ContextIndex, embedder: "Embedder") -> None:
             f"{index.facts.model_hash[:12]}), but this model's are {embedder.model_hash[:12]}. Name that model with "
             "--model, or build the index again."
         )
-
-
-def require_place(tokens: Sequence[str], place: int) -> None:
-    """ConfigError unless `place`, from 0, is that of a token: counted from the end it would be a boundary's."""
-    if not 0 <= place < len(tokens):
-        raise ConfigError(f"place is {place}, but places of {len(tokens)} tokens count from 0. Use one of them.")
 
 
 def neighbors(

@@ -247,9 +247,9 @@ def _print_text(arguments: Arguments) -> int:
     arrays = embedder.embed([place.tokens for place in places], layers)
     for index, (place, array) in enumerate(zip(places, arrays, strict=True)):
         if arguments.json:
-            print(_json_line(index, place, array, arguments.keep_boundaries))
+            print(_json_line(index, place, array, embedder))
         else:
-            print(_table(*_with_boundaries(place, arguments.keep_boundaries), array))
+            print(_table(*_with_boundaries(place, embedder), array))
     return 0
 
 
@@ -285,7 +285,7 @@ def _print_lines(arguments: Arguments) -> int:
     waiting: deque[PlacedSentence] = deque()
     arrays = embedder.embed_iter(_noted(text.sentences(), waiting), layers, window=arguments.batch_rows)
     for index, array in enumerate(arrays):
-        print(_json_line(index, waiting.popleft(), array, arguments.keep_boundaries))
+        print(_json_line(index, waiting.popleft(), array, embedder))
     return text.report_bad_lines()
 
 
@@ -296,18 +296,18 @@ def _noted(places: Iterator[PlacedSentence], waiting: deque[PlacedSentence]) -> 
         yield place.tokens
 
 
-def _with_boundaries(place: PlacedSentence, keep_boundaries: bool) -> tuple[list[str], list[list[int]]]:
+def _with_boundaries(place: PlacedSentence, embedder: "Embedder") -> tuple[list[str], list[list[int]]]:
     """Tokens and spans as they belong to the vectors."""
-    tokens, spans = place.tokens, place.spans.tolist()
-    if not keep_boundaries:
-        return tokens, spans
-    return ["<S>", *tokens, "</S>"], [list(NOWHERE), *spans, list(NOWHERE)]
+    spans = place.spans.tolist()
+    if embedder.keep_boundaries:
+        spans = [list(NOWHERE), *spans, list(NOWHERE)]
+    return list(embedder.with_boundaries(place.tokens)), spans
 
 
-def _json_line(index: int, place: PlacedSentence, array: "np.ndarray", keep_boundaries: bool) -> str:
+def _json_line(index: int, place: PlacedSentence, array: "np.ndarray", embedder: "Embedder") -> str:
     from elmo.embed.results.shortest_digits import shortest
 
-    tokens, spans = _with_boundaries(place, keep_boundaries)
+    tokens, spans = _with_boundaries(place, embedder)
     values = {
         "index": index,
         "line": place.line,

@@ -82,9 +82,9 @@ def embed_corpus(
     all in memory otherwise.
     `shard`: "2/8" embeds the second of eight parts of the text; `join_shards` makes of all eight the file of a single
     run, byte by byte. Not in carry mode, in which every part depends on the one before.
-    `resume`: go on where a killed run ended, if there was one, after every checksum of what it left was compared; if
-    it was killed at its very end, there is nothing left to do. `force`: replace a finished file; start again. Both: go
-    on, or start again if what is there can't be trusted (then the report's `begun_anew` says why).
+    `resume`: continue a killed run, if there was one, after checking everything that it left against its checksums.
+    `force`: replace a finished file; start again. Both: continue, or start again if what is there can't be trusted
+    (then the report's `begun_anew` says why).
     `progress`: receives the bytes that are read, the rows that are checked of what is resumed, and the tokens that are
     embedded (see `elmo.Progress`); True: bars on stderr. `stop_asked()` is asked before each window whether to stop
     there; `warn(message)` is called, before anything is embedded, if a text looks untokenized or is not in the model's
@@ -166,7 +166,9 @@ def _planned(
 
 def _check(store: str, window: int | None) -> None:
     if store not in get_args(StoredType):
-        raise ConfigError(f"store is {store!r}, but vectors are stored as: {', '.join(get_args(StoredType))}.")
+        raise ConfigError(
+            f"store is {store!r}, but vectors are stored as {' or '.join(get_args(StoredType))}. Choose one of them."
+        )
     if window is not None:
         checked_count(window, "window", "lines taken at a time")
 
@@ -176,7 +178,7 @@ def _listed(text: Path | str | Sequence[Path | str]) -> Sequence[Path | str]:
 
 
 def _looked_at(source: TextSource, vocabulary: Sequence[str] | None, warn: Warn) -> TextSource:
-    """The source with the tokenizer that "auto" stands for, when everything odd was said."""
+    """The source with the tokenizer that "auto" stands for, after warning about anything odd in the text."""
     try:
         look = first_look(source.paths, source.reading, source.name)
     except TextError as error:

@@ -52,7 +52,7 @@ class Run:
     started: float = field(default_factory=time.perf_counter)
 
     def make(self, settings: Mapping[str, Any], *, resume: bool) -> Position:
-        """Has the file in its place; gives how far an earlier run had come."""
+        """Makes the file, resuming an earlier run if asked; returns how far that run had come."""
         if resume and self._is_made():
             self.left_behind = self.partial.clear()
             return Position(len(self.plan.lengths), self.plan.num_tokens)
@@ -110,7 +110,7 @@ class Run:
         return sum(1 for row in rows if self.plan.lengths[row - self.source.first] == 0)
 
     def _is_made(self) -> bool:
-        """Whether the output is this very run's: killed after its last step, or never."""
+        """Whether this run's output is already complete and in place."""
         output = self.partial.output
         try:
             with read_vectors(output, self.writer.format) as vectors:
@@ -138,7 +138,7 @@ class Run:
         require_space(self.partial.path, layout, copies=writer.copies, overhead=overhead, done=bytes_done)
 
     def _trusted(self, settings: Mapping[str, Any]) -> Position:
-        """How far the file is finished, when everything that is there was compared with its checksum."""
+        """Compares everything on disk with its checksum; returns how far the file is finished."""
         partial = self.partial
         manifest = partial.manifest()
         partial.require_same(manifest.get("settings", {}), settings)
@@ -162,7 +162,7 @@ class Run:
         checked = Count(self.progress, "checking", windows[-1].lines, "rows")
         for window in windows:
             if self.writer.window_checksum(first, window.lines) != window.sha256:
-                raise self.partial.damaged(f"the vectors of lines {first + 1} to {window.lines} were changed")
+                raise self.partial.damaged(f"the vectors of rows {first + 1} to {window.lines} were changed")
             checked.add(window.lines - first)
             first = window.lines
 
@@ -200,7 +200,7 @@ class Run:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """A full disk, said with figures."""
+        """Turns the error of a full disk into one that says how many bytes are needed and free."""
         try:
             yield
         except OSError as error:
@@ -214,7 +214,7 @@ class Run:
 
 
 class _Keeper:
-    """Brings windows to the disk in a thread of its own, one after the other, and notes each when it is there."""
+    """Writes windows to disk in a thread of its own, one after the other, and notes each one once it is there."""
 
     def __init__(self, partial: PartialFolder, writer: VectorWriter, done: Position) -> None:
         self._partial = partial
@@ -230,11 +230,11 @@ class _Keeper:
         tokens: int,
         state: dict[str, np.ndarray] | None,
     ) -> None:
-        """Begins with the window of the lines from `first` on; `tokens`: up to its end."""
+        """Starts writing the window whose first row is `first`; `tokens`: their number up to its end."""
         self._behind.start(self._keep, first, group, arrays, tokens, state)
 
     def wait(self) -> None:
-        """Until the last window is on the disk."""
+        """Waits until the last window is on disk."""
         self._behind.wait()
 
     def _keep(

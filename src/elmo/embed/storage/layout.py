@@ -81,7 +81,7 @@ class VectorLayout:
                 return array.astype(self.dtype, copy=False)
         except FloatingPointError:
             raise OutputError(
-                f"line {line + 1} has the number {np.abs(array).max():g}, but float16 ends at 65504. Use --store "
+                f"row {line + 1} has the value {np.abs(array).max():g}, but the largest float16 is 65504. Use --store "
                 "float32."
             ) from None
 

@@ -190,7 +190,7 @@ class _NpyVectors(StoredVectors):
         suffixes = (OFFSETS_SUFFIX, METADATA_SUFFIX, TEXT_SUFFIX)
         offsets, metadata, self._text_file = (path.with_name(path.name + suffix) for suffix in suffixes)
         if not offsets.is_file():
-            raise TextError(f"{offsets}: is missing, without it the lines of {path} can't be told apart. Copy both.")
+            raise TextError(f"{offsets}: is missing, and without it the rows of {path} can't be told apart. Copy both.")
         self._offsets = np.load(offsets, allow_pickle=False)
         self._numbers = np.load(path, mmap_mode="r" if self._offsets[-1] else None, allow_pickle=False)
         self.metadata = read_record(metadata) if metadata.is_file() else {}

@@ -28,7 +28,7 @@ class LossyStream:
             self.write("\n")
 
     def flush(self) -> None:
-        """Nothing: `write` has done it."""
+        """Does nothing: `write` has already flushed."""
 
     def __getattr__(self, name: str) -> object:
         """What else tqdm asks for: the encoding, and the descriptor that knows how wide the terminal is."""

@@ -74,7 +74,7 @@ async def answer(request: Request) -> Response:
     if model.substitutes is None:
         raise invalid(
             f"the model {model.name!r} has no softmax, so it can't say which words it expects. "
-            " Use a model whose entry in /v1/models has substitutes true.",
+            "Use a model whose entry in /v1/models has substitutes true.",
             "model",
             "no_softmax",
         )

@@ -6,15 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from elmo.errors import ConfigError
-from elmo.tasks.settings import (
-    FitSettings,
-    TaskSettings,
-    TokenSettings,
-    require,
-    require_chance,
-    require_choices,
-    require_size,
-)
+from elmo.setting_checks import require_setting
+from elmo.tasks.settings import FitSettings, TaskSettings, TokenSettings, require_chance, require_choices, require_size
 
 
 @dataclass(frozen=True)
@@ -70,12 +63,14 @@ class ResolverSettings:
         require_size(self, "max_width", "max_antecedents", "hidden_size", "feature_size", "character_vector")
         require_size(self, "character_filters", least=0)
         for name in ("window_sentences", "window_tokens", "mention_loss"):
-            require(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "finite, and 0 or more")
+            require_setting(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "finite, and 0 or more")
         require_chance(self, "lexical_dropout", "lstm_dropout", "span_dropout")
         for name in ("span_hidden_sizes", "character_widths"):
             sizes = getattr(self, name)
-            require(len(sizes) > 0 and min(sizes) >= 1, name, sizes, "one or more whole numbers from 1 on")
-        require(0 < self.spans_per_token < math.inf, "spans_per_token", self.spans_per_token, "finite and above 0")
+            require_setting(len(sizes) > 0 and min(sizes) >= 1, name, sizes, "one or more whole numbers from 1 on")
+        require_setting(
+            0 < self.spans_per_token < math.inf, "spans_per_token", self.spans_per_token, "finite and above 0"
+        )
         self._require_pattern()
 
     def genre_of(self, name: str) -> str:

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from elmo.setting_checks import require_setting
 from elmo.tasks.settings import (
     LARGEST_SIZE,
     CharacterSettings,
     TaskSettings,
     TokenSettings,
-    require,
     require_chance,
     require_choices,
     require_size,
@@ -51,7 +51,9 @@ class TaggerSettings(CharacterSettings):
     def __post_init__(self) -> None:
         require_choices(self)
         in_range = all(1 <= size <= LARGEST_SIZE for size in self.hidden_sizes)
-        require(bool(self.hidden_sizes) and in_range, "hidden_sizes", self.hidden_sizes, f"numbers to {LARGEST_SIZE}")
+        require_setting(
+            bool(self.hidden_sizes) and in_range, "hidden_sizes", self.hidden_sizes, f"numbers to {LARGEST_SIZE}"
+        )
         require_chance(self, "dropout")
         self.require_characters()
         require_size(self, "token_column", "tag_column", least=0)

@@ -3,15 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from elmo.tasks.settings import (
-    FitSettings,
-    TaskSettings,
-    TokenSettings,
-    require,
-    require_chance,
-    require_choices,
-    require_size,
-)
+from elmo.setting_checks import require_setting
+from elmo.tasks.settings import FitSettings, TaskSettings, TokenSettings, require_chance, require_choices, require_size
 
 
 @dataclass(frozen=True)
@@ -53,7 +46,7 @@ class ReaderSettings:
         require_choices(self)
         require_size(self, "max_answer_tokens", "hidden_size", "character_width", "character_vector", "max_characters")
         require_size(self, "character_filters", least=0)
-        require(self.min_character_count >= 0, "min_character_count", self.min_character_count, "0 or more")
+        require_setting(self.min_character_count >= 0, "min_character_count", self.min_character_count, "0 or more")
         require_chance(self, "dropout")
 
 

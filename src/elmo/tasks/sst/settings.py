@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from elmo.setting_checks import require_setting
 from elmo.tasks.settings import (
     CharacterSettings,
     FitSettings,
     TaskSettings,
-    require,
     require_chance,
     require_choices,
     require_size,
@@ -63,12 +63,14 @@ class ClassifierSettings(CharacterSettings):
         require_choices(self)
         self.require_characters()
         require_size(self, "label_column", "text_column", "min_phrase_tokens", "hidden_size", "maxout_pieces")
-        require(self.label_column != self.text_column, "text_column", self.text_column, "another one than label_column")
+        require_setting(
+            self.label_column != self.text_column, "text_column", self.text_column, "another one than label_column"
+        )
         require_chance(self, "input_dropout", "projection_dropout", "pooled_dropout")
         chances = self.head_dropouts
-        require(all(0 <= chance < 1 for chance in chances), "head_dropouts", chances, "from 0 to below 1 each")
+        require_setting(all(0 <= chance < 1 for chance in chances), "head_dropouts", chances, "from 0 to below 1 each")
         narrowest = self.hidden_size * 8 >> len(chances)
-        require(narrowest >= 1, "head_dropouts", chances, f"fewer: after {len(chances)} layers no unit is left")
+        require_setting(narrowest >= 1, "head_dropouts", chances, f"fewer: after {len(chances)} layers no unit is left")
 
 
 @dataclass(frozen=True)

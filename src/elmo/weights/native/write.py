@@ -34,7 +34,9 @@ def write(checkpoint: Checkpoint, folder: Path, *, dtype: StoredType = "float32"
     ConfigError (float16 can't hold a value), TextError (a word fits no line).
     """
     if dtype not in get_args(StoredType):
-        raise ConfigError(f"dtype is {dtype!r}, but weights are stored as: {', '.join(get_args(StoredType))}.")
+        raise ConfigError(
+            f"dtype is {dtype!r}, but weights are stored as one of {', '.join(get_args(StoredType))}. Choose one."
+        )
     require_sound(checkpoint)
     parts = {MODEL_FILE: checkpoint.tensors, SOFTMAX_FILE: checkpoint.softmax, WARM_STATE_FILE: checkpoint.warm_state}
     size = sum(tensor.nbytes for tensors in parts.values() if tensors for tensor in tensors.values())
