@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from elmo.analysis.record import Record
-from elmo.errors import ConfigError, MissingExtraError
-
-SUFFIXES = (".png", ".svg")
+from elmo.analysis.figure_file import SUFFIXES, require_matplotlib, save
+from elmo.analysis.record import Record, row_name
+from elmo.errors import ConfigError
 
 _COLORS = {"biLM": "C0", "forward LM": "C4", "random biLM": "0.55", "static": "C1", "context average": "C1"}
 _LINES = (":", "-.", "--")
@@ -38,15 +37,11 @@ def require_figure(path: Path) -> None:
     """ConfigError for another suffix, MissingExtraError without matplotlib."""
     if path.suffix.lower() not in SUFFIXES:
         raise ConfigError(f"{path}: the suffix is {path.suffix!r}, but must be {' or '.join(SUFFIXES)}. Rename it.")
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("matplotlib", "analysis", "drawing a figure") from None
+    require_matplotlib()
 
 
-def draw(record: Record, path: Path, format: str) -> None:
-    """Draws what 'elmo analyze' recorded; equal records give equal files."""
-    import matplotlib
+def draw(record: Record, path: Path, suffix: str) -> None:
+    """Draws what 'elmo analyze' recorded into `path`, in the format of `suffix`; equal records give equal files."""
     from matplotlib.figure import Figure
 
     panels = _PANELS[record["analysis"]](record)
@@ -55,10 +50,7 @@ def draw(record: Record, path: Path, format: str) -> None:
     for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False, sharey=True)[0], panels, strict=True):
         _draw_panel(axes, panel)
     figure.suptitle(f"{_TITLES[record['analysis']]}\n{_source(record)}", fontsize=10)
-    # No date, and ids from a fixed salt.
-    metadata = {"Date": None} if format == "svg" else None
-    with matplotlib.rc_context({"svg.hashsalt": "elmo"}):
-        figure.savefig(path, format=format, dpi=200, metadata=metadata)
+    save(figure, path, suffix)
 
 
 def _draw_panel(axes: Any, panel: Panel) -> None:
@@ -73,7 +65,7 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
         axes.axvline(value, color="C3", linestyle=style, linewidth=1.1, label=label)
     if panel.lines:
         axes.legend(frameon=False, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    axes.set_yticks(range(len(panel.dots)), [_label(dot) for dot in panel.dots], fontsize=8)
+    axes.set_yticks(range(len(panel.dots)), [row_name(vars(dot)) for dot in panel.dots], fontsize=8)
     axes.set_ylim(len(panel.dots) - 0.4, -0.8)
     axes.set_xlabel(panel.axis, fontsize=8)
     axes.margins(x=0.12)
@@ -85,10 +77,6 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
 
 def _digits(panel: Panel) -> int:
     return 1 if max(abs(dot.value) for dot in panel.dots) >= 10 else 2
-
-
-def _label(dot: Dot) -> str:
-    return ", ".join(filter(None, (dot.encoder, dot.layer)))
 
 
 def _source(record: Record) -> str:

@@ -8,13 +8,13 @@ data                     each file's name and SHA-256
 """
 
 import datetime
-import hashlib
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from elmo.disk.bounded import file_hash
 from elmo.ops.native.threads import num_threads
 from elmo.process.commit import commit
 from elmo.process.environment import environment
@@ -45,6 +45,11 @@ def begun(
     }
 
 
+def row_name(row: Mapping[str, Any]) -> str:
+    """What a table or figure calls a row: the encoder and its layer, or a rule that needs no vectors."""
+    return ", ".join(filter(None, (row["encoder"], row["layer"])))
+
+
 def shown_command(words: Sequence[str]) -> str:
     """A command line whose files are named without their folders: where they lie is of no use to others."""
     return shlex.join(Path(word).name if "/" in word else word for word in words)
@@ -55,5 +60,4 @@ def _files(found: Path | Sequence[Path]) -> Any:
 
 
 def _file(path: Path) -> dict[str, str]:
-    with path.open("rb") as file:
-        return {"file": path.name, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+    return {"file": path.name, "sha256": file_hash(path)}

@@ -54,11 +54,6 @@ def produce(flags: RecordFlags, analyze: Callable[[], Record], table: Callable[[
         if flags.output is not None:
             named[flags.output].write_text(text + "\n", encoding="utf-8")
         if figure is not None:
-            draw(record, named[figure], figure.suffix.lower()[1:])
+            draw(record, named[figure], figure.suffix.lower())
     print(text if flags.json else table(record))
     return 0
-
-
-def row_name(row: Record) -> str:
-    """What a table calls a row: the encoder and its layer, or a rule that needs no vectors."""
-    return ", ".join(filter(None, (row["encoder"], row["layer"])))

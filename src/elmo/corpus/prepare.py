@@ -9,7 +9,6 @@ What comes out depends on the text and the settings alone: not on the number of 
 
 import contextlib
 import errno
-import hashlib
 import json
 import os
 import shutil
@@ -39,6 +38,7 @@ from elmo.corpus.shards import (
 from elmo.corpus.splitting import TEST, TRAIN, VALID, PartedText, PlacedPart, TextFile
 from elmo.corpus.work_folder import WorkFolder
 from elmo.disk.atomic import new_folder
+from elmo.disk.bounded import file_hash
 from elmo.errors import ConfigError, ElmoError, Interrupted, OutputError, TextError
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested
@@ -277,10 +277,7 @@ def _explained(work: WorkFolder, folder: Path) -> Iterator[None]:
 
 def _sha256(file: Path | str) -> str | None:
     """Of the file as it is on the disk; None for standard input and pipes, which can be read only once."""
-    if not Path(file).is_file():
-        return None
-    with Path(file).open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
+    return file_hash(Path(file)) if Path(file).is_file() else None
 
 
 def _files_of(

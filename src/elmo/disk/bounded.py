@@ -28,9 +28,6 @@ _KINDS = {
 }
 
 
-_BLOCK = 1 << 20
-
-
 def read_bytes(path: Path, *, limit: int, own: bool = False) -> bytes:
     """The content of a regular file of at most `limit` bytes, or of as many as $ELMO_MAX_FILE_BYTES allows.
 
@@ -72,11 +69,14 @@ def open_regular(path: Path, *, own: bool = False, change: bool = False) -> Bina
 
 def own_file_hash(path: Path) -> str:
     """SHA-256 (hexadecimal) over the content of a file of our own, however long it is. Raises OSError."""
-    result = hashlib.sha256()
     with open_regular(path, own=True) as file:
-        while block := file.read(_BLOCK):
-            result.update(block)
-    return result.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 (hexadecimal) over the content of any file. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def is_file(path: Path) -> bool:

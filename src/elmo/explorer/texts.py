@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from elmo.analysis.neighbors import index_files
 from elmo.analysis.neighbors.build import DEFAULT_TOKENS, build_index
 from elmo.analysis.neighbors.context_index import ContextIndex
+from elmo.disk.bounded import file_hash
 from elmo.disk.cache import cache_folder
 from elmo.errors import TextError
 from elmo.process.progress.report import Progress
@@ -60,7 +61,7 @@ class ExploredText:
     def _key(self, embedder: "Embedder") -> str:
         facts = [
             index_files.SCHEMA,
-            index_files.sha256(self.path),
+            file_hash(self.path),
             embedder.model_hash,
             embedder.dtype,
             embedder.state_hash,

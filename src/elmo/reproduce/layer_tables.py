@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from elmo.analysis.record import row_name
 from elmo.errors import TextError
 from elmo.reproduce import paper
 
@@ -79,13 +80,9 @@ def _theirs(table: str) -> Mapping[str, float]:
 
 def _ours(record: Record) -> Iterator[tuple[str, float]]:
     if record["analysis"] == "wsd":
-        yield from ((_name(one), one["sets"]["all"]["f1"]) for one in record["systems"])
+        yield from ((row_name(one), one["sets"]["all"]["f1"]) for one in record["systems"])
     else:
-        yield from ((_name(one), one["accuracy"]) for one in record["rows"])
-
-
-def _name(row: Record) -> str:
-    return ", ".join(filter(None, (row["encoder"], row["layer"])))
+        yield from ((row_name(one), one["accuracy"]) for one in record["rows"])
 
 
 def _table(found: list[Row], model: str) -> Iterator[str]:
@@ -145,13 +142,13 @@ def _marked(tokens: list[str], place: int) -> str:
 def _counted(record: Record) -> Iterator[str]:
     yield "The paper shows two queries. Counted: the percentage of the nearest occurrence, and of the nearest 10, that"
     yield "agree with the query, and the 95 % interval over words."
-    width = max(len(_name(row)) for row in record["rows"])
+    width = max(len(row_name(row)) for row in record["rows"])
     for question, words in record["words"].items():
         yield from ("", f"same {question} ({words:,} words, {record['queries'][question]:,} queries)")
         for row in record["rows"]:
             measured = (row["precision"][question][k] for k in ("1", "10"))
             cells = "".join(f"  {f'{mean:.1f} ({low:.1f} to {high:.1f})':>22}" for mean, (low, high) in measured)
-            yield f"  {_name(row):{width}}{cells}"
+            yield f"  {row_name(row):{width}}{cells}"
         for row in record["rows"]:
             if (row["encoder"], row["layer"]) == ("biLM", "layer 2"):
                 mean, (low, high) = row["over_layer_below"][question]["1"]

@@ -1,6 +1,6 @@
 """The majority rule."""
 
-from elmo.tasks.classification import classification_scores
+from elmo.tasks.labels.classification import classification_scores
 from elmo.tasks.rules.majority import majority_rule
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.task import TASK

@@ -3,7 +3,7 @@
 import pytest
 
 from elmo.errors import TextError
-from elmo.tasks.classification import Prediction
+from elmo.tasks.labels.classification import Prediction
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.score import score_label_files
 from elmo.tasks.snli.task import TASK

@@ -2,7 +2,7 @@
 
 import pytest
 
-from elmo.tasks.classification import Prediction
+from elmo.tasks.labels.classification import Prediction
 from elmo.tasks.sst.data import LabelledSentence
 from elmo.tasks.sst.score import sentiment_scores
 from elmo.tasks.sst.task import TASK

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo.tasks.classification import Prediction, classification_counts, classification_scores
+from elmo.tasks.labels.classification import Prediction, classification_counts, classification_scores
 from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.score import entity_counts, entity_scores
 from elmo.tasks.ner.task import TASK

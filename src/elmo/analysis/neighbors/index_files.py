@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from elmo.disk.bounded import read_bytes
+from elmo.disk.bounded import file_hash, read_bytes
 from elmo.disk.json_file import read_json
 from elmo.errors import TextError, WeightFileError
 
@@ -81,12 +81,6 @@ def write_facts(folder: Path, facts: IndexFacts) -> None:
     (folder / FACTS_FILE).write_text(text + "\n", encoding="utf-8")
 
 
-def sha256(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def open_files(folder: Path) -> IndexFiles:
     """Raises TextError, naming the file, if something is missing, damaged or doesn't fit."""
     facts = _facts(folder)
@@ -112,7 +106,7 @@ def check_sums(folder: Path) -> None:
     """Reads every file of an index and compares its SHA-256; TextError for the first that differs."""
     facts = _facts(folder)
     for name in file_names(facts.num_layers):
-        if sha256(folder / name) != facts.sha256.get(name):
+        if file_hash(folder / name) != facts.sha256.get(name):
             raise _damaged(folder / name, "doesn't have the SHA-256 that index.json says")
 
 

@@ -1,6 +1,6 @@
 """TextSource: the text of a run: its files, how they are read, and which of its rows are this run's."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -89,9 +89,3 @@ def _changed(path: Path, line: int | None) -> str:
         f"{where}: the text changed while it was being embedded: {what}. Start again, with --force, when nothing "
         "writes to it."
     )
-
-
-def names_of(texts: Sequence[Path | str]) -> str:
-    """What a message calls several texts."""
-    more = f" and {len(texts) - 1} more" if len(texts) > 1 else ""
-    return f"{text_name(texts[0])}{more}"

@@ -3,13 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from elmo.analysis.figure_file import SUFFIXES, require_matplotlib, save
 from elmo.disk.atomic import new_file
-from elmo.errors import MissingExtraError
 from elmo.reproduce.pages.names import data_name, layer_names, metric_name, title
 from elmo.reproduce.pages.tables import data_in
 from elmo.reproduce.record import Record
-
-SUFFIXES = (".png", ".svg")
 
 # Points of score that an axis spans at least: differences of a few tenths shouldn't fill a picture.
 _LEAST_SPAN = 8.0
@@ -18,21 +16,12 @@ _FAR_BELOW = 12.0
 _COLORS = {"baseline": "0.35", "elmo": "C0", "rule": "C3"}
 
 
-def require_matplotlib() -> None:
-    """MissingExtraError without matplotlib."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("matplotlib", "analysis", "drawing a figure") from None
-
-
 def draw(record: Record, path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> list[Path]:
     """Writes `path` with each suffix, each whole or not at all, over what is there; the files.
 
     Raises MissingExtraError without matplotlib.
     """
     require_matplotlib()
-    import matplotlib
     from matplotlib.figure import Figure
 
     draws = {"figure1": _draw_shares, "figure2": _draw_weights}
@@ -41,10 +30,8 @@ def draw(record: Record, path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> li
     figure.suptitle(f"{title(record['experiment'])}\n{data_name(record)}", fontsize=11)
     files = [path.with_name(path.name + suffix) for suffix in suffixes]
     for file in files:
-        # Equal records give equal files: no date, and ids from a fixed salt.
-        metadata = {"Date": None} if file.suffix == ".svg" else None
-        with new_file(file, size=1 << 20, force=True) as unfinished, matplotlib.rc_context({"svg.hashsalt": "elmo"}):
-            figure.savefig(unfinished, format=file.suffix[1:], dpi=200, metadata=metadata)
+        with new_file(file, size=1 << 20, force=True) as unfinished:
+            save(figure, unfinished, file.suffix)
     return files
 
 

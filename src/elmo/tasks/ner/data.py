@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.labelled_lines import labelled_lines, nothing_in
+from elmo.tasks.labels.labelled_lines import labelled_lines, nothing_in
 from elmo.tasks.tags import OUTSIDE, PREFIXES, SchemeFound, Span, follows, scheme_of, spans_of, split_tag
 from elmo.text.text_file import text_name
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from elmo.tasks.classification import Prediction
+from elmo.tasks.labels.classification import Prediction
 from elmo.tasks.rules.rule import E, Rule
 
 

@@ -4,7 +4,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
-from elmo.tasks.classification import Prediction
+from elmo.tasks.labels.classification import Prediction
 from elmo.tasks.rules.rule import E, Rule
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import labelled_lines, nothing_in
+from elmo.tasks.labels.labelled_lines import labelled_lines, nothing_in
 from elmo.text.text_file import text_name
 from elmo.text.token_form import has_surrogate
 

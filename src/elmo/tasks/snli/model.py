@@ -13,34 +13,29 @@ from collections.abc import Sequence
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from torch.nn import functional
 
 from elmo.errors import ConfigError
 from elmo.ops.dropout import Dropout
-from elmo.tasks.classification import Prediction
-from elmo.tasks.layers.averages import mean_of
+from elmo.tasks.labels.label_model import LabelModel
 from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.local_inference import compare, mean_and_max
 from elmo.tasks.layers.recurrent.bilstm import BiLSTM, VariationalDropout
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.settings import NO_INPUT, EntailmentSettings
 from elmo.tasks.task import Vocabulary
-from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
 
 
-class ESIM(TaskModel[SentencePair, Prediction]):
+class ESIM(LabelModel[SentencePair]):
     """Pairs of sentences -> labels."""
 
     def __init__(self, settings: EntailmentSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
         """`vocabulary`: its "labels"."""
-        super().__init__()
+        super().__init__(vocabulary["labels"])
         if tokens.input_dim == 0:
             raise ConfigError(NO_INPUT)
         self.tokens = tokens
         self.settings = settings
-        self.labels: list[str] = list(vocabulary["labels"])
-        self._numbers = {label: number for number, label in enumerate(self.labels)}
         size, dropout = settings.hidden_size, settings.dropout
         self.encoder = BiLSTM(tokens.input_dim, [size], dropout)
         self.comparison_dropout = VariationalDropout(dropout)
@@ -53,33 +48,6 @@ class ESIM(TaskModel[SentencePair, Prediction]):
             Dropout(dropout),
             linear(size, len(self.labels)),
         )
-
-    def loss(self, examples: Sequence[SentencePair]) -> Float[Tensor, ""]:
-        """Cross-entropy of the labels, averaged over the pairs."""
-        logits = self(examples)
-        gold = torch.tensor([self._numbers[example.label] for example in examples], device=logits.device)
-        return functional.cross_entropy(logits, gold)
-
-    def held_out_loss(self, examples: Sequence[SentencePair]) -> Float[Tensor, ""] | None:
-        """None if a pair has a label that the training data doesn't have."""
-        return self.loss(examples) if all(example.label in self._numbers for example in examples) else None
-
-    def predict(self, examples: Sequence[SentencePair]) -> list[Prediction]:
-        """The most probable label of each pair, with the probabilities of all."""
-        return self.predict_with([], examples)
-
-    @property
-    def outcomes(self) -> tuple[str, ...]:
-        """Its labels."""
-        return tuple(self.labels)
-
-    def predict_with(
-        self, others: Sequence[TaskModel[SentencePair, Prediction]], examples: Sequence[SentencePair]
-    ) -> list[Prediction]:
-        """By the mean of the models' probabilities."""
-        rows = mean_of([model(examples).softmax(dim=1) for model in self.together_with(others)]).tolist()
-        named = [sorted(zip(self.labels, row, strict=True), key=lambda one: -one[1]) for row in rows]
-        return [Prediction(label=row[0][0], probabilities=dict(row)) for row in named]
 
     def is_decayed(self, name: str, parameter: nn.Parameter) -> bool:
         """The matrices of the biLSTMs and linear layers are; biases, static vectors and mixes are not."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from elmo.tasks.classification import Prediction
+from elmo.tasks.labels.classification import Prediction
 from elmo.tasks.rules.majority import majority_rule
 from elmo.tasks.rules.naive_bayes import naive_bayes_rule
 from elmo.tasks.rules.rule import Rule

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from elmo.errors import TextError
-from elmo.tasks.classification import Prediction, classification_scores
-from elmo.tasks.labelled_lines import labelled_lines
+from elmo.tasks.labels.classification import Prediction, classification_scores
+from elmo.tasks.labels.labelled_lines import labelled_lines
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.task import Scores
 

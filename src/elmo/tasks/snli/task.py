@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.classification import (
+from elmo.tasks.labels.classification import (
     Prediction,
     classification_counts,
     classification_scores,

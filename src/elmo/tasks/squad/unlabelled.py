@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import labelled_lines
+from elmo.tasks.labels.labelled_lines import labelled_lines
 from elmo.tasks.squad.data import Question, questions_of, require_own_id, tokens_of
 from elmo.tasks.squad.json_tree import Node, parse_tree
 from elmo.tasks.squad.settings import ReaderSettings

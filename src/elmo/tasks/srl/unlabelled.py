@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import labelled_lines
+from elmo.tasks.labels.labelled_lines import labelled_lines
 from elmo.tasks.srl.columns import LayoutName, is_conll2012
 from elmo.tasks.srl.data import MARK, RoleSentence, marked_sentence, read_predicates
 from elmo.tasks.task import TextReading

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import labelled_lines, nothing_in
+from elmo.tasks.labels.labelled_lines import labelled_lines, nothing_in
 from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.sst.trees import Phrase, parse_tree
 from elmo.text.text_file import text_name

@@ -11,13 +11,11 @@ from itertools import pairwise
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn import functional
 
 from elmo.errors import ConfigError
 from elmo.ops.dropout import Dropout
-from elmo.tasks.classification import Prediction
+from elmo.tasks.labels.label_model import LabelModel
 from elmo.tasks.layers.attention import SelfAttentivePooling, attend, pool
-from elmo.tasks.layers.averages import mean_of
 from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.maxout import Maxout
 from elmo.tasks.layers.own_characters import own_characters
@@ -25,23 +23,20 @@ from elmo.tasks.layers.recurrent.bilstm import BiLSTM
 from elmo.tasks.sst.data import LabelledSentence
 from elmo.tasks.sst.settings import NO_INPUT, ClassifierSettings
 from elmo.tasks.task import Vocabulary
-from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.representation import TokenRepresentation
 
 
-class Classifier(TaskModel[LabelledSentence, Prediction]):
+class Classifier(LabelModel[LabelledSentence]):
     """Sentences -> labels. As the model classifies one sentence, not a pair, it attends to itself."""
 
     def __init__(self, settings: ClassifierSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
         """`vocabulary`: "labels"; "characters" too if there is a char CNN, which the original model doesn't have."""
-        super().__init__()
+        super().__init__(vocabulary["labels"])
         input_dim = tokens.input_dim + settings.character_filters
         if input_dim == 0:
             raise ConfigError(NO_INPUT)
         self.tokens = tokens
         self.characters = own_characters(settings, vocabulary)
-        self.labels: list[str] = list(vocabulary["labels"])
-        self._numbers = {label: number for number, label in enumerate(self.labels)}
         size = settings.hidden_size
         self.input_dropout = Dropout(settings.input_dropout)
         self.project = linear(input_dim, size)
@@ -50,33 +45,6 @@ class Classifier(TaskModel[LabelledSentence, Prediction]):
         self.integrator = BiLSTM(3 * (self.encoder.output_dim + tokens.output_dim), [size])
         self.attentive = SelfAttentivePooling(self.integrator.output_dim)
         self.head = _head(4 * self.integrator.output_dim, len(self.labels), settings)
-
-    def loss(self, examples: Sequence[LabelledSentence]) -> Float[Tensor, ""]:
-        """Cross-entropy of the labels, a sentence on average."""
-        logits = self(examples)
-        gold = torch.tensor([self._numbers[example.label] for example in examples], device=logits.device)
-        return functional.cross_entropy(logits, gold)
-
-    def held_out_loss(self, examples: Sequence[LabelledSentence]) -> Float[Tensor, ""] | None:
-        """None if a sentence has a label that the training data doesn't have."""
-        return self.loss(examples) if all(example.label in self._numbers for example in examples) else None
-
-    def predict(self, examples: Sequence[LabelledSentence]) -> list[Prediction]:
-        """The most probable label of each sentence, with the probabilities of all."""
-        return self.predict_with([], examples)
-
-    @property
-    def outcomes(self) -> tuple[str, ...]:
-        """Its labels."""
-        return tuple(self.labels)
-
-    def predict_with(
-        self, others: Sequence[TaskModel[LabelledSentence, Prediction]], examples: Sequence[LabelledSentence]
-    ) -> list[Prediction]:
-        """By the mean of the models' probabilities."""
-        rows = mean_of([model(examples).softmax(dim=1) for model in self.together_with(others)]).tolist()
-        named = [sorted(zip(self.labels, row, strict=True), key=lambda one: -one[1]) for row in rows]
-        return [Prediction(label=row[0][0], probabilities=dict(row)) for row in named]
 
     def forward(self, examples: Sequence[LabelledSentence]) -> Float[Tensor, "batch labels"]:
         """Logits."""

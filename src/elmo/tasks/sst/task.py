@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.classification import (
+from elmo.tasks.labels.classification import (
     Prediction,
     classification_counts,
     in_order,
@@ -13,7 +13,7 @@ from elmo.tasks.classification import (
     require_known_label,
     some_of,
 )
-from elmo.tasks.labelled_lines import labelled_lines
+from elmo.tasks.labels.labelled_lines import labelled_lines
 from elmo.tasks.rules.majority import majority_rule
 from elmo.tasks.rules.naive_bayes import naive_bayes_rule
 from elmo.tasks.rules.rule import Rule

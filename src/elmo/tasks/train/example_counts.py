@@ -17,7 +17,7 @@ All results are percentages, except that a "mean" is of whatever its values are.
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from elmo.errors import ElmoError
@@ -68,16 +68,6 @@ def added(rows: Iterable[Counts]) -> dict[str, list[float]]:
         for label, values in row.items():
             old = sums.get(label, [0.0] * len(values))
             sums[label] = [one + other for one, other in zip(old, values, strict=True)]
-    return sums
-
-
-def counts_of_labels(gold: Iterable[object], found: Iterable[object], label_of: Mapping[object, str]) -> Counts:
-    """Counts of kind "f1" for an example with these gold and found items, all different; `label_of`: of each item."""
-    gold, found = set(gold), set(found)
-    sums: dict[str, list[float]] = {}
-    for place, items in enumerate((gold & found, found - gold, gold - found)):
-        for item in items:
-            sums.setdefault(label_of[item], [0, 0, 0])[place] += 1
     return sums
 
 

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import tyro
 
 from elmo.analysis.encoder_choice import EncoderChoice
-from elmo.analysis.record import Record
-from elmo.cli.analysis_output import OutputFlags, produce, row_name
+from elmo.analysis.record import Record, row_name
+from elmo.cli.analysis_output import OutputFlags, produce
 from elmo.cli.arguments import parsed
 from elmo.setting_checks import require_setting
 

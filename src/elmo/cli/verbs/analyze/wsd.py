@@ -7,8 +7,8 @@ from typing import Annotated
 import tyro
 
 from elmo.analysis.encoder_choice import EncoderChoice
-from elmo.analysis.record import Record
-from elmo.cli.analysis_output import OutputFlags, produce, row_name
+from elmo.analysis.record import Record, row_name
+from elmo.cli.analysis_output import OutputFlags, produce
 from elmo.cli.arguments import parsed
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from elmo.errors import TextError
 from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines, require_own_keys
 from elmo.tasks.coref.formats.brackets import BracketError, OpenMentions, cells_of, say_the_same
-from elmo.tasks.labelled_lines import labelled_lines
+from elmo.tasks.labels.labelled_lines import labelled_lines
 from elmo.text.text_file import text_name
 
 BEGIN, END = "#begin document", "#end document"

@@ -7,7 +7,7 @@ from elmo.tasks.coref.documents import Document
 from elmo.tasks.coref.formats.conll import BEGIN, conll_documents
 from elmo.tasks.coref.formats.jsonlines import jsonlines_documents
 from elmo.tasks.coref.formats.plain_text import text_document
-from elmo.tasks.labelled_lines import labelled_lines
+from elmo.tasks.labels.labelled_lines import labelled_lines
 from elmo.text.text_file import text_name
 
 

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-PROGRAM = "from elmo.tasks.classification import in_order; print(in_order(['10', '1', '01', '2', '001']))"
+PROGRAM = "from elmo.tasks.labels.classification import in_order; print(in_order(['10', '1', '01', '2', '001']))"
 
 
 def test_labels_that_are_equal_numbers_have_one_order_in_every_process():

@@ -1,0 +1,1 @@
+"""What tasks share whose examples have one label each: reading, the model's outputs, scores."""
