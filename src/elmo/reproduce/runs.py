@@ -13,7 +13,7 @@ from elmo.errors import ElmoError
 from elmo.reproduce.outcomes import DATA, Outcome
 from elmo.reproduce.systems import System
 from elmo.reproduce.verdicts.bootstrap import effective_units, resampled_scores, summed_by_unit
-from elmo.reproduce.verdicts.counts import metric_of, tabulated
+from elmo.tasks.counts import metric_of, tabulated
 
 _LARGEST = 1 << 30
 

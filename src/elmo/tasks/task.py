@@ -48,7 +48,7 @@ Counts: TypeAlias = Mapping[str, Sequence[float]]
 """What one example adds to the metric; see `Task.counts`."""
 
 MetricKind = Literal["f1", "accuracy", "mean", "average_f1"]
-"""How the metric follows from added-up `Counts`; see `elmo.tasks.train.example_counts`."""
+"""How the metric follows from added-up `Counts`; see `elmo.tasks.counts`."""
 
 
 @dataclass(frozen=True)

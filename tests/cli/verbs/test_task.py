@@ -13,8 +13,8 @@ from elmo.cli.main import main
 from elmo.cli.verbs import task
 from elmo.disk import folder_lock
 from elmo.process.stop_flag import stop_flag
+from elmo.tasks.counts import score_of
 from elmo.tasks.train import train as train_module
-from elmo.tasks.train.example_counts import added, metric_of
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -430,8 +430,9 @@ def test_the_counts_of_every_example_add_up_to_the_metric(train, tmp_path):
     scores = json.loads((tmp_path / "run" / "scores.json").read_text())["per_seed"][0]["test"]
     counts = json.loads((tmp_path / "run" / "seed-1" / "test.examples.json").read_text())
     assert (counts["metric"], counts["kind"], len(counts["examples"])) == ("f1", "f1", 41)
-    assert metric_of(counts["kind"], counts["examples"]) == pytest.approx(scores["f1"])
-    assert added(counts["examples"])["PER"][0] == scores["per_label"]["PER"]["correct"]
+    assert score_of(counts["kind"], counts["examples"]) == pytest.approx(scores["f1"])
+    correct = sum(example.get("PER", [0])[0] for example in counts["examples"])
+    assert correct == scores["per_label"]["PER"]["correct"]
 
 
 def test_a_tagger_that_finds_nothing_says_so_and_shows_its_labels(tmp_path, data, capsys, monkeypatch):

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from elmo.cli.main import main
+from elmo.tasks.counts import score_of
 from elmo.tasks.settings import with_table
 from elmo.tasks.sst.settings import Settings
-from elmo.tasks.train.example_counts import metric_of
 
 FOLDER = Path(__file__).resolve().parents[3] / "configs" / "tasks"
 WORDS = {"0": ["awful", "bad"], "2": ["a", "film", "the"], "4": ["fine", "great"]}
@@ -50,7 +50,7 @@ def test_from_trees_to_predictions_with_static_vectors(files, capsys):
     assert main(["task", "score", "sst", str(files / "dev"), predictions, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["accuracy"] == found["test"]["mean"]
     counts = json.loads((files / "run" / "seed-1" / "test.examples.json").read_text())
-    assert metric_of(counts["kind"], counts["examples"]) == pytest.approx(found["test"]["mean"])
+    assert score_of(counts["kind"], counts["examples"]) == pytest.approx(found["test"]["mean"])
     (files / "text").write_text("the great film\n\na bad film\n")
     assert main(["task", "predict", run, str(files / "text")]) == 0
     lines = capsys.readouterr().out.splitlines()

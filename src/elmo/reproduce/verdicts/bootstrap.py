@@ -2,16 +2,18 @@
 
 Units (sentences, or documents where examples of a document belong together) are drawn with replacement, the same ones
 for every system and every seed, so that differences between systems are paired. Works for every metric that is a
-function of summed counts: accuracy, exact match, micro and macro F1, the coreference measures.
+function of summed counts: accuracy, exact match, F1, the coreference measures.
 
 Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap; for paired tests in NLP, Berg-Kirkpatrick et al.
 2012, An Empirical Investigation of Statistical Significance in NLP.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 from jaxtyping import Float
+
+from elmo.tasks.counts import Metric
 
 DRAWS = 10_000
 SEED = 0
@@ -19,9 +21,6 @@ SEED = 0
 
 # Draws computed at a time, so that 10,000 draws of 100,000 units don't need 8 GB.
 _CHUNK_ELEMENTS = 4_000_000
-
-Metric = Callable[[Float[np.ndarray, "... counts"]], Float[np.ndarray, "..."]]
-"""Summed counts -> score in percent."""
 
 
 def resampled_scores(

@@ -1,28 +1,35 @@
-"""Counts: what single test examples add to a metric, as arrays, and the metric as a function of their sums.
+"""Counts: what single examples add to a metric, as arrays, and the metric as a function of their sums.
 
-A task gives a mapping for each example, whose meaning depends on the task's kind of metric:
+A task gives a mapping for each example (`Task.counts`), whose meaning depends on the kind of its metric:
 
-    "f1", "accuracy"   {label: (true positives, false positives, false negatives)}
-    "mean"             {"": (value,)}, such as the exact match or the F1 of one answer; the metric is their mean
-    "average_f1"       {measure: (numerator and denominator of precision, numerator and denominator of recall)}
+    f1, accuracy   {label: [true positives, false positives, false negatives]}; for accuracy, each example has one label
+    mean           {"": [value]}, such as the exact match or the F1 of one answer; the metric is their mean
+    average_f1     {measure: [precision numerator, denominator, recall numerator, denominator]}: the mean of the
+                   measures' F1s
 
-"macro_f1" is the mean of the labels' F1, from the same counts as "f1".
+All results are percentages, except that a "mean" is of whatever its values are.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Float
 
-from elmo.reproduce.verdicts.bootstrap import Metric
+from elmo.tasks.task import Counts, MetricKind
 
-ExampleCounts = Mapping[str, Sequence[float]]
+Metric = Callable[[Float[np.ndarray, "... counts"]], Float[np.ndarray, "..."]]
+"""Summed counts -> score."""
 
-WIDTHS = {"f1": 3, "macro_f1": 3, "accuracy": 3, "mean": 1, "average_f1": 4}
+WIDTHS: dict[MetricKind, int] = {"f1": 3, "accuracy": 3, "mean": 1, "average_f1": 4}
 """How many figures each kind has for a label."""
 
 
-def tabulated(per_seed: Sequence[Sequence[ExampleCounts]], kind: str) -> Float[np.ndarray, "seeds examples counts"]:
+def score_of(kind: MetricKind, examples: Sequence[Counts]) -> float:
+    """The metric of examples with these counts; 0 for none."""
+    return float(metric_of(kind)(tabulated([examples], kind).sum(axis=1))[0]) if examples else 0.0
+
+
+def tabulated(per_seed: Sequence[Sequence[Counts]], kind: MetricKind) -> Float[np.ndarray, "seeds examples counts"]:
     """The counts of every seed; the columns are those of each label in alphabetical order, then a 1 for the example."""
     labels = sorted({label for examples in per_seed for counts in examples for label in counts})
     columns = {label: place * WIDTHS[kind] for place, label in enumerate(labels)}
@@ -35,15 +42,15 @@ def tabulated(per_seed: Sequence[Sequence[ExampleCounts]], kind: str) -> Float[n
     return found
 
 
-def metric_of(kind: str) -> Metric:
-    """The metric of that kind as a function of summed counts, in the columns of `tabulated`; percentages."""
-    return {
+def metric_of(kind: MetricKind) -> Metric:
+    """The metric of that kind as a function of summed counts, in the columns of `tabulated`."""
+    metrics: dict[MetricKind, Metric] = {
         "f1": _micro_f1,
-        "macro_f1": _macro_f1,
         "accuracy": _accuracy,
         "mean": _mean,
         "average_f1": _average_f1,
-    }[kind]
+    }
+    return metrics[kind]
 
 
 def _by_label(counts: Float[np.ndarray, "... counts"], width: int) -> Float[np.ndarray, "... labels width"]:
@@ -60,11 +67,6 @@ def _micro_f1(counts: Float[np.ndarray, "... counts"]) -> Float[np.ndarray, "...
     return _percent(2 * found, 2 * found + invented + missed)
 
 
-def _macro_f1(counts: Float[np.ndarray, "... counts"]) -> Float[np.ndarray, "..."]:
-    found, invented, missed = np.moveaxis(_by_label(counts, 3), -1, 0)
-    return _percent(2 * found, 2 * found + invented + missed).mean(axis=-1)
-
-
 def _accuracy(counts: Float[np.ndarray, "... counts"]) -> Float[np.ndarray, "..."]:
     found, _, missed = np.moveaxis(_by_label(counts, 3).sum(axis=-2), -1, 0)
     return _percent(found, found + missed)
@@ -77,4 +79,5 @@ def _mean(counts: Float[np.ndarray, "... counts"]) -> Float[np.ndarray, "..."]:
 def _average_f1(counts: Float[np.ndarray, "... counts"]) -> Float[np.ndarray, "..."]:
     right, predicted, recalled, gold = np.moveaxis(_by_label(counts, 4), -1, 0)
     precision, recall = _percent(right, predicted), _percent(recalled, gold)
-    return _percent(2 * precision * recall / 100, precision + recall).mean(axis=-1)
+    measures = _percent(2 * precision * recall / 100, precision + recall)
+    return measures.sum(axis=-1) / max(1, measures.shape[-1])
