@@ -20,6 +20,7 @@ from typing import Any
 
 import elmo
 from elmo.cli.streams import open_closed_streams, to_null_device
+from elmo.disk.output import is_disk_full
 from elmo.errors import ElmoError, Interrupted, MissingExtraError, paths_count_from
 from elmo.process.memory import is_out_of_memory
 
@@ -225,7 +226,7 @@ def _file_message(error: OSError) -> str | None:
         return f"{place}: can't be written: it is closed. Leave it open, or send it to a file or to {os.devnull}."
     if error.errno == errno.ENAMETOOLONG:
         return f"{place}: is too long for the name of a file. Choose a shorter one."
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if is_disk_full(error):
         free = "Free some space or write to another disk ('df -h' shows them); then run the same command again."
         return f"{place}: can't be written: {error.strerror}. The disk or your share of it is full. {free}"
     if isinstance(error, PermissionError):

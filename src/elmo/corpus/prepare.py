@@ -39,6 +39,7 @@ from elmo.corpus.splitting import TEST, TRAIN, VALID, PartedText, PlacedPart, Te
 from elmo.corpus.work_folder import WorkFolder
 from elmo.disk.atomic import new_folder
 from elmo.disk.bounded import file_hash
+from elmo.disk.output import is_disk_full
 from elmo.errors import ConfigError, ElmoError, Interrupted, OutputError, TextError
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested
@@ -50,7 +51,6 @@ from elmo.version import __version__
 # Bytes of text in a byte of packed text, about.
 _PACKED_RATIO = 4
 _ROWS_AT_ONCE = 65_536
-_FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
 
 
 def prepare(
@@ -265,7 +265,7 @@ def _explained(work: WorkFolder, folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         # numpy's `tofile` gives no number when the disk takes only a part.
-        if error.errno is not None and error.errno not in _FULL_DISK:
+        if error.errno is not None and not is_disk_full(error):
             raise
         written = sum(path.stat().st_size for path in [*work.path.iterdir(), *folder.iterdir()])
         raise OutputError(

@@ -1,5 +1,6 @@
 """Whether an output can be made: asked before the work begins, not after it."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -8,6 +9,11 @@ from elmo.errors import OutputError
 # Files with longer names lie beside an output while it is written: .OUT.0123456789ab.unfinished, OUT.metadata.json.
 _LONGEST_ADDITION = len(".") + len(".0123456789ab.unfinished")
 _LONGEST_SHOWN = 200
+
+
+def is_disk_full(error: OSError) -> bool:
+    """Whether the disk, or this user's share of it, is full."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def require_possible(output: Path) -> None:

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM, BiLMOutput
-from elmo.model.scalar_mix import LayerNorm, ScalarMix
+from elmo.model.scalar_mix import LayerNorm, ScalarMix, only_layer
 from elmo.ops.dropout import Dropout
 from elmo.process.keywords import known_keywords
 from elmo.text.batches import number_tokens, pad
@@ -25,8 +25,6 @@ from elmo.weights import hub
 Sentences = Sequence[Sequence[str]]
 """Lists of tokens; a string stands for its parts between white space."""
 
-# Far enough below 0 that softmax gives such a layer exactly no weight.
-_NO_WEIGHT = -9e10
 _MOST_MIXES = 1000
 
 
@@ -76,7 +74,7 @@ class ELMo(nn.Module):
         _check(num_mixes, dropout, trainable, fixed_mix, top_only)
         layers = bilm.config.num_layers + 1
         train = train_mix and fixed_mix is None
-        start = [_NO_WEIGHT] * (layers - 1) + [0.0] if top_only else fixed_mix
+        start = only_layer(-1, layers) if top_only else fixed_mix
         self.bilm = bilm.requires_grad_(trainable)
         self.mixes = nn.ModuleList(
             ScalarMix(

@@ -23,6 +23,17 @@ LayerNorm = Literal["boundaries", "words", "token"] | bool
 _EPSILONS = {"boundaries": 1e-13, "words": 1e-12, "token": 1e-12}
 
 
+# Far enough below 0 that softmax gives such a layer a weight of exactly 0.
+_NO_WEIGHT = -9e10
+
+
+def only_layer(layer: int, num_layers: int) -> list[float]:
+    """The raw weights that take one layer alone; -1 is the top one."""
+    weights = [_NO_WEIGHT] * num_layers
+    weights[layer] = 0.0
+    return weights
+
+
 class ScalarMix(nn.Module):
     """A weighted sum of layers whose weights are learned; before training it is their plain average.
 
@@ -40,7 +51,7 @@ class ScalarMix(nn.Module):
     ) -> None:
         """`raw_weights`: what the weights start from (default 0); with `train_weights=False` they stay like this.
 
-        (-9e10, 1, -9e10) is layer 1 alone. `layer_norm="boundaries"` is AllenNLP's, "words" is bilm-tf's, over all the
+        `only_layer(1, 3)` is layer 1 alone. `layer_norm="boundaries"` is AllenNLP's, "words" is bilm-tf's, over all the
         batch's positions; the mask given to `forward` must hold those positions. "token" is over a position's own
         dimensions.
         """

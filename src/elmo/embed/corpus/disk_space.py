@@ -1,14 +1,13 @@
 """Disk space: whether a file of vectors will fit, asked before anything is computed."""
 
-import errno
 import shutil
 from dataclasses import replace
 from pathlib import Path
 
+from elmo.disk.output import is_disk_full
 from elmo.embed.storage.layout import VectorLayout
 from elmo.errors import OutputError
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
 _UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 
@@ -30,7 +29,7 @@ def require_space(folder: Path, layout: VectorLayout, *, copies: int, overhead: 
 
 def disk_full(error: OSError, folder: Path, needed: int, resume: str) -> OutputError | None:
     """The message for a disk that filled up on the way; None if `error` says something else."""
-    if error.errno not in _FULL:
+    if not is_disk_full(error):
         return None
     free = shutil.disk_usage(folder).free
     return OutputError(

@@ -17,6 +17,7 @@ from elmo.tasks.coref.score import coreference_scores, document_counts, num_repe
 from elmo.tasks.coref.score_files import score_files
 from elmo.tasks.coref.settings import NO_HEADS, Settings
 from elmo.tasks.coref.windows import random_window
+from elmo.tasks.precision_recall import percentage
 from elmo.tasks.rules.rule import Rule
 from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
 from elmo.text.tokenizer import tokenizer
@@ -150,7 +151,7 @@ def _pruning_recall(examples: Sequence[Document], predictions: Sequence[Resolved
         gold = set(chain.from_iterable(example.clusters))
         found += len(gold & set(prediction.kept))
         total += len(gold)
-    return 100 * found / total if total else 0.0
+    return percentage(found, total)
 
 
 TASK = Coreference()

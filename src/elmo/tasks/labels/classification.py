@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypedDict
 
 from elmo.errors import TextError
+from elmo.tasks.precision_recall import percentage, precision_recall_f1
 from elmo.tasks.task import Counts, Plain, Scores
 
 _LABELS_SHOWN = 20
@@ -83,17 +84,6 @@ def in_order(labels: Iterable[str]) -> list[str]:
     )
 
 
-def percentage(part: int, whole: int) -> float:
-    """0 if there is nothing."""
-    return 100 * part / whole if whole else 0.0
-
-
 def _figures(gold: int, predicted: int, correct: int) -> dict[str, float]:
-    return {
-        "f1": percentage(2 * correct, gold + predicted),
-        "precision": percentage(correct, predicted),
-        "recall": percentage(correct, gold),
-        "gold": gold,
-        "predicted": predicted,
-        "correct": correct,
-    }
+    figures = precision_recall_f1(correct, predicted, gold)
+    return {**figures, "gold": gold, "predicted": predicted, "correct": correct}

@@ -7,6 +7,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from elmo.tasks.precision_recall import precision_recall_f1
 from elmo.tasks.tags import Span
 from elmo.tasks.task import Counts, Scores
 
@@ -44,15 +45,5 @@ def _labels(spans: Iterable[Span]) -> list[str]:
 
 
 def _figures(gold: int, predicted: int, correct: int) -> dict[str, float]:
-    precision = 100 * correct / predicted if predicted else 0.0
-    recall = 100 * correct / gold if gold else 0.0
-    both = precision + recall
-    f1 = 2 * precision * recall / both if both else 0.0
-    return {
-        "f1": f1,
-        "precision": precision,
-        "recall": recall,
-        "gold": gold,
-        "predicted": predicted,
-        "correct": correct,
-    }
+    figures = precision_recall_f1(correct, predicted, gold)
+    return {**figures, "gold": gold, "predicted": predicted, "correct": correct}

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from elmo.tasks.precision_recall import percentage, precision_recall_f1
 from elmo.tasks.srl.data import PREDICATE
 from elmo.tasks.tags import Span
 from elmo.tasks.task import Counts, Plain, Scores
@@ -127,20 +128,10 @@ def _plain_f1(pairs: Iterable[Pair], *, labelled: bool) -> float:
         right += (gold & found).total()
         extra += (found - gold).total()
         missed += (gold - found).total()
-    return _percentage(2 * right, 2 * right + extra + missed)
+    return percentage(2 * right, 2 * right + extra + missed)
 
 
 def _figures(counts: tuple[int, int, int]) -> dict[str, float]:
     right, extra, missed = counts
-    return {
-        "f1": _percentage(2 * right, 2 * right + extra + missed),
-        "precision": _percentage(right, right + extra),
-        "recall": _percentage(right, right + missed),
-        "correct": right,
-        "excess": extra,
-        "missed": missed,
-    }
-
-
-def _percentage(part: float, whole: float) -> float:
-    return 100 * part / whole if whole else 0.0
+    figures = precision_recall_f1(right, right + extra, right + missed)
+    return {**figures, "correct": right, "excess": extra, "missed": missed}

@@ -6,7 +6,8 @@ neutral (2), the share for which 0 and 1 together, or 3 and 4 together, were rig
 
 from collections.abc import Sequence
 
-from elmo.tasks.labels.classification import Prediction, classification_scores, percentage
+from elmo.tasks.labels.classification import Prediction, classification_scores
+from elmo.tasks.precision_recall import percentage
 from elmo.tasks.sst.trees import LABELS
 from elmo.tasks.task import Scores
 

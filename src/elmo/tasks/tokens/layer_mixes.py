@@ -11,12 +11,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.model.bilm import BiLMOutput
-from elmo.model.scalar_mix import ScalarMix
+from elmo.model.scalar_mix import ScalarMix, only_layer
 from elmo.ops.dropout import Dropout
 from elmo.tasks.settings import TokenSettings
-
-# Far enough below 0 that softmax gives such a layer a weight of exactly 0.
-_NO_WEIGHT = -9e10
 
 
 class LayerMixes(nn.Module):
@@ -34,7 +31,7 @@ class LayerMixes(nn.Module):
                 place: ScalarMix(
                     num_layers,
                     layer_norm=False if settings.layer_norm == "none" else settings.layer_norm,
-                    raw_weights=[_NO_WEIGHT] * (num_layers - 1) + [0.0] if is_top else None,
+                    raw_weights=only_layer(-1, num_layers) if is_top else None,
                     train_weights=settings.layers == "mix",
                     train_gamma=settings.train_gamma,
                 )

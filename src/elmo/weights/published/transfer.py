@@ -19,6 +19,7 @@ from email.message import Message
 from pathlib import Path
 
 from elmo.disk.json_file import read_json, write_json
+from elmo.disk.output import is_disk_full
 from elmo.errors import OutputError, WeightFileError
 from elmo.process.progress.report import Progress
 from elmo.version import __version__
@@ -158,7 +159,7 @@ def _write(
         if version.total is None:
             progress.show(part.name, end, end, "bytes")
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EFBIG):
+        if is_disk_full(error) or error.errno in (errno.EROFS, errno.EACCES, errno.EFBIG):
             raise OutputError(
                 f"{part}: can't be written: {error.strerror}. What is here is kept: free some space or set ELMO_CACHE "
                 "to a folder on another disk, then run the same command again."
