@@ -191,7 +191,7 @@ def main(argv: list[str]) -> int:
         for path in sorted(RECORDS.glob("*.json")):
             record = read_record(path.stem)
             if record["analysis"] not in _WITHOUT_FIGURE:
-                draw(record, path.with_suffix(".svg"), "svg")
+                draw(record, path.with_suffix(".svg"), ".svg")
     except ElmoError as error:
         print(error, file=sys.stderr)
         return error.exit_code
