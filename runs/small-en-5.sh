@@ -33,6 +33,34 @@ if [ ! -d "$work/run-5/model" ]; then
     elmo finetune --data "$work/data-5" -o "$work/run-5" "${begin[@]}"
 fi
 
-[ -d "$work/small-en-5" ] || elmo convert "$work/run-5/model" "$work/small-en-5" --to native --dtype int8
+[ -d "$work/mean-5" ] ||
+    python "$here/runs/average_models.py" "$work/wide-run/model" "$work/run-5/model" "$work/mean-5" --share 0.85
+
+if [ ! -d "$work/data-6" ]; then
+    shares=(mlschmitt=0.03 parleh-mate=0.1 SarahFranzen=0.1 standardebooks=0.2 "nltk/nltk_data state_union=0.2"
+        "nltk/nltk_data inaugural=0.2" ZhouYii=0.25 Yale-LILY=0.3 alexa=0.3 scp-data=0.3 R030t1=0.3 HistoryAtState=0.3
+        factbook=0.3 global-asp=0.3 google-research-datasets=0.5 GSA/digitalgov=2 UCDenver=2 "nltk/nltk_data masc=2"
+        18F/=3 openstax/osbooks-college-physics=3 openstax/osbooks-chemistry=3 carpentries=4 alphagov=4
+        creativecommons=4 bitcoinops=5 github/opensource=5 ropensci=6 rust-lang=8)
+    python "$here/runs/mix_corpora.py" "$work/train-6.txt" "$text/lm-en" "$text/lm-en-modern" \
+        "${shares[@]/#/--share=}"
+    head -n 420000 "$work/train-6.txt" >"$work/part-6.txt"
+    elmo prepare "$work/part-6.txt" --valid "$text/lm-en/valid.txt.xz" "$text/lm-en-modern/valid.txt.xz" \
+        --vocabulary "$work/small-en-4" -o "$work/data-6"
+fi
+
+if [ ! -d "$work/run-6/model" ]; then
+    begin=(--model "$work/mean-5" --epochs 10 --max-steps 2600 --learning-rate 0.0004 --warmup-steps 100
+        --batch-size 128 --unroll-steps 20 --num-negative-samples 2048 --state-reset 0.9 --dropout 0.0
+        --product-dtype bfloat16 --seed 9 --evaluate-every 100000 --evaluation-sentences 800 --comparison-sentences 300
+        --save-every 200)
+    [ -f "$work/run-6/checkpoints/latest" ] && begin=(--resume)
+    elmo finetune --data "$work/data-6" -o "$work/run-6" "${begin[@]}"
+fi
+
+[ -d "$work/mean-6" ] ||
+    python "$here/runs/average_models.py" "$work/mean-5" "$work/run-6/model" "$work/mean-6" --share SHARE
+
+[ -d "$work/small-en-5" ] || elmo convert "$work/mean-6" "$work/small-en-5" --to native --dtype int8
 "$here/runs/english_perplexities.sh" "$work/small-en-5" "$text" "$work/measures-5"
 python "$here/runs/two_sense_words.py" --model "$work/small-en-4" --model "$work/small-en-5"
