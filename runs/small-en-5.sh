@@ -59,7 +59,7 @@ if [ ! -d "$work/run-6/model" ]; then
 fi
 
 [ -d "$work/mean-6" ] ||
-    python "$here/runs/average_models.py" "$work/mean-5" "$work/run-6/model" "$work/mean-6" --share SHARE
+    python "$here/runs/average_models.py" "$work/mean-5" "$work/run-6/model" "$work/mean-6" --share 0.4
 
 [ -d "$work/small-en-5" ] || elmo convert "$work/mean-6" "$work/small-en-5" --to native --dtype int8
 "$here/runs/english_perplexities.sh" "$work/small-en-5" "$text" "$work/measures-5"
