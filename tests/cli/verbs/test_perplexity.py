@@ -164,6 +164,16 @@ def test_the_protocol_of_bilm_tf_says_what_it_drops(model_folder, language_model
         main([str(model_folder), str(text), "--protocol", "bilm-tf", "--quiet"])
 
 
+def test_the_protocol_of_bilm_tf_measures_blank_lines_and_no_skipped_ones(model_folder, language_model, text, capsys):
+    lines = [sentence.split() for sentence in SENTENCES]
+    assert [] in lines
+    wanted = evaluate_like_bilm_tf(EngineLanguageModel(language_model), lines, batch_size=1)
+    text.write_bytes("\n".join([*SENTENCES[:3], "caf\udce9", SENTENCES[3]]).encode("utf-8", "surrogateescape"))
+    flags = ["--protocol", "bilm-tf", "--batch-size", "1", "--errors", "skip", "--json", "--quiet"]
+    assert main([str(model_folder), str(text), *flags]) == 1
+    assert json.loads(capsys.readouterr().out) == {"text": str(text), **wanted.to_dict()}
+
+
 def test_a_carried_state_changes_the_figures_and_drops_nothing(model_folder, text, expected, capsys):
     assert main([str(model_folder), str(text), "--state", "carry", "--batch-size", "1", "--json", "--quiet"]) == 0
     facts = json.loads(capsys.readouterr().out)

@@ -144,7 +144,8 @@ def _like_bilm_tf(model: "LanguageModel", arguments: Arguments, text: TextInput,
     from elmo.lm.bilm_tf_protocol import BATCH_SIZE, evaluate_like_bilm_tf
 
     rows = BATCH_SIZE if arguments.batch_size is None else arguments.batch_size
-    sentences = (place.tokens for place in text.sentences())
+    # A blank line counts in this protocol; a line that is skipped must not.
+    sentences = (place.tokens for place in text.sentences() if not place.is_skipped)
     return evaluate_like_bilm_tf(model, sentences, batch_size=rows, progress=progress).to_dict()
 
 
