@@ -81,12 +81,23 @@ def check(arguments: object) -> None:
             _OUTPUTS[role](value, flags)
             for one in inputs if role in ("output file", "output folder") else ():
                 require_other_file(one, value, kind="input")
+    _require_different({name: value for name, role, value in found if role == "output file"})
     for _, role, value in found:
         if role in _MODELS and not flags.get("resume") and "options" not in flags:
             # Imported here, for the sake of verbs without a model.
             from elmo.weights.hub import resolve
 
             resolve(value, progress=not flags.get("quiet"))  # a published model is downloaded at its first use
+
+
+def _require_different(outputs: Mapping[str, Path]) -> None:
+    names: dict[str, str] = {}
+    for name, path in outputs.items():
+        if (other := names.setdefault(os.path.realpath(path), name)) != name:
+            raise ConfigError(
+                f"--{other.replace('_', '-')} and --{name.replace('_', '-')} both name {path}, where one result would "
+                "replace the other. Name two files."
+            )
 
 
 def _is_alone() -> bool:
