@@ -31,7 +31,7 @@ class Arguments:
 
     model: Annotated[tuple[str, ...], tyro.conf.arg(aliases=["-m"], metavar="MODEL [MODEL ...]")] = ()
     """Names, folders or files, or hub ids (default: $ELMO_MODEL, or the bundled models)."""
-    text: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    text: Annotated[Path | None, As("file"), tyro.conf.arg(metavar="FILE")] = None
     """A text to find neighbors in, one tokenized sentence per line (default: the bundled texts)."""
     tokenizer: Literal["whitespace", "unicode"] = "whitespace"
     """How a line of the text is split into tokens."""
