@@ -211,6 +211,24 @@ def test_several_files_of_any_format_are_one_text(model_folder, tmp_path, capsys
         main([str(whole), str(tmp_path / "a.txt"), "-m", str(model_folder), "--manifest", str(whole)])
 
 
+def test_sentences_of_several_files_are_told_apart_by_their_file(model_folder, tmp_path, capsys, monkeypatch):
+    names = ["a", "longer.txt"]
+    monkeypatch.chdir(tmp_path)
+    for name in names:
+        (tmp_path / name).write_text("the bank\nbank\n", encoding="utf-8")
+    tokens = tmp_path / "tokens.jsonl"
+    flags = ["-m", str(model_folder), "--per-sentence", "--quiet"]
+    assert main([*names, *flags, "--per-token", str(tokens), "--json"]) == 0
+    expected = [(name, line) for name in names for line in (1, 2)]
+    assert [(one["file"], one["line"]) for one in json.loads(capsys.readouterr().out)["each"]] == expected
+    lines = map(json.loads, tokens.read_text("utf-8").splitlines())
+    assert [(line["file"], line["line"]) for line in lines] == expected
+    assert main([*names, *flags]) == 0
+    rows = capsys.readouterr().out.splitlines()[:5]
+    assert rows[0].split()[:3] == ["file", "line", "tokens"] and len({len(row) for row in rows}) == 1
+    assert [(row.split()[0], int(row.split()[1])) for row in rows[1:]] == expected
+
+
 def test_raw_text_is_tokenized_and_that_is_said(model_folder, tmp_path, capsys):
     (tmp_path / "raw.txt").write_text("the bank was steep.\n", encoding="utf-8")
     assert main([str(model_folder), str(tmp_path / "raw.txt"), "--json", "--per-sentence"]) == 0
