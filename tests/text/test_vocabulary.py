@@ -48,7 +48,9 @@ def test_a_minimum_count_of_nothing_is_refused():
 
 
 def test_a_count_that_no_word_reaches_is_refused_with_the_highest_one():
-    with pytest.raises(ConfigError, match=r"min_count is 1001, but the most frequent word .* 'the', occurs only 1000"):
+    with pytest.raises(
+        ConfigError, match=r"min_count is 1001, but the most frequent word .* 'the', has a count of 1000"
+    ):
         Vocabulary.from_counts({"a": 2, "the": 1000, "<UNK>": 2000}, min_count=1001)
     assert Vocabulary.from_counts({"a": 2, "the": 1000}, min_count=1000).words == (*SPECIAL_WORDS, "the")
     assert Vocabulary.from_counts({}, min_count=9).words == SPECIAL_WORDS

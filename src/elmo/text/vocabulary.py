@@ -121,7 +121,7 @@ def _check_sizes(max_size: int | None, min_count: int, num_beginnings: int) -> N
 
 def _none_frequent(word: str, count: int, min_count: int) -> ConfigError:
     return ConfigError(
-        f"min_count is {min_count}, but the most frequent word of the text, {word!r}, occurs only {count} times, so no "
+        f"min_count is {min_count}, but the most frequent word of the text, {word!r}, has a count of {count}, so no "
         "word would be in the vocabulary, and every token would be <UNK>. Choose a smaller one, or name more text."
     )
 

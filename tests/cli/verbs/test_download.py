@@ -54,7 +54,8 @@ def test_a_model_of_the_package_is_where_it_is(asked, capsys):
 @pytest.mark.parametrize("name", ["small-en", "org/name"])
 def test_a_mirror_is_refused_for_what_is_not_fetched_from_one(asked, name, capsys):
     assert command_line.main(["download", name, "--mirror", "https://mirror.example"]) == 2
-    assert f"--mirror was given, but {name} is no published model" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "--mirror was given, but mirrors are asked only for" in said and f"{name} is none of them" in said
     assert asked == []
 
 

@@ -165,7 +165,7 @@ def test_raw_text_is_warned_of_before_it_is_read(tmp_path, capsys):
 
 def test_a_count_that_no_word_reaches_is_refused_and_leaves_nothing(tmp_path, text):
     with pytest.raises(
-        ConfigError, match=r"min_count is 3, but the most frequent word of the text, 'the', occurs only 2"
+        ConfigError, match=r"min_count is 3, but the most frequent word of the text, 'the', has a count of 2"
     ):
         main([str(text), "-o", str(tmp_path / "data"), "--min-count", "3", "--quiet"])
     assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]

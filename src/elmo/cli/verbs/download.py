@@ -39,8 +39,8 @@ def main(argv: list[str]) -> int:
 
     if arguments.mirror and not is_published(arguments.name):
         raise ConfigError(
-            f"--mirror was given, but {arguments.name} is no published model, and only those are fetched from mirrors. "
-            "Leave --mirror out, or name a model that 'elmo models' lists as downloaded."
+            "--mirror was given, but mirrors are asked only for the models that 'elmo models' lists as downloaded, and "
+            f"{arguments.name} is none of them. Leave --mirror out, or name one of those."
         )
     if is_published(arguments.name):
         folder = fetched(arguments.name, mirrors=arguments.mirror, progress=not arguments.quiet)
