@@ -89,6 +89,15 @@ CASES = {
     "wsd: output": (
         "analyze wsd --train {}/text.txt --test {}/text.txt --inventory {}/text.txt -o {}/taken", "exists already",
     ),
+    "geometry: standard input": ("analyze geometry -", "stdin: can be read only once"),
+    "geometry: a pipe": ("analyze geometry {}/pipe", "{}/pipe: can be read only once"),
+    "pos: a pipe": (
+        "analyze pos --train {}/text.txt --dev {}/pipe --test {}/text.txt", "{}/pipe: can be read only once",
+    ),
+    "wsd: a pipe": (
+        "analyze wsd --train {}/text.txt --test {}/text.txt {}/pipe --inventory {}/text.txt", "can be read only once",
+    ),
+    "explore: a pipe": ("explore --text {}/pipe", "can be read only once"),
     "pos: no dev": ("analyze pos --train {}/text.txt --dev {}/none --test {}/text.txt", "{}/none: there is no"),
     "pos: over its input": (
         "analyze pos --train {}/text.txt --dev {}/text.txt --test {}/text.txt -o {}/text.txt --force",
@@ -146,6 +155,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "text.txt").write_text("the bank was steep .\n")
     (path / "labelled").write_text(LABELLED)
     (path / "taken").write_text("somebody's\n")
+    os.mkfifo(path / "pipe")
     bundled = Path(elmo.__file__).parent / "bundled" / "small-en"
     for name in ("deaf", "damaged", "allennlp", "tagger", "prepared"):
         (path / name).mkdir()
@@ -193,7 +203,7 @@ def test_it_is_refused_before_torch_is_imported(case: str, outcomes: dict, folde
 
 def test_every_verb_that_loads_a_model_has_cases() -> None:
     tried = {line.split()[0] for line, _ in CASES.values()}
-    without_torch = {"models", "inspect", "download", "prepare", "static", "doctor", "explore"}
+    without_torch = {"models", "inspect", "download", "prepare", "static", "doctor"}
     assert set(VERBS) == without_torch | tried
 
 
@@ -209,8 +219,13 @@ def test_every_path_among_the_arguments_has_a_role() -> None:
     assert set(outputs.values()) <= {"output file", "output folder", "kept folder", "run folder", "unchecked"}
     # Every other one is a file that is read. A new name here must be one, too, or get an `As`.
     assert {field for (_, field), role in found.items() if role == "input"} == {
-        "api_key_file", "config", "corpus", "data", "dev", "gold", "inventory", "manifest", "old", "options",
-        "predicted", "softmax", "static", "test", "text", "texts", "token_embeddings", "train", "valid", "vocabulary",
+        "api_key_file", "config", "data", "dev", "gold", "manifest", "old", "options", "predicted", "softmax",
+        "static", "test", "text", "texts", "token_embeddings", "train", "valid", "vocabulary",
+    }  # fmt: skip
+    assert {place for place, role in found.items() if role == "file"} == {
+        ("analyze.geometry", "text"), ("analyze.pos", "dev"), ("analyze.pos", "test"), ("analyze.pos", "train"),
+        ("analyze.precision", "corpus"), ("analyze.wsd", "dev"), ("analyze.wsd", "inventory"), ("analyze.wsd", "test"),
+        ("analyze.wsd", "train"), ("explore", "text"),
     }  # fmt: skip
     assert {place for place, role in found.items() if role == "unchecked"} == {
         ("embed", "inputs"), ("embed", "output"), ("inspect", "model"), ("perplexity", "inputs"),

@@ -23,6 +23,11 @@ def test_an_index_is_made_once_and_again_if_it_is_damaged(explored, monkeypatch)
     monkeypatch.undo()
     (folder / "words.txt").write_text("other\n")
     assert text.index(embedder).words[0] == "the"
+    layer = folder / "layer-1.npy"
+    written = layer.read_bytes()
+    layer.write_bytes(written[:-2] + bytes(2))
+    text.index(embedder)
+    assert layer.read_bytes() == written
 
 
 def test_another_text_has_another_index(explored, tmp_path):

@@ -173,10 +173,31 @@ def test_texts_that_give_no_vectors_are_refused(tmp_path, animals_and_stones):
         Corpus([tmp_path / "nothing"])
 
 
-@pytest.mark.parametrize("changes", [{"dim": 0}, {"window": 64}, {"epochs": -1}, {"x_max": 0.0}, {"seed": 1 << 32}])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_text_without_neighbors_is_refused(tmp_path, kind):
+    if kind != "glove":
+        pytest.importorskip("gensim")
+    path = tmp_path / "words.txt"
+    path.write_text("cat\ndog\n\ncat rare\n" * 5 + "dog once\n", encoding="utf-8")
+    with pytest.raises(TextError, match=r"words.txt: no sentence has two words that get vectors"):
+        train_static_vectors(Corpus([path]), settings_of(kind, min_count=6))
+    assert len(train_static_vectors(Corpus([path]), settings_of(kind, min_count=5)).static) == 3
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"dim": 0}, {"window": 64}, {"epochs": -1}, {"x_max": 0.0}, {"seed": 1 << 32}, {"negatives": 0}),
+        *({"min_ngram": -2}, {"min_ngram": 0}, {"min_ngram": 9}, {"min_ngram": 3, "max_ngram": 2}),
+    ],
+)
 def test_settings_that_make_no_sense_are_refused(changes):
     with pytest.raises(ConfigError, match=f"{next(iter(changes))} is"):
         StaticSettings(**changes)
+
+
+def test_no_parts_of_words_need_no_shorter_ones():
+    assert StaticSettings(kind="fasttext", max_ngram=0).min_ngram == 3
 
 
 def test_numbers_that_run_away_are_an_error(animals_and_stones):

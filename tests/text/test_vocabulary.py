@@ -47,6 +47,15 @@ def test_a_minimum_count_of_nothing_is_refused():
         Vocabulary.from_counts(COUNTS, min_count=0)
 
 
+def test_a_count_that_no_word_reaches_is_refused_with_the_highest_one():
+    with pytest.raises(
+        ConfigError, match=r"min_count is 1001, but the most frequent word .* 'the', has a count of 1000"
+    ):
+        Vocabulary.from_counts({"a": 2, "the": 1000, "<UNK>": 2000}, min_count=1001)
+    assert Vocabulary.from_counts({"a": 2, "the": 1000}, min_count=1000).words == (*SPECIAL_WORDS, "the")
+    assert Vocabulary.from_counts({}, min_count=9).words == SPECIAL_WORDS
+
+
 def test_unknown_words_get_the_id_of_unk():
     vocabulary = Vocabulary.from_counts(COUNTS)
     ids = vocabulary.ids(["the", "nope", "", "<S>", "</S>", "<UNK>", "밥"])

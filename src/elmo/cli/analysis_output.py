@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -35,25 +35,26 @@ class OutputFlags(RecordFlags):
 
 
 def produce(flags: RecordFlags, analyze: Callable[[], Record], table: Callable[[Record], str]) -> int:
-    """Runs the analysis and shows its record; the exit code."""
+    """Runs the analysis and shows its record; the exit code. The record is in its place before anything is drawn."""
     from elmo.analysis.figures import draw, require_figure
-    from elmo.disk.atomic import new_file
 
     figure = flags.figure if isinstance(flags, OutputFlags) else None
     if figure is not None:
         require_figure(figure)
     # The names of outputs are refused before the work, not after it.
-    with ExitStack() as outputs:
-        named = {
-            path: outputs.enter_context(new_file(path, size=0, force=flags.force))
-            for path in (flags.output, figure)
-            if path is not None
-        }
-        record = json.loads(json.dumps(analyze()))  # as it is when it is read again
-        text = json.dumps(record, indent=1, ensure_ascii=False)
-        if flags.output is not None:
-            named[flags.output].write_text(text + "\n", encoding="utf-8")
-        if figure is not None:
-            draw(record, named[figure], figure.suffix.lower())
-    print(text if flags.json else table(record))
+    with _new_file(figure, force=flags.force) as picture:
+        with _new_file(flags.output, force=flags.force) as file:
+            record = json.loads(json.dumps(analyze()))  # as it is when it is read again
+            text = json.dumps(record, indent=1, ensure_ascii=False)
+            if file is not None:
+                file.write_text(text + "\n", encoding="utf-8")
+        print(text if flags.json else table(record))
+        if figure is not None and picture is not None:
+            draw(record, picture, figure.suffix.lower())
     return 0
+
+
+def _new_file(path: Path | None, *, force: bool) -> AbstractContextManager[Path | None]:
+    from elmo.disk.atomic import new_file
+
+    return nullcontext() if path is None else new_file(path, size=0, force=force)

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
 from elmo.disk.output import require_free, require_free_folder, require_possible
-from elmo.errors import ConfigError, paths_count_from
-from elmo.text.text_file import check_is_text_file, require_other_file
+from elmo.errors import ConfigError, TextError, paths_count_from
+from elmo.text.text_file import check_is_text_file, is_stream, require_other_file, text_name
 
 Role = Literal[
     "input",  # a file, a pipe, or - for standard input
+    "file",  # an input that is read more than once, so neither a pipe nor standard input
     "input folder",  # whose content is checked by those who read it
     "prepared data",  # a folder of 'elmo prepare'
     "task model",  # a folder of 'elmo task train'
@@ -67,10 +68,13 @@ def check(arguments: object) -> None:
     if not _is_alone():
         return
     found = list(roles(arguments))
-    inputs = [value for _, role, value in found if role == "input"]
+    inputs = [value for _, role, value in found if role in ("input", "file")]
     for path in inputs:
         if not has_magic(str(path)):  # a pattern of names is for those who read the text
             check_is_text_file(path)
+    for _, role, value in found:
+        if role == "file":
+            _require_read_again(value)
     flags = {name: getattr(group, name) for group in _groups(arguments) for name in _SWITCHES if hasattr(group, name)}
     for _, role, value in found:
         if role in _WITH_CONTENT:
@@ -81,12 +85,31 @@ def check(arguments: object) -> None:
             _OUTPUTS[role](value, flags)
             for one in inputs if role in ("output file", "output folder") else ():
                 require_other_file(one, value, kind="input")
+    _require_different({name: value for name, role, value in found if role == "output file"})
     for _, role, value in found:
         if role in _MODELS and not flags.get("resume") and "options" not in flags:
             # Imported here, for the sake of verbs without a model.
             from elmo.weights.hub import resolve
 
             resolve(value, progress=not flags.get("quiet"))  # a published model is downloaded at its first use
+
+
+def _require_read_again(path: Path) -> None:
+    if is_stream(path):
+        raise TextError(
+            f"{text_name(path)}: can be read only once, as a stream, but this command reads it again for its SHA-256. "
+            "Write it to a file first, and name that file."
+        )
+
+
+def _require_different(outputs: Mapping[str, Path]) -> None:
+    names: dict[str, str] = {}
+    for name, path in outputs.items():
+        if (other := names.setdefault(os.path.realpath(path), name)) != name:
+            raise ConfigError(
+                f"--{other.replace('_', '-')} and --{name.replace('_', '-')} both name {path}, where one result would "
+                "replace the other. Name two files."
+            )
 
 
 def _is_alone() -> bool:

@@ -47,6 +47,11 @@ class TextInput:
         self.bad_lines.clear()
         return placed_sentences(self.paths, self.reading, on_bad_line=self.note)
 
+    def place(self, sentence: PlacedSentence) -> dict[str, str | int]:
+        """Where a sentence is, for people and programs: its line, and of several files also its file."""
+        file = {"file": self.paths[sentence.file]} if len(self.paths) > 1 else {}
+        return file | {"line": sentence.line}
+
     def note(self, _: int, message: str) -> None:
         """Remembers the message about a line that is skipped."""
         self.bad_lines.append(message)

@@ -197,13 +197,13 @@ class _Run:
     ) -> dict[str, Any]:
         """Writes all files but the report, and gives the figures for it."""
         order = corpus.frequency_order(TRAIN)
-        parts = self._each_part(text, "writing shards")
-        write_shards(parts, corpus, order, folder, self.settings.tokens_per_shard, self._check)
         words = list(corpus.numbers)
         words = [words[number] for number in order.tolist()]
         counts = {name: split.counts(len(words))[order] for name, split in corpus.splits.items()}
         word_counts = dict(zip(words, counts[TRAIN].tolist(), strict=True))
         vocabulary = given or self.settings.vocabulary_of(word_counts)
+        parts = self._each_part(text, "writing shards")
+        write_shards(parts, corpus, order, folder, self.settings.tokens_per_shard, self._check)
         characters = CharacterMap.for_bytes(self.settings.max_characters_per_token)
         _write_types(folder, words, counts[TRAIN], vocabulary, characters)
         hashes = {file.path: _sha256(file.path) for file in text.files}

@@ -42,7 +42,9 @@ class ExploredText:
         """
         folder = cache_folder() / "explorer" / self._key(embedder)
         try:
-            return ContextIndex(folder)
+            index = ContextIndex(folder)
+            index.check_layers()
+            return index
         except TextError:  # there is none yet, or it is damaged
             sentences = read_sentences(str(self.path), tokenize=tokenizer(self.split))
             folder.parent.mkdir(parents=True, exist_ok=True)

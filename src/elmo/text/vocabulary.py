@@ -48,11 +48,12 @@ class Vocabulary:
 
         `max_size`: entries at most, the three special ones included (None: no bound). `min_count`: rarer words are left
         out. `num_beginnings`: entries at most, of the `max_size`, that are beginnings of the words left out; they
-        stand among the words by the number of tokens they are the target of. Raises ConfigError if nothing fits.
+        stand among the words by the number of tokens they are the target of. Raises ConfigError if nothing fits, or no
+        word is frequent enough.
         """
         _check_sizes(max_size, min_count, num_beginnings)
-        kept = [(-count, word) for word, count in counts.items() if count >= min_count and _can_be_listed(word)]
-        kept.sort()
+        possible = sorted((-count, word) for word, count in counts.items() if _can_be_listed(word))
+        kept = [(negative, word) for negative, word in possible if -negative >= min_count]
         room = None if max_size is None else max_size - len(SPECIAL_WORDS) - num_beginnings
         listed = kept[:room]
         if num_beginnings:
@@ -60,6 +61,8 @@ class Vocabulary:
             left_out = {word: count for word, count in counts.items() if word not in words and _can_be_listed(word)}
             chosen = choose_beginnings(left_out, num_beginnings)
             listed = sorted([*listed, *((-count, text + BEGINNING_MARK) for text, count in chosen.items())])
+        if possible and not listed:
+            raise _none_frequent(possible[0][1], -possible[0][0], min_count)
         return cls((*SPECIAL_WORDS, *(word for _, word in listed)))
 
     def __len__(self) -> int:
@@ -114,6 +117,13 @@ def _check_sizes(max_size: int | None, min_count: int, num_beginnings: int) -> N
         raise ConfigError(f"min_count is {min_count}, but must be at least 1: a word not in the text has no count.")
     if num_beginnings < 0:
         raise ConfigError(f"num_beginnings is {num_beginnings}, but must be 0 (no beginnings) or more.")
+
+
+def _none_frequent(word: str, count: int, min_count: int) -> ConfigError:
+    return ConfigError(
+        f"min_count is {min_count}, but the most frequent word of the text, {word!r}, has a count of {count}, so no "
+        "word would be in the vocabulary, and every token would be <UNK>. Choose a smaller one, or name more text."
+    )
 
 
 def _can_be_listed(word: str) -> bool:

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elmo.analysis.neighbors import context_index
+from elmo.analysis.neighbors import context_index, index_files
 from elmo.analysis.neighbors.build import build_index
 from elmo.analysis.neighbors.context_index import ContextIndex
-from elmo.analysis.neighbors.index_files import check_sums
 from elmo.analysis.neighbors.occurrence_map import occurrence_map
 from elmo.analysis.neighbors.query import neighbors, require_model, static_neighbors
+from elmo.disk.bounded import file_hash
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, ElmoError, OutputError, TextError
 from elmo.static.vectors import StaticVectors
@@ -204,14 +204,57 @@ def change(path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["remove", "cut", "empty", "flip"])
 @pytest.mark.parametrize(
-    "name", ["index.json", "sentences.txt", "words.txt", "token_words.npy", "starts.npy", "layer-0.npy", "layer-2.npy"]
+    "name",
+    [
+        *("index.json", "sentences.txt", "words.txt", "token_words.npy", "starts.npy", "lengths.npy"),
+        *("layer-0.npy", "layer-2.npy"),
+    ],
 )
 def test_a_damaged_file_is_found(folder, name, kind, tmp_path):
     shutil.copytree(folder, tmp_path / "copy")
     change(tmp_path / "copy" / name, kind)
     with pytest.raises(ElmoError, match="index is damaged|holds no context index"):
-        ContextIndex(tmp_path / "copy")
-        check_sums(tmp_path / "copy")  # a flipped bit of a vector is found by reading all of them
+        ContextIndex(tmp_path / "copy").check_layers()
+
+
+def roll(path: Path) -> None:
+    """Every row in the place of another: type, shape and values stay."""
+    np.save(path, np.roll(np.load(path), 1, axis=0))
+
+
+@pytest.mark.parametrize("name", ["token_words.npy", "lengths.npy"])
+def test_rows_that_changed_places_are_found_when_an_index_is_opened(folder, name):
+    roll(folder / name)
+    with pytest.raises(TextError, match=f"{name}: doesn't have the SHA-256 that index.json says: the index is damaged"):
+        ContextIndex(folder)
+
+
+@pytest.mark.parametrize("memory", [0, 1 << 29])
+@pytest.mark.parametrize("layer", [2, -1, [0.5, 0.2, 1.5]])
+def test_vectors_that_changed_places_are_found_before_the_first_search(folder, layer, memory, monkeypatch):
+    monkeypatch.setattr(context_index, "MEMORY_BYTES", memory)
+    roll(folder / "layer-2.npy")
+    index = ContextIndex(folder)
+    searches = [
+        lambda: index.search(np.ones(index.dim), layer),
+        lambda: index.search(np.ones(index.dim), layer, word="bank", which="same"),
+        lambda: index.search(np.ones(index.dim), layer, center=True),
+        lambda: index.mean(layer),
+        lambda: index.vectors(np.arange(3), layer),
+    ]
+    for search in searches:
+        with pytest.raises(TextError, match=r"layer-2.npy: doesn't have the SHA-256"):
+            search()
+    assert index.search(np.ones(index.dim), 1)
+
+
+def test_a_layer_is_hashed_once_by_however_many_threads(folder, monkeypatch):
+    hashed = []
+    index = ContextIndex(folder)
+    monkeypatch.setattr(index_files, "file_hash", lambda path: hashed.append(path.name) or file_hash(path))
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(lambda number: index.search(np.ones(index.dim), number % 3), range(48)))
+    assert sorted(hashed) == ["layer-0.npy", "layer-1.npy", "layer-2.npy"]
 
 
 @pytest.mark.parametrize(

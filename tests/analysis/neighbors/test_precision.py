@@ -89,6 +89,18 @@ def test_limits_are_kept_and_a_corpus_without_choices_is_refused(corpus):
         by_form(annotated(sentences, dict.fromkeys(keys, ("play%1",))))
 
 
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        (Limits(occurrences=5), "at most 5 occurrences of a word form are compared. Raise occurrences above 10"),
+        (Limits(least_candidates=79), "too few of the 1 word forms with several senses are in enough documents. Name"),
+    ],
+)
+def test_a_corpus_without_any_query_is_refused_with_the_reason(corpus, limits, message):
+    with pytest.raises(TextError, match=f"there is no query: one needs .* in other documents.*{message}"):
+        table(corpus, {}, limits)
+
+
 def test_an_expression_is_one_form_with_its_capitals():
     instance = Instance("i", "take_part", "VERB", 1, 3)
     sentence = AnnotatedSentence("d", ("They", "Take", "part"), (instance,))

@@ -154,6 +154,8 @@ def test_mistakes_are_found_before_a_model_is_loaded(no_model, tmp_path):
         ([text, text], ConfigError, "2 texts were given, but there is no -o"),
         ([text, text, "-o", output], ConfigError, "was named twice"),
         (["a b", "--shard", "1/2"], ConfigError, "--shard is for files"),
+        (["a b", "--store", "float16"], ConfigError, "--store is for files"),
+        (["-", "--forget-sentences"], ConfigError, "--forget-sentences is for files"),
         ([text, "-o", output, "--shard", "3/2"], ConfigError, "must be like 2/8"),
         (["--join", text], ConfigError, "--join needs an output file"),
         ([str(tmp_path / "*.csv"), "-o", output], TextError, "no file matches"),

@@ -38,3 +38,16 @@ def test_models_that_are_called_alike_are_refused(model_folder, tmp_path, capsys
     assert main(["explore", "--model", *models, "--export", str(tmp_path / "page"), "--quiet"]) == 2
     assert "two models are called 'model'" in capsys.readouterr().err
     assert not (tmp_path / "page").exists()
+
+
+@pytest.mark.parametrize("flags", [["--tokens", "50"], ["--sample"], ["--tokenizer", "unicode"]])
+def test_limits_of_a_text_are_refused_without_a_text(flags, capsys):
+    assert main(["explore", "--quiet", "--no-browser", *flags]) == 2
+    assert f"{flags[0]} was given without --text" in capsys.readouterr().err
+
+
+def test_a_learned_mix_is_refused_for_a_page_without_a_server(command, tmp_path, capsys):
+    (tmp_path / "run").mkdir()
+    assert main([*command, str(tmp_path / "page"), "--run", str(tmp_path / "run")]) == 2
+    assert "was given together with --export" in capsys.readouterr().err
+    assert not (tmp_path / "page").exists()

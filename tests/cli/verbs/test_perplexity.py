@@ -164,6 +164,16 @@ def test_the_protocol_of_bilm_tf_says_what_it_drops(model_folder, language_model
         main([str(model_folder), str(text), "--protocol", "bilm-tf", "--quiet"])
 
 
+def test_the_protocol_of_bilm_tf_measures_blank_lines_and_no_skipped_ones(model_folder, language_model, text, capsys):
+    lines = [sentence.split() for sentence in SENTENCES]
+    assert [] in lines
+    wanted = evaluate_like_bilm_tf(EngineLanguageModel(language_model), lines, batch_size=1)
+    text.write_bytes("\n".join([*SENTENCES[:3], "caf\udce9", SENTENCES[3]]).encode("utf-8", "surrogateescape"))
+    flags = ["--protocol", "bilm-tf", "--batch-size", "1", "--errors", "skip", "--json", "--quiet"]
+    assert main([str(model_folder), str(text), *flags]) == 1
+    assert json.loads(capsys.readouterr().out) == {"text": str(text), **wanted.to_dict()}
+
+
 def test_a_carried_state_changes_the_figures_and_drops_nothing(model_folder, text, expected, capsys):
     assert main([str(model_folder), str(text), "--state", "carry", "--batch-size", "1", "--json", "--quiet"]) == 0
     facts = json.loads(capsys.readouterr().out)
@@ -199,6 +209,24 @@ def test_several_files_of_any_format_are_one_text(model_folder, tmp_path, capsys
     assert figures[0] == figures[1]
     with pytest.raises(ConfigError, match="--manifest describes the lines of one text, but 2 were given"):
         main([str(whole), str(tmp_path / "a.txt"), "-m", str(model_folder), "--manifest", str(whole)])
+
+
+def test_sentences_of_several_files_are_told_apart_by_their_file(model_folder, tmp_path, capsys, monkeypatch):
+    names = ["a", "longer.txt"]
+    monkeypatch.chdir(tmp_path)
+    for name in names:
+        (tmp_path / name).write_text("the bank\nbank\n", encoding="utf-8")
+    tokens = tmp_path / "tokens.jsonl"
+    flags = ["-m", str(model_folder), "--per-sentence", "--quiet"]
+    assert main([*names, *flags, "--per-token", str(tokens), "--json"]) == 0
+    expected = [(name, line) for name in names for line in (1, 2)]
+    assert [(one["file"], one["line"]) for one in json.loads(capsys.readouterr().out)["each"]] == expected
+    lines = map(json.loads, tokens.read_text("utf-8").splitlines())
+    assert [(line["file"], line["line"]) for line in lines] == expected
+    assert main([*names, *flags]) == 0
+    rows = capsys.readouterr().out.splitlines()[:5]
+    assert rows[0].split()[:3] == ["file", "line", "tokens"] and len({len(row) for row in rows}) == 1
+    assert [(row.split()[0], int(row.split()[1])) for row in rows[1:]] == expected
 
 
 def test_raw_text_is_tokenized_and_that_is_said(model_folder, tmp_path, capsys):

@@ -9,7 +9,7 @@ import pytest
 from elmo.cli.verbs.prepare import main
 from elmo.corpus import prepare as prepare_module
 from elmo.corpus.shards import TrainingData
-from elmo.errors import TextError
+from elmo.errors import ConfigError, TextError
 from elmo.weights.catalogue import bundled_folders
 
 
@@ -161,3 +161,11 @@ def test_raw_text_is_warned_of_before_it_is_read(tmp_path, capsys):
     assert "Use --tokenizer unicode" in told
     assert main([str(path), "-o", str(tmp_path / "data"), "--quiet", "--tokenizer", "unicode", "--force"]) == 0
     assert "looks untokenized" not in capsys.readouterr().err
+
+
+def test_a_count_that_no_word_reaches_is_refused_and_leaves_nothing(tmp_path, text):
+    with pytest.raises(
+        ConfigError, match=r"min_count is 3, but the most frequent word of the text, 'the', has a count of 2"
+    ):
+        main([str(text), "-o", str(tmp_path / "data"), "--min-count", "3", "--quiet"])
+    assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]

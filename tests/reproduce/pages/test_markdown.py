@@ -122,6 +122,14 @@ def test_systems_that_are_no_better_than_a_rule_are_said_to_show_nothing(record_
     assert "Nothing follows" not in markdown(record_of("figure1", scores, shares=[1, 100], rules=rules), [])
 
 
+def test_systems_trained_on_a_part_of_the_data_are_compared_with_the_rules_too(record_of):
+    rules = [{"rule": "words", "label": "rule: words", "dev": 55.0}]
+    record = record_of("table1", [[50.0, 52.0], [50.0, 53.0]], rules=rules)
+    for system in record["systems"]:
+        system["share"] = 50
+    assert '**Nothing follows from these scores**: without learning, "words" has 55.00' in markdown(record, [])
+
+
 def test_figure2_has_a_line_for_each_mix(record_of):
     one = {"placement": "input", "weights": [0.2, 0.3, 0.5], "gamma": 1.0}
     two = {"placement": "output", "weights": [0.4, 0.3, 0.3], "gamma": 2.0}

@@ -64,11 +64,28 @@ def test_a_bad_line_ends_no_paragraph_and_every_line_else_is_in_its_place(tmp_pa
     skip = Reading(tokenizer="whitespace", errors="skip")
     found = list(placed_sentences([path], skip, on_bad_line=lambda number, _: listed.append(number)))
     assert [place.tokens for place in found] == [["a", "b"], [], ["c", "d."]]
+    assert [place.is_skipped for place in found] == [False, True, False]
     across = Reading(tokenizer="whitespace", errors="skip", sentences="across-lines")
     assert [place.tokens for place in placed_sentences([path], across)] == [["a", "b", "c", "d."]]
     assert listed == [2]
     with pytest.raises(TextError, match=r"bad.txt:2: not valid UTF-8"):
         list(placed_sentences([path], UNICODE))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("t.txt", b"a\n\n\xff\nb\n", [False, False, True, False]),
+        ("t.jsonl", b'{"text": "a"}\n{"text": ""}\n{"text":\n{"text": ["b"]}\n', [False, False, True, False]),
+        ("t.tsv", b"n\ttext\n1\ta\n1\t\n1\n1\tb\n", [False, False, True, False]),
+        ("t.conll", b"a\n\n\xff\n\nb\n", [False, True, False]),
+        ("t.conllu", b"1\ta\n\n1\t\xff\n\n", [True, True]),
+    ],
+)
+def test_a_line_that_is_skipped_is_told_from_a_blank_one(tmp_path, name, content, expected):
+    (tmp_path / name).write_bytes(content)
+    found = placed_sentences([tmp_path / name], Reading(tokenizer="whitespace", errors="skip"))
+    assert [place.is_skipped for place in found] == expected
 
 
 @pytest.mark.parametrize("reading", [Reading(tokenizer="unicode", sentences=s) for s in ("lines", "within-lines")])

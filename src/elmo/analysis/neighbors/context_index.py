@@ -9,8 +9,9 @@
     layer-0.npy      (words, dim) float16 unit vectors: layer 0 doesn't depend on the sentence
     layer-1.npy ...  (tokens, dim) float16 unit vectors
 
-Vectors are memory-mapped; those of a layer that is searched are kept in memory as float32 if all of them fit into
-`MEMORY_BYTES`. Searching never changes an index, so any number of threads may do so.
+Vectors are memory-mapped, and checked before a layer is first used; those of a layer that is searched are kept in
+memory as float32 if all of them fit into `MEMORY_BYTES`. Searching never changes an index, so any number of threads may
+do so.
 """
 
 import threading
@@ -83,7 +84,12 @@ class ContextIndex:
     @property
     def dim(self) -> int:
         """Dimensions of a vector."""
-        return self._layers[0].shape[1]
+        return self.facts.dim
+
+    def check_layers(self) -> None:
+        """Checks the bytes of all layers now and not before their first use. Raises TextError for a damaged one."""
+        for layer in range(self.num_layers):
+            self._layers[layer]
 
     def occurrences(self, word: str) -> np.ndarray:
         """(occurrences,) int64: the tokens that are exactly this word, in the order of the text."""
@@ -236,7 +242,7 @@ class ContextIndex:
 
     def _loaded(self, layer: int) -> np.ndarray | None:
         """The layer as float32 in memory, or None if all layers together would take too much."""
-        if 4 * sum(stored.size for stored in self._layers) > MEMORY_BYTES:
+        if 4 * self._layers.num_values > MEMORY_BYTES:
             return None
         with self._lock:
             if layer not in self._in_memory:

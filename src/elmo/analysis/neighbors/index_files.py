@@ -1,7 +1,12 @@
-"""The files of a context index: written whole or not at all, checked before they are believed."""
+"""The files of a context index: written whole or not at all, checked before they are believed.
+
+The bytes of all files but the layers are checked when an index is opened; those of a layer, which are many, before its
+first use.
+"""
 
 import hashlib
 import json
+import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -18,6 +23,7 @@ TOKEN_WORDS_FILE, STARTS_FILE, LENGTHS_FILE = "token_words.npy", "starts.npy", "
 _FACTS_BYTES = 1 << 20
 # A text file of an index: a million tokens of 1,000 bytes.
 _TEXT_BYTES = 1 << 30
+_ANOTHER_SUM = f"doesn't have the SHA-256 that {FACTS_FILE} says"
 
 LayerFile = np.ndarray
 """(rows, dim) float16, memory-mapped."""
@@ -55,7 +61,33 @@ class IndexFiles:
     token_words: np.ndarray
     starts: np.ndarray
     lengths: np.ndarray
-    layers: tuple[LayerFile, ...]
+    layers: "CheckedLayers"
+
+
+class CheckedLayers:
+    """The files of the layers; each one's SHA-256 is compared when it is first asked for, by whatever thread."""
+
+    def __init__(self, folder: Path, facts: IndexFacts) -> None:
+        """Raises TextError for files of another type or shape."""
+        rows = [facts.num_words, *[facts.num_tokens] * (facts.num_layers - 1)]
+        paths = [folder / layer_file(layer) for layer in range(facts.num_layers)]
+        self._stored = [_array(path, "float16", (count, facts.dim)) for path, count in zip(paths, rows, strict=True)]
+        self._sums = {layer: (path, facts.sha256[path.name]) for layer, path in enumerate(paths)}
+        self._lock = threading.Lock()
+        self.num_values = sum(rows) * facts.dim
+        """Of all layers together."""
+
+    def __len__(self) -> int:
+        return len(self._stored)
+
+    def __getitem__(self, layer: int) -> LayerFile:
+        """The vectors of a layer, from 0. Raises TextError if the file was changed since it was written."""
+        if layer in self._sums:
+            with self._lock:
+                if layer in self._sums:  # no other thread has checked it meanwhile
+                    _require_sum(*self._sums[layer])
+                    del self._sums[layer]
+        return self._stored[layer]
 
 
 def layer_file(layer: int) -> str:
@@ -91,23 +123,14 @@ def open_files(folder: Path) -> IndexFiles:
     token_words = _array(folder / TOKEN_WORDS_FILE, "int32", (facts.num_tokens,))
     starts = _array(folder / STARTS_FILE, "int64", (facts.num_sentences + 1,))
     lengths = _array(folder / LENGTHS_FILE, "float32", (facts.num_layers, facts.num_tokens))
-    rows = [facts.num_words, *[facts.num_tokens] * (facts.num_layers - 1)]
-    layers = tuple(
-        _array(folder / layer_file(layer), "float16", (count, facts.dim)) for layer, count in enumerate(rows)
-    )
+    layers = CheckedLayers(folder, facts)
+    for name in (TOKEN_WORDS_FILE, STARTS_FILE, LENGTHS_FILE):
+        _require_sum(folder / name, facts.sha256[name])
     sentences = [tuple(line.split(" ")) for line in texts[SENTENCES_FILE]]
     words = texts[WORDS_FILE]
     found = IndexFiles(facts, sentences, words, np.asarray(token_words), np.asarray(starts), lengths, layers)
     _check_places(folder, found)
     return found
-
-
-def check_sums(folder: Path) -> None:
-    """Reads every file of an index and compares its SHA-256; TextError for the first that differs."""
-    facts = _facts(folder)
-    for name in file_names(facts.num_layers):
-        if file_hash(folder / name) != facts.sha256.get(name):
-            raise _damaged(folder / name, "doesn't have the SHA-256 that index.json says")
 
 
 def _facts(folder: Path) -> IndexFacts:
@@ -136,8 +159,8 @@ def _text(path: Path, facts: IndexFacts) -> list[str]:
         content = read_bytes(path, limit=_TEXT_BYTES)
     except OSError as error:
         raise _damaged(path, f"can't be read ({error.strerror})") from None
-    if hashlib.sha256(content).hexdigest() != facts.sha256.get(path.name):
-        raise _damaged(path, "doesn't have the SHA-256 that index.json says")
+    if hashlib.sha256(content).hexdigest() != facts.sha256[path.name]:
+        raise _damaged(path, _ANOTHER_SUM)
     return content.decode("utf-8").splitlines()
 
 
@@ -149,6 +172,15 @@ def _array(path: Path, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
     if found.dtype != np.dtype(dtype) or found.shape != shape:
         raise _damaged(path, f"holds {found.dtype} of shape {found.shape}, not {dtype} of shape {shape}")
     return found
+
+
+def _require_sum(path: Path, sha256: str) -> None:
+    try:
+        found = file_hash(path)
+    except OSError as error:
+        raise _damaged(path, f"can't be read ({error.strerror})") from None
+    if found != sha256:
+        raise _damaged(path, _ANOTHER_SUM)
 
 
 def _check_places(folder: Path, found: IndexFiles) -> None:

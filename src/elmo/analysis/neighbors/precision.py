@@ -18,6 +18,7 @@ from elmo.analysis.intervals import Measured, mean_and_interval
 from elmo.analysis.neighbors.occurrences import LIMITS, Limits, Occurrence, Question, by_form
 from elmo.analysis.unit_vectors import unit
 from elmo.embed.encoder import Encoder
+from elmo.errors import TextError
 from elmo.process.progress.report import Count, Progress, following
 
 DEPTHS = (1, 5, 10)
@@ -81,10 +82,11 @@ def precision_table(
     """Asks both questions of every layer. `sentences()`: the tokens of the corpus from its beginning.
 
     The vectors of one encoder are held in memory as float16. `progress`: receives the sentences that are embedded with
-    each encoder; True: bars on stderr. Raises TextError without words of several senses.
+    each encoder; True: bars on stderr. Raises TextError without words of several senses, and without any query.
     """
     forms = by_form(occurrences, limits)
     questions = {question: [_queries(form, question, limits) for form in forms] for question in get_args(Question)}
+    _require_queries(questions, limits)
     chance = _by_word(questions, lambda place, asked: {k: _chance(asked) for k in DEPTHS})
     rows = [PrecisionRow("", CHANCE, _means(chance))]
     with following(progress) as reported:
@@ -118,9 +120,31 @@ def _queries(form: Sequence[Occurrence], question: Question, limits: Limits) -> 
     others = (groups[:, None] == groups) & (documents[:, None] != documents)
     agreeing = _agreeing(form, question) & others
     counts, right = others.sum(axis=1), agreeing.sum(axis=1)
-    possible = np.flatnonzero((counts >= max(limits.least_candidates, *DEPTHS)) & (right > 0) & (right < counts))
+    possible = np.flatnonzero((counts >= _least(limits)) & (right > 0) & (right < counts))
     chosen = np.sort(np.random.default_rng(limits.seed).permutation(possible)[: limits.queries])
     return Queries(chosen, others[chosen], agreeing[chosen])
+
+
+def _least(limits: Limits) -> int:
+    """Occurrences in other documents that a query needs."""
+    return max(limits.least_candidates, *DEPTHS)
+
+
+def _require_queries(questions: Mapping[Question, Sequence[Queries]], limits: Limits) -> None:
+    if any(len(one.places) for found in questions.values() for one in found):
+        return
+    least = _least(limits)
+    forms = len(next(iter(questions.values())))
+    if limits.occurrences <= least:
+        cause = f"at most {limits.occurrences} occurrences of a word form are compared"
+        step = f"Raise occurrences above {least}"
+    else:
+        cause = f"too few of the {forms:,} word forms with several senses are in enough documents"
+        step = "Name a larger corpus, or one of more documents"
+    raise TextError(
+        f"there is no query: one needs {least} occurrences of its word form in other documents, of which some agree "
+        f"with it and some don't, but {cause}. {step}."
+    )
 
 
 def _agreeing(form: Sequence[Occurrence], question: Question) -> Bool[np.ndarray, "occurrences occurrences"]:

@@ -8,6 +8,7 @@ from typing import Annotated
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,11 @@ def main(argv: list[str]) -> int:
     from elmo.weights.published.fetch import fetched
     from elmo.weights.published.sources import is_published
 
+    if arguments.mirror and not is_published(arguments.name):
+        raise ConfigError(
+            "--mirror was given, but mirrors are asked only for the models that 'elmo models' lists as downloaded, and "
+            f"{arguments.name} is none of them. Leave --mirror out, or name one of those."
+        )
     if is_published(arguments.name):
         folder = fetched(arguments.name, mirrors=arguments.mirror, progress=not arguments.quiet)
     else:

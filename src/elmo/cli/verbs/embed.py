@@ -101,8 +101,15 @@ def main(argv: list[str]) -> int:
         return _join(arguments)
     if arguments.output is not None:
         return _file_to_file(arguments, arguments.output)
-    for flag, value in (("--resume", arguments.resume), ("--to", arguments.to), ("--shard", arguments.shard)):
-        if value:
+    of_files = (
+        ("--resume", arguments.resume),
+        ("--to", arguments.to),
+        ("--shard", arguments.shard),
+        ("--store", arguments.store != Arguments.store),
+        ("--forget-sentences", arguments.forget_sentences),
+    )
+    for flag, was_given in of_files:
+        if was_given:
             raise ConfigError(f"{flag} is for files, but no file was named. Add -o OUT, or leave it out.")
     if len(arguments.inputs) > 1:
         raise ConfigError(

@@ -31,7 +31,7 @@ class Arguments:
 
     model: Annotated[tuple[str, ...], tyro.conf.arg(aliases=["-m"], metavar="MODEL [MODEL ...]")] = ()
     """Names, folders or files, or hub ids (default: $ELMO_MODEL, or the bundled models)."""
-    text: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    text: Annotated[Path | None, As("file"), tyro.conf.arg(metavar="FILE")] = None
     """A text to find neighbors in, one tokenized sentence per line (default: the bundled texts)."""
     tokenizer: Literal["whitespace", "unicode"] = "whitespace"
     """How a line of the text is split into tokens."""
@@ -40,7 +40,7 @@ class Arguments:
     sample: bool = False
     """Draw sentences from the whole text instead of taking the first ones."""
     run: Annotated[Path | None, As("input folder"), tyro.conf.arg(metavar="RUN")] = None
-    """A run of 'elmo task train': adds the mix of layers that it learned."""
+    """A run of 'elmo task train': adds the mix of layers that it learned, to a page with a server."""
     export: Annotated[Path | None, As("output folder"), tyro.conf.arg(metavar="FOLDER")] = None
     """Write the page with its examples to a folder that can be used without a server, and exit."""
     force: bool = False
@@ -62,6 +62,7 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0 after a signal."""
     arguments = parsed(Arguments, argv, "explore")
+    _require_sense(arguments)
     require_libraries("elmo explore")
     # Here, so that --help does not wait for torch.
     from elmo.explorer.frozen import export
@@ -71,13 +72,13 @@ def main(argv: list[str]) -> int:
     from elmo.serve.listening.address import bound, is_loopback, url
     from elmo.serve.listening.server import run
 
-    mixes = learned_mixes(arguments.run) if arguments.run else []
     if arguments.export is not None:
         models = _models(arguments)
         _index(list(models.values()), quiet=arguments.quiet)
         export(models, arguments.export, force=arguments.force)
         print(arguments.export / "index.html")
         return 0
+    mixes = learned_mixes(arguments.run) if arguments.run else []
     with bound(arguments.host, arguments.port) as listening:
         if not is_loopback(listening):
             raise ConfigError(
@@ -97,6 +98,26 @@ def main(argv: list[str]) -> int:
         app = create_app([model.model for model in models.values()], extra_routes=Page(models, mixes).routes())
         run(app, listening, started=tell)
     return 0
+
+
+def _require_sense(arguments: Arguments) -> None:
+    limits = (
+        ("--tokens", arguments.tokens != Arguments.tokens),
+        ("--sample", arguments.sample),
+        ("--tokenizer", arguments.tokenizer != Arguments.tokenizer),
+    )
+    for flag, was_given in limits if arguments.text is None else ():
+        if was_given:
+            raise ConfigError(
+                f"{flag} was given without --text, so the bundled texts would be shown as they are. Add --text FILE, "
+                f"or leave {flag} out."
+            )
+    if arguments.run is not None and arguments.export is not None:
+        raise ConfigError(
+            f"--run {arguments.run} was given together with --export, but an exported page has no server that could "
+            "mix the layers, and shows each by itself. Leave out --run; or leave out --export, choose the mix in the "
+            "page that opens, and use 'Save as page' in it."
+        )
 
 
 def _models(arguments: Arguments) -> "dict[str, Explored]":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.display_width import padded, width
 from elmo.cli.early_checks import As, check_language_model
 from elmo.cli.language_model import ModelFlag, load, model_and_texts
 from elmo.cli.report import print_report
@@ -57,7 +58,7 @@ class Arguments:
     """SET/SPLIT: the values of the manifest's columns set and split for this text (default: from its folder and file
     name, lm-en/test for lm-en/test.txt.xz)."""
     per_sentence: bool = False
-    """Also print each sentence's line number, tokens and perplexities."""
+    """Also print each sentence's line number, tokens and perplexities; of several texts also its file."""
     per_token: Path | None = None
     """Also write each sentence's tokens, with their loss in nats in each direction, to this file, one JSON object per
     line."""
@@ -144,7 +145,8 @@ def _like_bilm_tf(model: "LanguageModel", arguments: Arguments, text: TextInput,
     from elmo.lm.bilm_tf_protocol import BATCH_SIZE, evaluate_like_bilm_tf
 
     rows = BATCH_SIZE if arguments.batch_size is None else arguments.batch_size
-    sentences = (place.tokens for place in text.sentences())
+    # A blank line counts in this protocol; a line that is skipped must not.
+    sentences = (place.tokens for place in text.sentences() if not place.is_skipped)
     return evaluate_like_bilm_tf(model, sentences, batch_size=rows, progress=progress).to_dict()
 
 
@@ -164,7 +166,7 @@ def _exact(
     each: list[dict[str, Any]] | None = [] if arguments.per_sentence else None
     scored = Count(progress, "scoring", num_sentences, "sentences")
     with _token_file(arguments) as file:
-        facts: dict[str, Any] = total(scored.each(_noted(found, places, each, file, by_source))).to_dict()
+        facts: dict[str, Any] = total(scored.each(_noted(found, places, text, each, file, by_source))).to_dict()
     scored.finish()
     if by_source is not None:
         facts["sources"] = {name: figures.to_dict() for name, figures in by_source.perplexities().items()}
@@ -182,6 +184,7 @@ def _sentences(text: TextInput, places: deque[PlacedSentence]) -> Iterator[list[
 def _noted(
     found: "Iterable[SentenceScore]",
     places: deque[PlacedSentence],
+    text: TextInput,
     each: list[dict[str, Any]] | None,
     file: TextIO | None,
     by_source: "BySource | None",
@@ -191,10 +194,11 @@ def _noted(
 
     for score in found:
         place = places.popleft()
+        named = text.place(place)
         if each is not None:
-            each.append({"line": place.line, **total([score]).to_dict()})
+            each.append(named | total([score]).to_dict())
         if file is not None:
-            values = {"line": place.line, **score.to_dict(), "spans": place.spans.tolist()}
+            values = named | score.to_dict() | {"spans": place.spans.tolist()}
             file.write(json.dumps(values, ensure_ascii=False) + "\n")
         if by_source is not None:
             by_source.add(place.line, score)
@@ -243,20 +247,22 @@ _FIGURES = (
 
 
 def _lines_of_sentences(each: list[dict[str, Any]], names: list[str]) -> list[str]:
-    lines = ["".join(f"{title:>12}" for title in ("line", "tokens", *names))]
-    for one in each:
+    head, *files = ["file", *(one["file"] for one in each)] if "file" in each[0] else [""] * (1 + len(each))
+    columns = max(map(width, (head, *files)))
+    lines = [padded(head, columns) + "".join(f"{title:>12}" for title in ("line", "tokens", *names))]
+    for file, one in zip(files, each, strict=True):
         figures = "".join(f"{one[f'{name}_perplexity']:12.2f}" for name in names)
-        lines.append(f"{one['line']:12}{one['tokens']:12}{figures}")
+        lines.append(f"{padded(file, columns)}{one['line']:12}{one['tokens']:12}{figures}")
     return [*lines, ""]
 
 
 def _lines_of_sources(sources: dict[str, dict[str, float]]) -> list[str]:
-    width = max(map(len, ("source", *sources)))
-    lines = [f"{'source':{width}}" + "".join(f"{title:>12}" for title in ("tokens", "mean", "listed", "<UNK>"))]
+    columns = max(map(len, ("source", *sources)))
+    lines = [f"{'source':{columns}}" + "".join(f"{title:>12}" for title in ("tokens", "mean", "listed", "<UNK>"))]
     for name, figures in sources.items():
         listed = figures.get("listed_mean_perplexity")
         lines.append(
-            f"{name:{width}}{figures['tokens']:12,}{figures['mean_perplexity']:12.2f}"
+            f"{name:{columns}}{figures['tokens']:12,}{figures['mean_perplexity']:12.2f}"
             f"{'' if listed is None else f'{listed:.2f}':>12}{figures['unknown_share']:12.2%}"
         )
     return lines

@@ -58,8 +58,7 @@ def main(argv: list[str]) -> int:
         scored = Count(progress, "scoring", None, "sentences")
         for index, score in enumerate(scored.each(found)):
             place = waiting.popleft()
-            file = {"file": text.paths[place.file]} if len(text.paths) > 1 else {}
-            values = file | {"line": place.line, **score.to_dict(), "sentence": " ".join(place.tokens)}
+            values = text.place(place) | score.to_dict() | {"sentence": " ".join(place.tokens)}
             if not index and not arguments.json:
                 print("\t".join(values))
             print(json.dumps(values, ensure_ascii=False) if arguments.json else _columns(values))

@@ -40,7 +40,7 @@ def sentence(claim: Sequence[dict[str, Any]]) -> str:
 
 
 def cautions(record: Record) -> list[str]:
-    """A sentence if a rule without learning is as good as a system that was trained on all of the data.
+    """A sentence if a rule without learning is as good as a system that was trained on the largest share of the data.
 
     If that is the baseline, no comparison with it means anything; otherwise only those with that system.
     """
@@ -49,7 +49,8 @@ def cautions(record: Record) -> list[str]:
     if best is None:
         return []
     rule, score = best
-    whole = [system for system in record["systems"] if data in system and system["share"] == 100]
+    largest = max(system["share"] for system in record["systems"])  # of figure 1; all others have one share
+    whole = [system for system in record["systems"] if data in system and system["share"] == largest]
     below = [system for system in whole if system[data]["mean"] <= score]
     if not below:
         return []

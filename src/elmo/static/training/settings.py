@@ -46,7 +46,7 @@ class StaticSettings:
     """word2vec, fasttext: occurrences of words with a larger share of the text are dropped at random, the more frequent
     the word the more of them."""
     min_ngram: int = 3
-    """fasttext: length of the shortest parts of words that have vectors."""
+    """fasttext: length of the shortest parts of words that have vectors; at most max_ngram."""
     max_ngram: int = 6
     """fasttext: length of the longest; 0: none."""
     buckets: int = 2_000_000
@@ -61,12 +61,15 @@ class StaticSettings:
     def __post_init__(self) -> None:
         for name in ("learning_rate", "subsample", "x_max", "alpha"):
             require_setting(math.isfinite(getattr(self, name)), name, getattr(self, name), "finite (no NaN, no inf)")
-        for name in ("dim", "min_count"):
+        for name in ("dim", "min_count", "negatives", "min_ngram"):
             require_setting(getattr(self, name) >= 1, name, getattr(self, name), "1 or more")
-        for name in ("max_words", "window", "epochs", "learning_rate", "subsample", "negatives", "max_ngram", "seed"):
+        for name in ("max_words", "window", "epochs", "learning_rate", "subsample", "max_ngram", "seed"):
             require_setting(getattr(self, name) >= 0, name, getattr(self, name), "0 or more")
         for name, most in _MOST.items():
             require_setting(getattr(self, name) <= most, name, getattr(self, name), f"at most {most:,}")
+        if self.max_ngram > 0:
+            expected = f"at most max_ngram, which is {self.max_ngram} (0: no parts of words)"
+            require_setting(self.min_ngram <= self.max_ngram, "min_ngram", self.min_ngram, expected)
         require_setting(self.x_max > 0, "x_max", self.x_max, "above 0")
         require_setting(self.buckets >= 1, "buckets", self.buckets, "1 or more")
         require_setting(self.num_window < 1 << 6, "window", self.window, "below 64")

@@ -1,11 +1,12 @@
 """Training static vectors: a corpus -> words and vectors."""
 
 import time
+from collections.abc import Container
 from dataclasses import dataclass
 
 import numpy as np
 
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, TextError
 from elmo.process.progress.report import Progress, following
 from elmo.static.training.corpus import Corpus, count_words
 from elmo.static.training.negative_sampling import negative_sampling, require_gensim
@@ -33,7 +34,8 @@ def train_static_vectors(
 
     `workers`: threads of word2vec and fasttext; with more than one the vectors differ from run to run.
     `progress`: receives the bytes that are read and, for GloVe, the pairs that are trained on; True: bars on stderr.
-    Raises MissingExtraError without gensim (word2vec, fasttext); TextError if no word is frequent enough.
+    Raises MissingExtraError without gensim (word2vec, fasttext); TextError if no word is frequent enough, or none has
+    another one in its sentence.
     """
     if not 1 <= workers <= _MOST_THREADS:
         raise ConfigError(f"workers is {workers}, but must be from 1 to {_MOST_THREADS}. Change it or leave it out.")
@@ -43,6 +45,7 @@ def train_static_vectors(
     corpus.lower_case = settings.lower_case
     with following(progress) as reported:
         counts, num_sentences = count_words(corpus, settings.min_count, settings.max_words, reported)
+        _require_neighbors(corpus, counts)
         if settings.kind == "glove":
             vectors = _glove(corpus, counts, settings, reported)
         else:
@@ -54,6 +57,18 @@ def train_static_vectors(
         )
     static = StaticVectors(tuple(counts), vectors)
     return TrainedVectors(static, num_sentences, sum(counts.values()), time.perf_counter() - begun)
+
+
+def _require_neighbors(corpus: Corpus, counts: Container[str]) -> None:
+    """Reads as far as the first sentence from which something is learned, which is seldom far."""
+    for sentence in corpus.sentences():
+        if sum(word in counts for word in sentence) > 1:
+            return
+    raise TextError(
+        f"{corpus.texts[0]}: no sentence has two words that get vectors, so no word has a neighbor to learn from and "
+        "the vectors would stay the random ones that they begin with. Give text with a whole sentence per line, or "
+        "lower --min-count."
+    )
 
 
 def _glove(corpus: Corpus, counts: dict[str, int], settings: StaticSettings, progress: Progress) -> np.ndarray:

@@ -35,6 +35,8 @@ class PlacedSentence:
     """Number of its file among those that are read, from 0."""
     has_text: bool = True
     """Whether it was a text; False: a list of tokens, whose spans are those in `text`."""
+    is_skipped: bool = False
+    """Whether it has no tokens because it stands for a bad line, and not for a blank one."""
 
     @property
     def spans(self) -> NDArray[np.int64]:
@@ -114,13 +116,15 @@ def sentences_of(
     apply = reading.tokenize if tokenize is None else tokenize
     for row in _paragraphs(rows, reading):
         if isinstance(row.content, list):
-            yield PlacedSentence(row.content, " ".join(row.content), row.line, file=row.file, has_text=False)
+            text, is_skipped = " ".join(row.content), row.is_bad and not row.content
+            yield PlacedSentence(row.content, text, row.line, file=row.file, has_text=False, is_skipped=is_skipped)
             continue
         for place, (start, stop) in enumerate(_spans(row.content, reading.sentences), start=1):
             part = row.content[start:stop]
             # A line end inside a sentence is a space to the tokenizer, at the same place.
             tokens = _tokenized(apply, part.replace("\n", " "), row.path, row.line, reading.tokenizer)
-            yield PlacedSentence(tokens, part, row.line, place, start, row.file)
+            is_skipped = row.is_bad and not tokens
+            yield PlacedSentence(tokens, part, row.line, place, start, row.file, is_skipped=is_skipped)
 
 
 def _paragraphs(rows: Iterable[PlacedRow], reading: Reading) -> Iterator[PlacedRow]:

@@ -11,6 +11,7 @@ from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.record import Record, row_name
 from elmo.cli.analysis_output import OutputFlags, produce
 from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As
 from elmo.setting_checks import require_setting
 
 
@@ -21,7 +22,7 @@ class Arguments:
     similarity), the share of the first principal component in a word's occurrences (maximum explainable variance), and
     how similar the layers are (CKA)."""
 
-    text: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
+    text: Annotated[Path, As("file"), tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
     """One tokenized sentence per line; .gz, .xz and .bz2 are unpacked."""
     sentences: int = 10_000
     """Maximum number of sentences to read."""

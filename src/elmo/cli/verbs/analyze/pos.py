@@ -10,6 +10,7 @@ from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.record import Record, row_name
 from elmo.cli.analysis_output import OutputFlags, produce
 from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As
 
 
 @dataclass(frozen=True)
@@ -19,11 +20,11 @@ class Arguments:
     accuracy minus that on a control task with random tags; and the compression: how many times shorter than a uniform
     code the tags' online code is."""
 
-    train: Annotated[Path, tyro.conf.arg(metavar="FILE.conllu")]
+    train: Annotated[Path, As("file"), tyro.conf.arg(metavar="FILE.conllu")]
     """Treebank to train on."""
-    dev: Annotated[Path, tyro.conf.arg(metavar="FILE.conllu")]
+    dev: Annotated[Path, As("file"), tyro.conf.arg(metavar="FILE.conllu")]
     """Treebank for choosing the strength of regularization."""
-    test: Annotated[Path, tyro.conf.arg(metavar="FILE.conllu")]
+    test: Annotated[Path, As("file"), tyro.conf.arg(metavar="FILE.conllu")]
     """Treebank to score."""
     tags: Literal["xpos", "upos"] = "xpos"
     """Column of the tags: the treebank's own, or the universal ones."""

@@ -11,6 +11,7 @@ from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.record import Record, row_name
 from elmo.cli.analysis_output import OutputFlags, produce
 from elmo.cli.arguments import parsed
+from elmo.cli.early_checks import As
 from elmo.process.progress.report import Count, Progress, following
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class Arguments:
     other documents, how many have the same part of speech, and how many the same sense? Layer 0 sees only the word, so
     it is at chance level. The keys of X.data.xml are read from X.gold.key.txt."""
 
-    corpus: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="X.data.xml")]
+    corpus: Annotated[Path, As("file"), tyro.conf.Positional, tyro.conf.arg(metavar="X.data.xml")]
     """Sense-annotated corpus in the format of Raganato et al. 2017, such as SemCor."""
     queries: int = 20
     """Maximum number of queries for each word form."""
