@@ -8,7 +8,8 @@ import pytest
 
 from elmo.analysis.encoders import StaticEncoder, WithAverage
 from elmo.analysis.senses.baselines import SeenSenses, count_senses, most_frequent_or_first
-from elmo.analysis.senses.experiment import SenseFiles, key_file, sense_table
+from elmo.analysis.senses.experiment import sense_table
+from elmo.analysis.senses.files import SenseFiles, key_file
 from elmo.analysis.senses.inventory import Inventory, read_inventory
 from elmo.analysis.senses.nearest_instances import VOTERS, TrainingInstances
 from elmo.analysis.senses.prototypes import NearestSense, Prototypes
@@ -16,7 +17,6 @@ from elmo.analysis.senses.raganato import Instance, read_keys, read_sentences
 from elmo.analysis.senses.score import Judged, paired_interval, score
 from elmo.analysis.unit_vectors import unit
 from elmo.embed.embedder import Embedder
-from elmo.errors import TextError
 from elmo.static.vectors import StaticVectors
 
 
@@ -149,16 +149,6 @@ def test_the_interval_of_two_equal_systems_is_zero_and_of_a_better_one_above():
     half = ["a" if number % 4 else "b" for number in range(100)]
     low, high = paired_interval(judged, half, wrong)
     assert 40 < low < 75 < high <= 100 and score(judged, half).f1 == 75
-
-
-def test_missing_keys_are_named(files):
-    keys = key_file(files.tests[0])
-    keys.write_text("".join(keys.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(TextError, match="has no keys for 't1.s2.t0'"):
-        sense_table(files, {})
-    keys.unlink()
-    with pytest.raises(TextError, match="t.gold.key.txt: there is no such file"):
-        sense_table(files, {})
 
 
 @pytest.mark.slow
