@@ -3,6 +3,7 @@
 import gzip
 import lzma
 import struct
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -186,6 +187,46 @@ def test_large_binary_files_are_found_out_and_read_over_block_ends(tmp_path):
     assert list(found.words) == words
     np.testing.assert_array_equal(found.vectors, vectors)
     assert sum(progress) == path.stat().st_size
+
+
+@pytest.mark.parametrize("content", [b"a 1 2\nb 1 2 ", b"2 2\na 1 2\nb 1 2 ", b""])
+def test_a_row_without_an_end_is_refused_before_it_is_in_memory(tmp_path, content):
+    path = written(tmp_path, lzma.compress(content + b"1" * (24 << 20), preset=0), "v.xz")
+    number = content.count(b"\n") + 1
+    tracemalloc.start()
+    try:
+        with pytest.raises(TextError, match=rf"v.xz:{number}: the line has more than 16,777,216 bytes.*--no-limits"):
+            read_static_vectors(path)
+        assert tracemalloc.get_traced_memory()[1] < 40 << 20
+    finally:
+        tracemalloc.stop()
+
+
+ALIKE = {
+    "text": b"3000 500\n" + (b"a" + b" 1" * 500 + b"\n") * 3000,
+    "binary": b"3000 250\n" + (b"a " + bytes(1000) + b"\n") * 3000,
+}
+
+
+@pytest.mark.parametrize("layout", ALIKE)
+def test_a_packed_file_that_grows_as_no_vectors_do_is_refused(tmp_path, layout):
+    path = written(tmp_path, lzma.compress(ALIKE[layout]), "v.xz")
+    with pytest.raises(TextError, match=r"v.xz: unpacks to more than 200 times its size"):
+        read_static_vectors(path, words=["b"], format=layout)
+
+
+def test_a_dimension_that_makes_one_row_of_the_whole_file_is_refused(tmp_path):
+    path = written(tmp_path, b"1 999999999999\na \0\0\0\0")
+    with pytest.raises(TextError, match=r"byte 0: the first line promises vectors of 999,999,999,999 numbers"):
+        read_static_vectors(path, format="binary")
+
+
+def test_a_first_row_longer_than_what_is_looked_at_is_read_whole(tmp_path):
+    vector = np.arange(20_000, dtype=np.float32)[None]
+    for header in (True, False):
+        np.testing.assert_array_equal(
+            read_static_vectors(written(tmp_path, text(["a"], vector, header=header))).vectors, vector
+        )
 
 
 def test_written_vectors_are_read_back_exactly_and_by_others(tmp_path):

@@ -13,11 +13,9 @@ from operator import attrgetter
 from pathlib import Path
 
 from elmo.errors import ConfigError, TextError
-from elmo.text.text_file import check_is_text_file, opened
+from elmo.text.formats.lines import utf8_lines
 
 ELSEWHERE = "(not in the manifest)"
-
-_MOST_BYTES_OF_A_ROW = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,8 @@ class _Row(dict[str, str]):
 
 def _rows(path: Path | str) -> Iterator[_Row]:
     header: list[str] | None = None
-    for number, fields in _fields(path):
+    for number, line in enumerate(utf8_lines(path), start=1):
+        fields = line.split("\t")
         if header is None:
             header = fields
             _require_columns(path, header)
@@ -106,19 +105,6 @@ def _rows(path: Path | str) -> Iterator[_Row]:
         row = _Row(zip(header, fields, strict=True))
         row.where = f"{path}:{number}"
         yield row
-
-
-def _fields(path: Path | str) -> Iterator[tuple[int, list[str]]]:
-    check_is_text_file(path)
-    with opened(path) as (_, content):
-        number = 0
-        while line := content.readline(_MOST_BYTES_OF_A_ROW):
-            number += 1
-            try:
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError:
-                raise TextError(f"{path}:{number}: not valid UTF-8. Convert the manifest with iconv.") from None
-            yield number, text.rstrip("\r\n").split("\t")
 
 
 def _require_columns(path: Path | str, header: list[str]) -> None:

@@ -1,17 +1,15 @@
 """The rows of a file of static vectors, one after another, each fault with its line or byte."""
 
-import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
 
 import numpy as np
 
 from elmo.errors import TextError
+from elmo.text.limits import LINE_VARIABLE, max_line_bytes
 
 BadRow = Callable[[str], None]
 
-_BLOCK = 1 << 20
 # A word that goes on longer is none: the file is damaged, or its dimension is another one.
 _MAX_WORD_BYTES = 1 << 16
 
@@ -49,16 +47,14 @@ class _BadRow(Exception):
 
 def text_rows(
     path: str,
-    first: bytes,
-    rest: BinaryIO,
+    lines: Iterator[bytes],
     header: Header | None,
     dim: int,
     wanted: set[str] | None,
     max_words: int | None,
     on_bad_row: BadRow | None,
 ) -> Iterator[Row]:
-    """Rows of text, `first` and those of `rest`."""
-    lines = itertools.chain([first] if first else [], rest)
+    """Rows of text. `lines`: all but the header."""
     lines_before = number = 1 if header else 0
     # A line whose first part begins no wanted word needn't be split into its numbers.
     beginnings = None if wanted is None else {word.split(" ")[0].encode("utf-8", "surrogatepass") for word in wanted}
@@ -88,14 +84,15 @@ def text_rows(
 def binary_rows(
     path: str,
     first: bytes,
-    rest: BinaryIO,
+    rest: Iterator[bytes],
     header: Header,
     offset: int,
     wanted: set[str] | None,
     max_words: int | None,
     on_bad_row: BadRow | None,
 ) -> Iterator[Row]:
-    """Rows of word2vec's binary layout. `first`: their first bytes, which are at `offset` in the file."""
+    """Rows of word2vec's binary layout. `first`: their first bytes, which are at `offset` in the file; `rest`: blocks
+    of all others."""
     names = None if wanted is None else {word.encode("utf-8", "surrogatepass") for word in wanted}
     reader = _Bytes(first, rest, offset)
     count = header.count if wanted is not None or max_words is None else min(header.count, max_words)
@@ -127,7 +124,7 @@ def binary_rows(
 class _Bytes:
     """A stream whose next bytes can be looked at."""
 
-    def __init__(self, first: bytes, rest: BinaryIO, offset: int) -> None:
+    def __init__(self, first: bytes, rest: Iterator[bytes], offset: int) -> None:
         self._buffer = first
         self._rest = rest
         self._at = 0
@@ -170,13 +167,16 @@ class _Bytes:
         return taken
 
     def _has(self, count: int) -> bool:
-        while len(self._buffer) - self._at < count:
-            more = self._rest.read(max(_BLOCK, count))
-            if not more:
-                return False
-            self._begin += self._at
-            self._buffer, self._at = self._buffer[self._at :] + more, 0
-        return True
+        held = len(self._buffer) - self._at
+        if held >= count:
+            return True
+        blocks = [self._buffer[self._at :]]
+        while held < count and (more := next(self._rest, b"")):
+            blocks.append(more)
+            held += len(more)
+        self._begin += self._at
+        self._buffer, self._at = b"".join(blocks), 0
+        return held >= count
 
 
 def dim_of(line: bytes, path: str) -> int:
@@ -190,6 +190,17 @@ def dim_of(line: bytes, path: str) -> int:
             "number of words and their dimension, there, with single spaces between. Check that it is such a file."
         )
     return len(numbers)
+
+
+def require_dim(header: Header, path: str) -> None:
+    """TextError if a row of the binary layout would be longer than any line that is read: its size is one damaged
+    number, for which all of the file would be read into memory."""
+    if 4 * header.dim > max_line_bytes():
+        raise TextError(
+            f"{path}: byte 0: the first line promises vectors of {header.dim:,} numbers, which are {4 * header.dim:,} "
+            f"bytes each, but the limit for a row is {max_line_bytes():,}. Check that it is such a file; if it is, add "
+            f"--no-limits (or set {LINE_VARIABLE})."
+        )
 
 
 def _stripped(line: bytes) -> bytes:

@@ -7,6 +7,7 @@
 Source: docs/specification.md, 8; word2vec `distance.c`; GloVe `glove.c`; fastText `fasttext.cc`.
 """
 
+import itertools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +16,9 @@ from typing import BinaryIO, Literal, get_args
 import numpy as np
 
 from elmo.errors import ConfigError, TextError
-from elmo.static.rows import Header, Row, binary_rows, dim_of, text_rows
-from elmo.text.text_file import DAMAGED, STDIN, check_is_text_file, opened
+from elmo.static.rows import Header, Row, binary_rows, dim_of, require_dim, text_rows
+from elmo.text.limits import limited_blocks, limited_lines
+from elmo.text.text_file import DAMAGED, STDIN, check_is_text_file, is_packed, opened
 
 VectorFormat = Literal["auto", "text", "binary"]
 OnBadRow = Literal["strict", "skip"]
@@ -26,6 +28,7 @@ _ROWS_BETWEEN_REPORTS = 4096
 _FASTTEXT_MODEL = (793712314).to_bytes(4, "little")
 # The longest first line that is looked at: 2,000 numbers of 20 characters and a word.
 _LOOKED_AT = 1 << 16
+_BLOCK = 1 << 20
 _OF_NUMBERS = frozenset(b"0123456789+-. abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
@@ -98,8 +101,8 @@ def read_static_vectors(
     `on_bad_row(message)`; of a word given twice, the first row is kept.
     `on_bytes`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
     Raises TextError, with file and line (binary: byte), if the file is missing, damaged or no such file, a row has
-    other than dim numbers or one that isn't finite, a word is not UTF-8 or stands twice, or the first line's count is
-    wrong; ConfigError for an unknown `format` or `errors`.
+    other than dim numbers or one that isn't finite, a word is not UTF-8 or stands twice, the first line's count is
+    wrong, or the file is over a limit of `elmo.text.limits`; ConfigError for an unknown `format` or `errors`.
     """
     for name, value, choices in (("format", format, VectorFormat), ("errors", errors, OnBadRow)):
         if value not in get_args(choices):
@@ -112,7 +115,8 @@ def read_static_vectors(
     bad_row = None if errors == "strict" else (on_bad_row or _ignore)
     try:
         with opened(path) as (raw, content):
-            dim, rows = _rows(path, content, wanted, max_words, format, bad_row)
+            packed = raw if is_packed(path) else None
+            dim, rows = _rows(path, content, packed, wanted, max_words, format, bad_row)
             return _collected(dim, _watched(rows, raw, on_bytes), bad_row)
     except DAMAGED as error:
         raise TextError(
@@ -144,6 +148,7 @@ def write_static_vectors(path: Path, words: Sequence[str], vectors: np.ndarray) 
 def _rows(
     path: Path | str,
     content: BinaryIO,
+    packed: BinaryIO | None,
     wanted: set[str] | None,
     max_words: int | None,
     format: VectorFormat,
@@ -164,13 +169,17 @@ def _rows(
         )
     second = content.readline(_LOOKED_AT) if header else b""
     if header and (format == "binary" or (format == "auto" and not _is_text(second))):
-        rows = binary_rows(str(path), second, content, header, len(first), wanted, max_words, bad_row)
+        require_dim(header, str(path))
+        blocks = limited_blocks(content, str(path), packed, _BLOCK)
+        rows = binary_rows(str(path), second, blocks, header, len(first), wanted, max_words, bad_row)
         return header.dim, rows
-    line = second if header else first
-    if not line.endswith(b"\n"):
-        line += content.readline()
-    dim = header.dim if header else dim_of(line, str(path))
-    return dim, text_rows(str(path), line, content, header, dim, wanted, max_words, bad_row)
+    begun, number = (second, 2) if header else (first, 1)
+    lines = limited_lines(content, str(path), packed, first=number, begun=begun)
+    if header:
+        return header.dim, text_rows(str(path), lines, header, header.dim, wanted, max_words, bad_row)
+    line = next(lines, b"")
+    dim = dim_of(line, str(path))
+    return dim, text_rows(str(path), itertools.chain([line], lines), None, dim, wanted, max_words, bad_row)
 
 
 def _is_text(line: bytes) -> bool:

@@ -5,6 +5,7 @@ without an end, or a few kilobytes that unpack to billions of empty lines. Two e
 on the command line `--no-limits` lifts them all.
 """
 
+import itertools
 import os
 from collections.abc import Iterator
 from functools import partial
@@ -29,14 +30,19 @@ def max_line_bytes() -> int:
     return _variable(LINE_VARIABLE, _LINE_BYTES)
 
 
-def limited_lines(content: BinaryIO, name: str, packed: BinaryIO | None = None) -> Iterator[bytes]:
+def limited_lines(
+    content: BinaryIO, name: str, packed: BinaryIO | None = None, *, first: int = 1, begun: bytes = b""
+) -> Iterator[bytes]:
     """The lines of `content`, their ends included. TextError for one that is too long, naming it.
 
-    `packed`: the file as it lies on the disk, if `content` unpacks it; TextError if it unpacks to too much.
+    `packed`: the file as it lies on the disk, if `content` unpacks it; TextError if it unpacks to too much. `first`:
+    the number of the first line. `begun`: what was read of that line already, maybe all of it.
     """
     limit, unpacked = max_line_bytes(), 0
-    number = 0
-    for number, line in enumerate(iter(partial(content.readline, limit + 1), b""), start=1):
+    rest = iter(partial(content.readline, limit + 1), b"")
+    if begun and not begun.endswith(b"\n"):
+        begun += content.readline(max(limit - len(begun), 0) + 1)
+    for number, line in enumerate(itertools.chain([begun] if begun else [], rest), start=first):
         if len(line) > limit and not line.endswith(b"\n"):
             raise line_too_long(name, number)
         unpacked += len(line)
@@ -45,6 +51,16 @@ def limited_lines(content: BinaryIO, name: str, packed: BinaryIO | None = None) 
         yield line
     if packed is not None:
         require_plausible_size(name, packed, unpacked)
+
+
+def limited_blocks(content: BinaryIO, name: str, packed: BinaryIO | None, size: int) -> Iterator[bytes]:
+    """The content in blocks of `size` bytes, for what is not made of lines. `packed`: as for `limited_lines`."""
+    unpacked = 0
+    while block := content.read(size):
+        unpacked += len(block)
+        if packed is not None:
+            require_plausible_size(name, packed, unpacked)
+        yield block
 
 
 def line_too_long(name: str, number: int) -> TextError:

@@ -4,26 +4,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal, get_args
 
-from elmo.errors import ConfigError, TextError
+from elmo.errors import ConfigError
 from elmo.text.decoding import BadLine, checked_encoding, decoded
+from elmo.text.formats.lines import byte_lines
 from elmo.text.formats.rows import NumberedRows, Row, bad_line_of, has_header, rows_of
-from elmo.text.limits import limited_lines
-from elmo.text.text_file import (
-    DAMAGED,
-    Format,
-    FormatChoice,
-    check_is_text_file,
-    format_of,
-    is_packed,
-    opened,
-    text_name,
-    unreadable,
-)
+from elmo.text.text_file import Format, FormatChoice, check_is_text_file, format_of, text_name
 
 Tokenize = Callable[[str], list[str]]
 OnBadText = Literal["strict", "skip"]
-
-_LINES_BETWEEN_REPORTS = 4096
 
 
 def read_sentences(
@@ -93,7 +81,7 @@ def read_rows(
     known_format = format_of(path, format)
     bad_line = None if errors == "strict" else (on_bad_line or _ignore)
     name = text_name(path)
-    content = _lines(path, on_bytes, require_content)
+    content = byte_lines(path, on_bytes=on_bytes, require_content=require_content)
     lines = decoded(content, name, codec, bad_line, instead=bad_line_of(known_format), advice=advice)
     return _numbered_rows(lines, known_format, name, field, bad_line)
 
@@ -109,23 +97,3 @@ def _numbered_rows(
 
 def _ignore(number: int, message: str) -> None:
     pass
-
-
-def _lines(path: Path | str, on_bytes: Callable[[int], object] | None, require_content: bool) -> Iterator[bytes]:
-    number = 0
-    try:
-        with opened(path) as (raw, content):
-            seen = 0
-            on_bytes = on_bytes if raw.seekable() else None
-            lines = limited_lines(content, text_name(path), raw if is_packed(path) else None)
-            for number, line in enumerate(lines, start=1):  # noqa: B007 (the last number is used below)
-                yield line
-                if on_bytes and number % _LINES_BETWEEN_REPORTS == 0:
-                    on_bytes(raw.tell() - seen)
-                    seen = raw.tell()
-            if on_bytes:
-                on_bytes(raw.tell() - seen)
-    except DAMAGED as error:
-        raise unreadable(path, number, error) from None
-    if require_content and number == 0:
-        raise TextError(f"{text_name(path)} is empty: it has no line to read. Check the step that should have made it.")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo.analysis.senses.experiment import SenseFiles
+from elmo.analysis.senses.files import SenseFiles
 
 CORPUS = Path(__file__).with_name("corpus")
 

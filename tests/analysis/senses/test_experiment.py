@@ -8,7 +8,8 @@ import pytest
 
 from elmo.analysis.encoders import StaticEncoder, WithAverage
 from elmo.analysis.senses.baselines import SeenSenses, count_senses, most_frequent_or_first
-from elmo.analysis.senses.experiment import SenseFiles, key_file, sense_table
+from elmo.analysis.senses.experiment import sense_table
+from elmo.analysis.senses.files import SenseFiles, key_file
 from elmo.analysis.senses.inventory import Inventory, read_inventory
 from elmo.analysis.senses.nearest_instances import VOTERS, TrainingInstances
 from elmo.analysis.senses.prototypes import NearestSense, Prototypes
@@ -81,6 +82,18 @@ def test_where_the_word_alone_decides_ties_are_counted_and_frequency_breaks_them
     assert [table.together(system)[place] for place in (0, 2)] == ["bank%m", "bank%m"] and system.ties == 2
 
 
+def test_static_vectors_of_none_of_the_annotated_words_are_refused(files):
+    static = StaticVectors(("the", "gave"), np.eye(2, dtype=np.float32))
+    with pytest.raises(TextError, match="has none of the 4 distinct words that are measured"):
+        sense_table(files, {"static": StaticEncoder(static)})
+
+
+def test_without_ambiguous_words_there_is_no_figure_of_them(files):
+    keys = key_file(files.train)
+    keys.write_text(keys.read_text().replace("bank%r", "bank%m"))
+    assert sense_table(files, {}).record()["systems"][0]["ambiguous"] is None
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_sums_of_one_vector_are_ties_though_they_are_rounded_differently(seed):
     vector = np.random.default_rng(seed).normal(size=(1, 256)).astype(np.float32)
@@ -149,16 +162,6 @@ def test_the_interval_of_two_equal_systems_is_zero_and_of_a_better_one_above():
     half = ["a" if number % 4 else "b" for number in range(100)]
     low, high = paired_interval(judged, half, wrong)
     assert 40 < low < 75 < high <= 100 and score(judged, half).f1 == 75
-
-
-def test_missing_keys_are_named(files):
-    keys = key_file(files.tests[0])
-    keys.write_text("".join(keys.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(TextError, match="has no keys for 't1.s2.t0'"):
-        sense_table(files, {})
-    keys.unlink()
-    with pytest.raises(TextError, match="t.gold.key.txt: there is no such file"):
-        sense_table(files, {})
 
 
 @pytest.mark.slow

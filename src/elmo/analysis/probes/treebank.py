@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import TextError
-from elmo.text.text_file import opened
+from elmo.text.formats.lines import utf8_lines
 
 TagColumn = Literal["upos", "xpos"]
 """UPOS: the 17 tags that all languages share; XPOS: the treebank's own (for English, those of the Penn Treebank)."""
@@ -26,11 +26,10 @@ class TaggedSentence:
 def read_treebank(path: Path | str, column: TagColumn = "xpos") -> list[TaggedSentence]:
     """The sentences of a CoNLL-U file; multiword tokens and empty nodes are left out.
 
-    Raises TextError with file and line for a line without ten columns or without a tag, and for a file without words.
+    Raises TextError with file and line for a line without ten columns, without a tag or not in UTF-8, and for a file
+    without words.
     """
-    with opened(path) as (_, file):
-        lines = (raw.decode("utf-8-sig" if number == 0 else "utf-8", "replace") for number, raw in enumerate(file))
-        sentences = list(_sentences(lines, str(path), column))
+    sentences = list(_sentences(utf8_lines(path), str(path), column))
     if not sentences:
         raise TextError(
             f"{path}: has no words. Name a CoNLL-U file: ten columns with tabs between them, a word per line."
@@ -41,7 +40,6 @@ def read_treebank(path: Path | str, column: TagColumn = "xpos") -> list[TaggedSe
 def _sentences(lines: Iterator[str], name: str, column: TagColumn) -> Iterator[TaggedSentence]:
     words: list[tuple[str, str]] = []
     for number, line in enumerate(lines, 1):
-        line = line.rstrip("\r\n")
         if not line.strip():
             if words:
                 yield _sentence(words)

@@ -22,11 +22,12 @@ class SeenSenses:
 
 
 def count_senses(sentences: Iterable[AnnotatedSentence], keys: Mapping[str, tuple[str, ...]]) -> SeenSenses:
-    """The senses of a training corpus. An instance of several senses counts for each."""
+    """The senses of a training corpus. An instance of several senses counts for each, one without a key not at all."""
     counts: dict[Word, Counter[str]] = {}
     for sentence in sentences:
         for instance in sentence.instances:
-            counts.setdefault((instance.lemma, instance.pos), Counter()).update(keys.get(instance.id, ()))
+            if instance.id in keys:
+                counts.setdefault((instance.lemma, instance.pos), Counter()).update(keys[instance.id])
     return SeenSenses(counts)
 
 

@@ -3,42 +3,19 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from pathlib import Path
 
-from elmo.analysis.encoders import layer_name
-from elmo.analysis.senses.baselines import SeenSenses, count_senses, most_frequent_or_first
-from elmo.analysis.senses.inventory import Word, read_inventory
+from elmo.analysis.encoders import layer_name, require_known_words
+from elmo.analysis.senses.baselines import most_frequent_or_first
+from elmo.analysis.senses.files import ALL_SETS, SenseFiles, TestSet, read_files
+from elmo.analysis.senses.inventory import Word
 from elmo.analysis.senses.nearest_instances import VOTERS, TrainingInstances
 from elmo.analysis.senses.prototypes import Answer, NearestSense, instance_vectors, train
-from elmo.analysis.senses.raganato import AnnotatedSentence, read_keys, read_sentences
+from elmo.analysis.senses.raganato import read_sentences
 from elmo.analysis.senses.score import Judged, SenseScore, by_pos, paired_interval, score
 from elmo.embed.encoder import Encoder
-from elmo.errors import ConfigError, TextError
 from elmo.process.progress.report import Count, Progress, following
 
 FIRST_SENSE, MOST_FREQUENT = "first sense", "most frequent sense"
-ALL_SETS = "all"
-
-
-@dataclass(frozen=True)
-class SenseFiles:
-    """What is trained and tested on. The keys of X.data.xml are in X.gold.key.txt beside it, packed or not."""
-
-    train: Path
-    tests: tuple[Path, ...]
-    inventory: Path
-    dev: Path | None = None
-    """With it, the k nearest training instances vote too; k is what is best on this set, for each layer."""
-
-
-@dataclass(frozen=True)
-class TestSet:
-    """A test set in memory: its words, and what its keys say."""
-
-    name: str
-    sentences: tuple[AnnotatedSentence, ...]
-    words: tuple[Word, ...]
-    judged: tuple[Judged, ...]
 
 
 @dataclass(frozen=True)
@@ -101,7 +78,7 @@ class SenseTable:
             "layer": system.layer,
             "sets": {name: _figures(one) for name, one in self.scores(system).items()},
             "by_pos": {pos: _figures(one) for pos, one in by_pos(self.judged, answers).items()},
-            "ambiguous": _figures(on_ambiguous),
+            "ambiguous": _figures(on_ambiguous) if ambiguous else None,
             "ties": system.ties,
             "minus_first_sense": self.difference(system, self.systems[0]),
             "minus_most_frequent_sense": self.difference(system, self.systems[1]),
@@ -120,23 +97,15 @@ def sense_table(files: SenseFiles, encoders: Mapping[str, Encoder], *, progress:
 
 
 def _sense_table(files: SenseFiles, encoders: Mapping[str, Encoder], progress: Progress) -> SenseTable:
-    inventory = read_inventory(files.inventory)
-    keys = read_keys(key_file(files.train))
-    read = Count(progress, f"reading {files.train.name}", None, "sentences")
-    seen = count_senses(read.each(read_sentences(files.train)), keys)
-    read.finish()
-    if not seen.counts:
-        raise TextError(f"{files.train}: has no instance with a key in {key_file(files.train)}. Name matching files.")
-    sets = tuple(_test_set(path, seen) for path in files.tests)
-    dev = _test_set(files.dev, seen) if files.dev else None
-    if len({one.name for one in sets}) < len(sets):
-        raise ConfigError("two test sets have the same name, so they can't be told apart. Rename a file.")
+    data = read_files(files, progress)
+    seen, inventory, keys, sets, dev = data.seen, data.inventory, data.keys, data.sets, data.dev
+    require_known_words(encoders, (word for one in sets for word in one.forms()))
     systems = [
         _baseline(FIRST_SENSE, sets, inventory.first_sense),
         _baseline(MOST_FREQUENT, sets, lambda word: most_frequent_or_first(word, seen, inventory)),
     ]
     for name, encoder in encoders.items():
-        embedded = Count(progress, f"{name}: embedding {files.train.name}", read.done, "sentences")
+        embedded = Count(progress, f"{name}: embedding {files.train.name}", data.num_sentences, "sentences")
         instances = instance_vectors(embedded.each(read_sentences(files.train)), encoder)
         voters = TrainingInstances(seen, inventory) if dev else None
         instances = voters.collected(instances, keys) if voters else instances
@@ -146,30 +115,6 @@ def _sense_table(files: SenseFiles, encoders: Mapping[str, Encoder], progress: P
         if voters and dev:
             systems += _voted(name, encoder, voters, dev, sets)
     return SenseTable(sets, tuple(systems))
-
-
-def key_file(data: Path) -> Path:
-    """Where the keys of a corpus are. Raises TextError if there is no such file."""
-    name = data.name.partition(".data.xml")[0]
-    candidates = [data.with_name(f"{name}.gold.key.txt{packed}") for packed in ("", ".xz", ".gz", ".bz2")]
-    for candidate in candidates:
-        if candidate.is_file():
-            return candidate
-    raise TextError(f"{candidates[0]}: there is no such file, which should hold the keys of {data}. Put it there.")
-
-
-def _test_set(path: Path, seen: SeenSenses) -> TestSet:
-    keys, sentences = read_keys(key_file(path)), tuple(read_sentences(path))
-    pairs = [(sentence, instance) for sentence in sentences for instance in sentence.instances]
-    if missing := [instance.id for _, instance in pairs if instance.id not in keys]:
-        raise TextError(f"{key_file(path)}: has no keys for {missing[0]!r} of {path}. Name matching files.")
-    words = tuple((instance.lemma, instance.pos) for _, instance in pairs)
-    name = path.name.partition(".data.xml")[0]
-    judged = tuple(
-        Judged(f"{name} {sentence.document}", instance.pos, len(seen.counts.get(word, ())) > 1, keys[instance.id])
-        for (sentence, instance), word in zip(pairs, words, strict=True)
-    )
-    return TestSet(name, sentences, words, judged)
 
 
 def _baseline(name: str, sets: Sequence[TestSet], rule: Callable[[Word], str | None]) -> System:
@@ -191,20 +136,21 @@ def _voted(
     name: str, encoder: Encoder, voters: TrainingInstances, dev: TestSet, sets: Sequence[TestSet]
 ) -> Iterator[System]:
     """A system for each layer."""
-    # By set: (instances, numbers of voters, layers).
-    found = {
-        one.name: [
-            voters.answers((instance.lemma, instance.pos), vectors)
-            for _, instance, vectors in instance_vectors(one.sentences, encoder)
-        ]
-        for one in (dev, *sets)
-    }
+    # Beside the test sets, not among them: it may be called like one of these.
+    of_dev = _votes(encoder, voters, dev)
+    found = {one.name: _votes(encoder, voters, one) for one in sets}
     for layer in range(encoder.num_layers):
-        scores = [score(dev.judged, [one[k][layer] for one in found[dev.name]]).f1 for k in range(len(VOTERS))]
+        scores = [score(dev.judged, [one[k][layer] for one in of_dev]).f1 for k in range(len(VOTERS))]
         best = scores.index(max(scores))
         answers = {one.name: tuple(answer[best][layer] for answer in found[one.name]) for one in sets}
         of_layer = f"{layer_name(encoder, layer)} (k = {VOTERS[best]})".strip()
         yield System(f"{name} k-NN", of_layer, answers)
+
+
+def _votes(encoder: Encoder, voters: TrainingInstances, one: TestSet) -> list[list[list[str | None]]]:
+    """(instances, numbers of voters, layers)"""
+    found = instance_vectors(one.sentences, encoder)
+    return [voters.answers((instance.lemma, instance.pos), vectors) for _, instance, vectors in found]
 
 
 def _figures(one: SenseScore) -> dict[str, float]:

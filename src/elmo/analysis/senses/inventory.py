@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elmo.errors import TextError
-from elmo.text.text_file import opened
+from elmo.text.formats.lines import utf8_lines
 
 Word = tuple[str, str]
 """A lemma with underscores and its part of speech (NOUN, VERB, ADJ, ADV)."""
@@ -49,22 +49,22 @@ class Inventory:
 def read_inventory(path: Path | str) -> Inventory:
     """A table with tabs between columns, among them lemma, pos, rank, sense_key and semcor_count.
 
-    Raises TextError with file and line for a missing column or a rank that is not a number.
+    Raises TextError with file and line for a missing column, a rank that is not a number and what isn't UTF-8.
     """
     senses: dict[Word, list[ListedSense]] = {}
-    with opened(path) as (_, file):
-        header = file.readline().decode("utf-8", "replace").rstrip("\n").split("\t")
-        places = [_place(path, header, column) for column in _COLUMNS]
-        for number, raw in enumerate(file, 2):
-            row = raw.decode("utf-8", "replace").rstrip("\n").split("\t")
-            try:
-                lemma, pos, rank, key, count = (row[place] for place in places)
-                senses.setdefault((lemma.replace(" ", "_"), pos), []).append(ListedSense(key, int(rank), int(count)))
-            except (IndexError, ValueError):
-                raise TextError(
-                    f"{path}:{number}: {raw[:80]!r} is not a sense: rank and semcor_count must be whole numbers, and "
-                    "every column must be there. Fix the line."
-                ) from None
+    lines = utf8_lines(path)
+    header = next(lines, "").split("\t")
+    places = [_place(path, header, column) for column in _COLUMNS]
+    for number, line in enumerate(lines, 2):
+        row = line.split("\t")
+        try:
+            lemma, pos, rank, key, count = (row[place] for place in places)
+            senses.setdefault((lemma.replace(" ", "_"), pos), []).append(ListedSense(key, int(rank), int(count)))
+        except (IndexError, ValueError):
+            raise TextError(
+                f"{path}:{number}: {line[:80]!r} is not a sense: rank and semcor_count must be whole numbers, and "
+                "every column must be there. Fix the line."
+            ) from None
     return Inventory({word: tuple(listed) for word, listed in senses.items()})
 
 

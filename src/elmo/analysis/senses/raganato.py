@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from elmo.errors import TextError
-from elmo.text.text_file import opened
+from elmo.text.formats.lines import byte_lines, utf8_lines
+from elmo.text.text_file import check_is_text_file
 
-_CHUNK = 1 << 20
 # A sentence of more tokens than this is a damaged file; SemCor's longest has 251 elements.
 _MOST_TOKENS = 20_000
 
@@ -60,29 +60,28 @@ def read_sentences(path: Path | str) -> Iterator[AnnotatedSentence]:
 
     Entities that a file declares itself are refused. Raises TextError with file and line for what isn't this format.
     """
+    check_is_text_file(path)
     parser = _Parser(str(path))
-    with opened(path) as (_, file):
-        while chunk := file.read(_CHUNK):
-            parser.feed(chunk)
-            yield from parser.finished()
+    for line in byte_lines(path):
+        parser.feed(line)
+        yield from parser.finished()
     parser.feed(b"", last=True)
     yield from parser.finished()
 
 
 def read_keys(path: Path | str) -> dict[str, tuple[str, ...]]:
-    """Instance -> its senses; blank lines are left out. Raises TextError for a line without a sense, and for an
-    instance that comes twice."""
+    """Instance -> its senses; blank lines are left out. Raises TextError for a line without a sense or not in UTF-8,
+    and for an instance that comes twice."""
     keys: dict[str, tuple[str, ...]] = {}
-    with opened(path) as (_, file):
-        for number, raw in enumerate(file, 1):
-            if not raw.strip():
-                continue
-            instance, *senses = raw.decode("utf-8", "replace").split()
-            if not senses:
-                raise TextError(f"{path}:{number}: has no sense for {instance!r}. A line is: instance key [key ...].")
-            if instance in keys:
-                raise TextError(f"{path}:{number}: {instance!r} has keys already. Remove one of the lines.")
-            keys[instance] = tuple(senses)
+    for number, line in enumerate(utf8_lines(path), 1):
+        if not line.strip():
+            continue
+        instance, *senses = line.split()
+        if not senses:
+            raise TextError(f"{path}:{number}: has no sense for {instance!r}. A line is: instance key [key ...].")
+        if instance in keys:
+            raise TextError(f"{path}:{number}: {instance!r} has keys already. Remove one of the lines.")
+        keys[instance] = tuple(senses)
     return keys
 
 

@@ -51,7 +51,7 @@ def record_of(arguments: Arguments) -> Record:
     from elmo.analysis.neighbors.occurrences import Limits, annotated
     from elmo.analysis.neighbors.precision import precision_table
     from elmo.analysis.record import begun
-    from elmo.analysis.senses.experiment import key_file
+    from elmo.analysis.senses.files import key_file
     from elmo.analysis.senses.raganato import read_keys, read_sentences
 
     keys = read_keys(key_file(arguments.corpus))

@@ -43,7 +43,8 @@ def record_of(arguments: Arguments) -> Record:
     # Here, so that --help does not wait for torch.
     from elmo.analysis.controls import described, encoders_of
     from elmo.analysis.record import begun
-    from elmo.analysis.senses.experiment import SenseFiles, sense_table
+    from elmo.analysis.senses.experiment import sense_table
+    from elmo.analysis.senses.files import SenseFiles
 
     files = SenseFiles(arguments.train, arguments.test, arguments.inventory, arguments.dev)
     encoders = encoders_of(arguments.encoders)
