@@ -114,7 +114,7 @@ def cove_folder(folder: Path) -> Path:
 
 def commands(model_folder: Path, treebank: Path, folder: Path) -> dict[str, list[str]]:
     (folder / "text.txt").write_text("\n".join(SENTENCES * 2) + "\n", encoding="utf-8")
-    (folder / "static.txt").write_text("bank 1 0\na 0 1\nb 1 0.1\n")
+    (folder / "static.txt").write_text("bank 1 0\na 0 1\nb 1 0.1\nplay 1 1\n")
     if not (folder / "context2vec").exists():
         learn = ["--unit", "3", "--epochs", "1", "--min-count", "1", "--quiet"]
         assert context2vec.main([str(folder / "text.txt"), "-o", str(folder / "context2vec"), *learn]) == 0
