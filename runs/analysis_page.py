@@ -97,7 +97,7 @@ def _pos(record: Record) -> Iterator[str]:
     yield "|---|---|---|---|---|---|"
     for row in record["rows"]:
         low, high = row["interval"]
-        measured = (f"{row['unseen']:.1f}", f"{row['ambiguous']:.1f}", _cell(row["selectivity"], 1))
+        measured = (_cell(row[key], 1) for key in ("unseen", "ambiguous", "selectivity"))
         cells = (f"{row['accuracy']:.1f} ({low:.1f} to {high:.1f})", *measured, _cell(row["compression"], 2))
         yield f"| {_name(row, record)} | {' | '.join(cells)} |"
 
@@ -130,7 +130,7 @@ def _geometry(record: Record) -> Iterator[str]:
     yield "|---|---|---|---|---|---|"
     for row in record["layers"]:
         cells = [_cell(row[key] and row[key][0], 3) for key in keys]
-        yield f"| {_name(row, record)} | {' | '.join(cells)} | {row['norm']:.1f} |"
+        yield f"| {_name(row, record)} | {' | '.join(cells)} | {_cell(row['norm'], 1)} |"
     names = [_name(row, record) for row in record["layers"]]
     yield from ("", f"| CKA | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|")
     for name, alike in zip(names, record["cka"], strict=True):

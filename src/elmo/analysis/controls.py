@@ -31,8 +31,8 @@ def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[st
         found[RANDOM] = random_embedder(embedder)
     if choice.static is not None:
         vectors = read_static_vectors(choice.static)
-        found[STATIC] = StaticEncoder(vectors)
-        found[CONTEXT] = ContextAverage(vectors)
+        found[STATIC] = StaticEncoder(vectors, source=str(choice.static))
+        found[CONTEXT] = ContextAverage(vectors, source=str(choice.static))
     if choice.context2vec is not None:
         require_torch("context2vec")
         from elmo.context2vec.encoder import Context2VecEncoder  # here: the other encoders need no torch

@@ -1,13 +1,13 @@
 """Encoders to compare with a biLM: what gives layers of vectors for sentences without having learned from context."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
 from elmo.embed.encoder import Encoder
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, TextError
 from elmo.process.device import require_torch
 from elmo.static.vectors import StaticVectors
 from elmo.weights.fingerprint import fingerprint
@@ -30,8 +30,10 @@ class StaticEncoder:
 
     num_layers, keep_boundaries = 1, False
 
-    def __init__(self, static: StaticVectors) -> None:
+    def __init__(self, static: StaticVectors, *, source: str = "the static vectors") -> None:
+        """`source`: what messages call them."""
         self.static = static
+        self.source = source
 
     @property
     def layer_dim(self) -> int:
@@ -54,8 +56,8 @@ class ContextAverage(StaticEncoder):
     The control for "any context helps": it knows the words around a token, but neither their order nor more.
     """
 
-    def __init__(self, static: StaticVectors, window: int = 10) -> None:
-        super().__init__(static)
+    def __init__(self, static: StaticVectors, window: int = 10, *, source: str = "the static vectors") -> None:
+        super().__init__(static, source=source)
         self.window = window
 
     @property
@@ -132,6 +134,26 @@ class Centered:
     def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "layers tokens dim"]]:
         """The mean subtracted from every token's vectors."""
         return (layers - self.mean[:, None] for layers in token_layers(self.encoder, sentences))
+
+
+def require_known_words(encoders: Mapping[str, Encoder], words: Iterable[str]) -> None:
+    """TextError for static vectors that have none of the text's words: zeros alone would give figures as if measured.
+
+    No more of `words` is read than is needed.
+    """
+    inner = (one.encoder if isinstance(one, Centered) else one for one in encoders.values())
+    unknown = [one for one in inner if isinstance(one, StaticEncoder)]
+    different: set[str] = set()
+    for word in words if unknown else ():
+        different.add(word)
+        unknown = [one for one in unknown if one.static.row(word) is None]
+        if not unknown:
+            return
+    if unknown:
+        raise TextError(
+            f"{unknown[0].source}: has none of the {len(different):,} distinct words of the text, so every vector "
+            "would be 0. Name a file of the text's language and tokenization."
+        )
 
 
 def layer_name(encoder: Encoder, layer: int) -> str:

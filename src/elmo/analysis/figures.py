@@ -19,7 +19,8 @@ class Dot:
 
     encoder: str
     layer: str
-    value: float
+    value: float | None
+    """None: there was nothing to measure, and its line stays empty."""
     interval: Sequence[float] | None = None
 
 
@@ -55,6 +56,8 @@ def draw(record: Record, path: Path, suffix: str) -> None:
 
 def _draw_panel(axes: Any, panel: Panel) -> None:
     for place, dot in enumerate(panel.dots):
+        if dot.value is None:
+            continue
         color = _COLORS.get(dot.encoder, "C2")
         if dot.interval is not None:
             axes.plot(dot.interval, [place, place], color=color, linewidth=1.6, solid_capstyle="butt")
@@ -76,7 +79,7 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
 
 
 def _digits(panel: Panel) -> int:
-    return 1 if max(abs(dot.value) for dot in panel.dots) >= 10 else 2
+    return 1 if max(abs(dot.value) for dot in panel.dots if dot.value is not None) >= 10 else 2
 
 
 def _source(record: Record) -> str:
@@ -91,9 +94,13 @@ def _pos(record: Record) -> list[Panel]:
         lines = {} if baseline[value] is None else {"most frequent tag of the word": baseline[value]}
         return Panel(axis, dots, lines)
 
-    panels = [panel("accuracy, all words", "accuracy", "interval"), panel("unseen words", "unseen")]
-    panels.append(panel("ambiguous words", "ambiguous"))
-    measured = {"selectivity": "selectivity (points)", "compression": "compression by online code"}
+    measured = {
+        "unseen": "unseen words",
+        "ambiguous": "ambiguous words",
+        "selectivity": "selectivity (points)",
+        "compression": "compression by online code",
+    }
+    panels = [panel("accuracy, all words", "accuracy", "interval")]
     return panels + [panel(axis, value) for value, axis in measured.items() if rows[0][value] is not None]
 
 
@@ -127,9 +134,9 @@ def _geometry(record: Record) -> list[Panel]:
     }
     rows = list(record["layers"])
     return [
-        Panel(axis, [Dot(row["encoder"], row["layer"], *row[measure]) for row in rows])
+        Panel(axis, [Dot(row["encoder"], row["layer"], *(row[measure] or (None,))) for row in rows])
         for measure, axis in axes.items()
-        if all(row[measure] is not None for row in rows)
+        if any(row[measure] is not None for row in rows)
     ]
 
 

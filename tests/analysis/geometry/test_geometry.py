@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from elmo.analysis.encoders import StaticEncoder, token_layers
+from elmo.analysis.encoders import Centered, ContextAverage, StaticEncoder, token_layers
 from elmo.analysis.geometry.cka import cka
 from elmo.analysis.geometry.experiment import geometry
 from elmo.analysis.geometry.measures import explained_variance
@@ -93,10 +93,19 @@ def test_a_text_without_pairs_is_refused(encoders):
         geometry([("a",), (), ("a",)], encoders)
 
 
-def test_an_encoder_without_a_vector_for_any_token_has_finite_figures(sentences):
-    nothing = StaticEncoder(StaticVectors(("elsewhere",), np.ones((1, 3), dtype=np.float32)))
-    (row,) = geometry(sentences, {"static": nothing}).record()["layers"]
-    assert (row["norm"], row["self_similarity"], row["explained"], row["intra_sentence"][0]) == (0, None, None, 0)
+def test_where_nothing_can_be_measured_there_is_no_figure(sentences):
+    static = StaticVectors(("alone",), np.ones((1, 3), dtype=np.float32))
+    (row,) = geometry([*sentences, ("alone",)], {"context": ContextAverage(static)}).record()["layers"]
+    assert {value for name, value in row.items() if name not in ("encoder", "layer")} == {None}
+
+
+def test_static_vectors_of_none_of_the_words_are_refused_by_their_files_name(sentences, tiny_bilm):
+    static = StaticVectors(("elsewhere",), np.ones((1, 3), dtype=np.float32))
+    message = "other.vec: has none of the 8 distinct words of the text"
+    for encoder in (StaticEncoder(static, source="other.vec"), ContextAverage(static, source="other.vec")):
+        for one in (encoder, Centered(encoder, sentences)):
+            with pytest.raises(TextError, match=message):
+                geometry(sentences, {"biLM": Embedder(tiny_bilm), "static": one})
 
 
 def test_sentences_of_unknown_words_do_not_count_as_unlike():

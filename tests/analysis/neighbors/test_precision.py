@@ -48,6 +48,12 @@ def test_a_layer_that_sees_the_word_alone_is_at_chance(corpus, tiny_bilm):
             assert [row.precision[question][k][0] for k in DEPTHS] == pytest.approx([depths[k][0] for k in DEPTHS])
 
 
+def test_static_vectors_of_none_of_the_words_are_refused(corpus):
+    static = StaticEncoder(StaticVectors(("elsewhere",), np.ones((1, 4), dtype=np.float32)))
+    with pytest.raises(TextError, match=r"has none of the \d+ distinct words of the text"):
+        table(corpus, {"static": static})
+
+
 def test_precision_equals_a_plain_loop(corpus, tiny_bilm):
     embedder = Embedder(tiny_bilm)
     found = table(corpus, {"biLM": embedder}, Limits(queries=80))

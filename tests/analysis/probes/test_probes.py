@@ -129,6 +129,18 @@ def test_what_is_not_asked_for_is_not_measured(files):
     assert (row.control, row.selectivity, row.code) == (None, None, None)
 
 
+def test_accuracy_on_words_that_the_test_file_lacks_is_no_figure(files):
+    static = StaticEncoder(StaticVectors(("n1", "v1"), np.eye(2, dtype=np.float32)))
+    rows = probe_table(files, {"static": static}, column="upos", measures=Measures(control=False, code=False)).rows
+    assert [(row.unseen, row.ambiguous) for row in rows] == [(None, None)] * 2
+
+
+def test_static_vectors_of_none_of_the_words_are_refused(files):
+    static = StaticEncoder(StaticVectors(("elsewhere",), np.eye(1, dtype=np.float32)))
+    with pytest.raises(TextError, match="the static vectors: has none of the 40 distinct words of the text"):
+        probe_table(files, {"static": static}, column="upos")
+
+
 def test_a_layer_is_compared_with_the_layer_below(files, tiny_bilm):
     rows = probe_table(
         files, {"biLM": Embedder(tiny_bilm)}, column="upos", measures=Measures(control=False, code=False)

@@ -17,6 +17,7 @@ from elmo.analysis.senses.raganato import Instance, read_keys, read_sentences
 from elmo.analysis.senses.score import Judged, paired_interval, score
 from elmo.analysis.unit_vectors import unit
 from elmo.embed.embedder import Embedder
+from elmo.errors import TextError
 from elmo.static.vectors import StaticVectors
 
 
@@ -79,6 +80,18 @@ def test_where_the_word_alone_decides_ties_are_counted_and_frequency_breaks_them
     system = table.systems[-1]
     assert system.name == "static"
     assert [table.together(system)[place] for place in (0, 2)] == ["bank%m", "bank%m"] and system.ties == 2
+
+
+def test_static_vectors_of_none_of_the_words_are_refused(files):
+    static = StaticVectors(("elsewhere", "gav"), np.eye(2, dtype=np.float32))
+    with pytest.raises(TextError, match="has none of the 11 distinct words of the text"):
+        sense_table(files, {"static": StaticEncoder(static)})
+
+
+def test_without_ambiguous_words_there_is_no_figure_of_them(files):
+    keys = key_file(files.train)
+    keys.write_text(keys.read_text().replace("bank%r", "bank%m"))
+    assert sense_table(files, {}).record()["systems"][0]["ambiguous"] is None
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from elmo.analysis.figures import draw
 from elmo.cli.verbs import analyze, context2vec, index, reproduce
+from elmo.cli.verbs.analyze import geometry, pos
 from elmo.errors import ConfigError, OutputError, TextError
 
 CORPUS = Path(__file__).parents[2] / "analysis" / "senses" / "corpus"
@@ -112,7 +114,7 @@ def cove_folder(folder: Path) -> Path:
 
 def commands(model_folder: Path, treebank: Path, folder: Path) -> dict[str, list[str]]:
     (folder / "text.txt").write_text("\n".join(SENTENCES * 2) + "\n", encoding="utf-8")
-    (folder / "static.txt").write_text("bank 1 0\na 0 1\nb 1 0.1\n")
+    (folder / "static.txt").write_text("bank 1 0\na 0 1\nb 1 0.1\nplay 1 1\n")
     if not (folder / "context2vec").exists():
         learn = ["--unit", "3", "--epochs", "1", "--min-count", "1", "--quiet"]
         assert context2vec.main([str(folder / "text.txt"), "-o", str(folder / "context2vec"), *learn]) == 0
@@ -146,6 +148,23 @@ def test_every_analysis_writes_a_record_of_one_shape_a_table_and_a_figure(
     assert files and all(len(one["sha256"]) == 64 and "/" not in one["file"] for one in files)
     assert all(shown in page for shown in ("biLM, layer 1", "forward LM, layer 2", *encoders[2:]))
     assert "<svg" in figure.read_text("utf-8") and "random biLM, layer 2" in figure.read_text("utf-8")
+
+
+def test_what_was_not_measured_is_a_dash_in_the_tables_and_no_dot_in_a_figure(tmp_path):
+    pytest.importorskip("matplotlib")
+    given = {"model": "m", "date": "2030-01-01", "encoder": "biLM", "accuracy": 90.0, "interval": [80.0, 99.0]}
+    rest = {"unseen": 50.0, "ambiguous": None, "selectivity": None, "compression": None}
+    rows = [{**given, **rest, "layer": "layer 0"}, {**given, **rest, "layer": "layer 1", "unseen": None}]
+    record = {**given, "analysis": "pos", "rows": rows}
+    lines = pos.table(record).splitlines()
+    assert [line.split()[7:] for line in lines[1:]] == [["50.00", "-"], ["-", "-"]]
+    measured = dict.fromkeys(("anisotropy", "self_similarity", "intra_sentence", "explained", "norm"))
+    layers = [{"encoder": "static", "layer": "", **measured}]
+    counts = {"sentences": 2, "tokens": 3, "words": 0, "cka": [[1.0]]}
+    assert geometry.table({"layers": layers, **counts}).splitlines()[1].split() == ["static", *"-----"]
+    draw({**record, "rows": [rows[0], *rows]}, tmp_path / "a.svg", ".svg")
+    layers.append({**layers[0], "layer": "1", "anisotropy": [0.5, [0.4, 0.6]]})
+    draw({**record, "analysis": "geometry", "layers": layers}, tmp_path / "b.svg", ".svg")
 
 
 def test_a_figure_of_an_unknown_kind_is_refused_before_the_work(tmp_path, model_folder, treebank):

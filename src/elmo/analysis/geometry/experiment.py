@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from jaxtyping import Float
 
-from elmo.analysis.encoders import layer_name, token_layers
+from elmo.analysis.encoders import layer_name, require_known_words, token_layers
 from elmo.analysis.geometry.cka import cka
 from elmo.analysis.geometry.measures import (
     anisotropy,
@@ -24,29 +24,29 @@ from elmo.process.progress.report import Count, Progress, following
 
 @dataclass(frozen=True)
 class LayerGeometry:
-    """One layer; cosines as they are, before the anisotropy is subtracted."""
+    """One layer; cosines as they are, before the anisotropy is subtracted. None: there was nothing to measure."""
 
     encoder: str
     layer: str
-    anisotropy: Measured
+    anisotropy: Measured | None
     """Mean cosine of tokens of different sentences; the interval over sentences."""
     self_similarity: Measured | None
-    """Mean cosine of one word's occurrences in different sentences, over words; None without such words."""
-    intra_sentence: Measured
+    """Mean cosine of one word's occurrences in different sentences, over words."""
+    intra_sentence: Measured | None
     """Mean cosine of tokens to their sentence's mean vector, over sentences of two tokens with vectors or more."""
     explained: Measured | None
     """Maximum explainable variance of a word's occurrences, over words."""
-    explained_of_tokens: float
+    explained_of_tokens: float | None
     """The same of tokens of different sentences, which is what it is compared with."""
-    norm: float
-    norm_deviation: float
+    norm: float | None
+    norm_deviation: float | None
 
     def record(self) -> dict[str, object]:
         """As plain values for JSON, with the measures that anisotropy is subtracted from."""
         excess = {
-            "self_similarity_adjusted": self.self_similarity and self.self_similarity[0] - self.anisotropy[0],
-            "intra_sentence_adjusted": self.intra_sentence[0] - self.anisotropy[0],
-            "explained_adjusted": self.explained and self.explained[0] - self.explained_of_tokens,
+            "self_similarity_adjusted": _minus(_mean(self.self_similarity), _mean(self.anisotropy)),
+            "intra_sentence_adjusted": _minus(_mean(self.intra_sentence), _mean(self.anisotropy)),
+            "explained_adjusted": _minus(_mean(self.explained), self.explained_of_tokens),
         }
         return asdict(self) | excess
 
@@ -78,9 +78,11 @@ def geometry(
     """Measures all encoders on the different sentences of a text. Tokens whose vectors are zeros are left out.
 
     `progress`: receives the sentences that are embedded with each encoder; True: bars on stderr.
-    Raises TextError for a text of fewer than two different sentences.
+    Raises TextError for a text of fewer than two different sentences, and for static vectors that have none of its
+    words.
     """
     sample = drawn(sentences, settings)
+    require_known_words(encoders, (word for sentence in sample.sentences for word in sentence))
     layers, tokens = [], []
     with following(progress) as reported:
         for name, encoder in encoders.items():
@@ -137,7 +139,7 @@ class _Sums:
         tokens = self.tokens()
         for layer in range(self._encoder.num_layers):
             with_vector = tokens[layer][known(tokens[layer])]
-            norms = np.linalg.norm(with_vector, axis=-1) if len(with_vector) else np.zeros(1)
+            norms = np.linalg.norm(with_vector, axis=-1)
             yield LayerGeometry(
                 name,
                 layer_name(self._encoder, layer),
@@ -145,16 +147,16 @@ class _Sums:
                 self._self_similarity(layer),
                 self._intra_sentence(layer),
                 self._explained(layer),
-                explained_variance(with_vector[:1000]),
-                float(norms.mean()),
-                float(norms.std()),
+                explained_variance(with_vector[:1000]) if len(norms) else None,
+                float(norms.mean()) if len(norms) else None,
+                float(norms.std()) if len(norms) else None,
             )
 
-    def _intra_sentence(self, layer: int) -> Measured:
+    def _intra_sentence(self, layer: int) -> Measured | None:
         """Over sentences of two vectors or more."""
         measured = np.array([of_sentence[layer] for of_sentence in self._intra])
         measured = measured[~np.isnan(measured)]
-        return mean_and_interval(measured) if len(measured) else (0.0, (0.0, 0.0))
+        return mean_and_interval(measured) if len(measured) else None
 
     def _self_similarity(self, layer: int) -> Measured | None:
         measured = self._counts[:, layer] > 1
@@ -166,3 +168,11 @@ class _Sums:
         vectors = (np.stack(found)[:, layer] for found in self._occurrences.values() if found)
         shares = [explained_variance(of_word) for of_word in vectors if known(of_word).any()]
         return mean_and_interval(np.array(shares)) if shares else None
+
+
+def _mean(measured: Measured | None) -> float | None:
+    return None if measured is None else measured[0]
+
+
+def _minus(value: float | None, other: float | None) -> float | None:
+    return None if value is None or other is None else value - other

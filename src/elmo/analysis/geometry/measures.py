@@ -7,6 +7,7 @@ vectors gives the mean over all pairs exactly: |sum of u_i|^2 counts every pair 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from elmo.analysis.intervals import Measured
 from elmo.analysis.unit_vectors import unit
 
 DRAWS = 500
@@ -23,14 +24,14 @@ def known(vectors: Float[np.ndarray, "... dim"]) -> Bool[np.ndarray, "..."]:
     return np.asarray(vectors.any(axis=-1))
 
 
-def anisotropy(vectors: Float[np.ndarray, "tokens dim"], seed: int = 0) -> tuple[float, tuple[float, float]]:
-    """The mean cosine of tokens of different sentences, and its 95 % interval over sentences.
+def anisotropy(vectors: Float[np.ndarray, "tokens dim"], seed: int = 0) -> Measured | None:
+    """The mean cosine of tokens of different sentences, and its 95 % interval over sentences; None without a pair.
 
     `vectors`: of one token of each sentence, none of them zeros. 0 if directions are spread evenly, 1 if all vectors
-    are parallel, and where there is no pair.
+    are parallel.
     """
     if len(vectors) < 2:
-        return 1.0, (1.0, 1.0)
+        return None
     units, counts = unit(vectors).astype(np.float32), np.array(len(vectors))
     found = float(mean_pair_cosine(units.sum(axis=0), counts))
     random = np.random.default_rng(seed)

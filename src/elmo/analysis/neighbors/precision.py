@@ -13,7 +13,7 @@ from typing import get_args
 import numpy as np
 from jaxtyping import Bool, Float
 
-from elmo.analysis.encoders import layer_name, token_layers
+from elmo.analysis.encoders import layer_name, require_known_words, token_layers
 from elmo.analysis.intervals import Measured, mean_and_interval
 from elmo.analysis.neighbors.occurrences import LIMITS, Limits, Occurrence, Question, by_form
 from elmo.analysis.unit_vectors import unit
@@ -81,9 +81,11 @@ def precision_table(
     """Asks both questions of every layer. `sentences()`: the tokens of the corpus from its beginning.
 
     The vectors of one encoder are held in memory as float16. `progress`: receives the sentences that are embedded with
-    each encoder; True: bars on stderr. Raises TextError without words of several senses.
+    each encoder; True: bars on stderr. Raises TextError without words of several senses, and for static vectors that
+    have no word of the corpus.
     """
     forms = by_form(occurrences, limits)
+    require_known_words(encoders, (word for sentence in sentences() for word in sentence))
     questions = {question: [_queries(form, question, limits) for form in forms] for question in get_args(Question)}
     chance = _by_word(questions, lambda place, asked: {k: _chance(asked) for k in DEPTHS})
     rows = [PrecisionRow("", CHANCE, _means(chance))]

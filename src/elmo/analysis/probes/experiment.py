@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from elmo.analysis.encoders import layer_name, token_layers
+from elmo.analysis.encoders import layer_name, require_known_words, token_layers
 from elmo.analysis.probes.controls import control_tags, majority_tags
 from elmo.analysis.probes.judge import Judge, ProbeRow, percent
 from elmo.analysis.probes.linear_probe import STRENGTHS, Split, fit
@@ -74,9 +74,11 @@ def probe_table(
     """Probes every layer. The first row answers with each word's most frequent tag.
 
     All layers of one encoder are held in memory: 4 bytes x tokens x layers x dimensions. `progress`: receives the
-    sentences that are embedded with each encoder, and the layers that are probed; True: bars on stderr.
+    sentences that are embedded with each encoder, and the layers that are probed; True: bars on stderr. Raises
+    TextError for static vectors that have none of the words.
     """
     splits = [read_treebank(path, column) for path in (files.train, files.dev, files.test)]
+    require_known_words(encoders, (word for split in splits for sentence in split for word in sentence.tokens))
     judge = Judge(splits[0], splits[2])
     rows = [judge.row("", MAJORITY, majority_tags(splits[0], splits[2]))]
     with following(progress) as reported:

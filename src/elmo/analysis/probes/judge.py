@@ -23,10 +23,10 @@ class ProbeRow:
     accuracy: float
     interval: tuple[float, float]
     """95 %, over test sentences."""
-    unseen: float
-    """On words that training doesn't have."""
-    ambiguous: float
-    """On words with two tags or more in training."""
+    unseen: float | None
+    """On words that training doesn't have; None if the test file has no such word."""
+    ambiguous: float | None
+    """On words with two tags or more in training; None if the test file has no such word."""
     over_layer_below: tuple[float, float, float] | None = None
     """Accuracy minus that of the row before, and the difference's 95 % interval; None for an encoder's first row."""
     control: float | None = None
@@ -70,8 +70,8 @@ class Judge:
             layer,
             percent(right),
             self._interval(right),
-            unseen=percent(right[self._unseen]),
-            ambiguous=percent(right[self._ambiguous]),
+            unseen=percent(right[self._unseen]) if self._unseen.any() else None,
+            ambiguous=percent(right[self._ambiguous]) if self._ambiguous.any() else None,
             over_layer_below=None if gain is None else (percent(gain), *self._interval(gain)),
             **measured,
         )

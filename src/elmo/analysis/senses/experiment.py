@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 
-from elmo.analysis.encoders import layer_name
+from elmo.analysis.encoders import layer_name, require_known_words
 from elmo.analysis.senses.baselines import most_frequent_or_first
 from elmo.analysis.senses.files import ALL_SETS, SenseFiles, TestSet, read_files
 from elmo.analysis.senses.inventory import Word
@@ -78,7 +78,7 @@ class SenseTable:
             "layer": system.layer,
             "sets": {name: _figures(one) for name, one in self.scores(system).items()},
             "by_pos": {pos: _figures(one) for pos, one in by_pos(self.judged, answers).items()},
-            "ambiguous": _figures(on_ambiguous),
+            "ambiguous": _figures(on_ambiguous) if ambiguous else None,
             "ties": system.ties,
             "minus_first_sense": self.difference(system, self.systems[0]),
             "minus_most_frequent_sense": self.difference(system, self.systems[1]),
@@ -99,6 +99,7 @@ def sense_table(files: SenseFiles, encoders: Mapping[str, Encoder], *, progress:
 def _sense_table(files: SenseFiles, encoders: Mapping[str, Encoder], progress: Progress) -> SenseTable:
     data = read_files(files, progress)
     seen, inventory, keys, sets, dev = data.seen, data.inventory, data.keys, data.sets, data.dev
+    require_known_words(encoders, (word for one in sets for sentence in one.sentences for word in sentence.tokens))
     systems = [
         _baseline(FIRST_SENSE, sets, inventory.first_sense),
         _baseline(MOST_FREQUENT, sets, lambda word: most_frequent_or_first(word, seen, inventory)),

@@ -77,7 +77,7 @@ def table(record: Record) -> str:
     lines = [f"{'mean cosines':{width}}" + "".join(f"  {head:>15}" for head in heads)]
     for name, row in zip(names, record["layers"], strict=True):
         measured = [row[key] and row[key][0] for key in keys]
-        cells = [f"{value:15.3f}" if value is not None else " " * 15 for value in [*measured, row["norm"]]]
+        cells = [f"{value:15.3f}" if value is not None else f"{'-':>15}" for value in [*measured, row["norm"]]]
         lines.append("  ".join([f"{name:{width}}", *cells]))
     lines += ["", f"{'CKA':{width}}" + "".join(f"  {number:5}" for number in range(len(names)))]
     for number, (name, alike) in enumerate(zip(names, record["cka"], strict=True)):

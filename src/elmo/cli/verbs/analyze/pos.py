@@ -76,9 +76,14 @@ def table(record: Record) -> str:
 def _figures(row: Record) -> str:
     low, high = row["interval"]
     accuracies = (
-        f"{row['accuracy']:6.2f}  ({low:5.2f} to {high:5.2f})   {row['unseen']:6.2f}     {row['ambiguous']:6.2f}"
+        f"{row['accuracy']:6.2f}  ({low:5.2f} to {high:5.2f})   {_share(row['unseen'])}     {_share(row['ambiguous'])}"
     )
     return f"{accuracies}  {_cell(row['selectivity'], 1)}  {_cell(row['compression'], 2)}"
+
+
+def _share(value: float | None) -> str:
+    """A dash where the test file has no such word."""
+    return f"{'-':>6}" if value is None else f"{value:6.2f}"
 
 
 def _cell(value: float | None, digits: int) -> str:
