@@ -94,6 +94,36 @@ def test_the_last_perplexity_stands_inside_the_axes(run: Path) -> None:
     assert frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
 
 
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ([4, 5], "holds a JSON list, but the settings of a run are an object"),
+        ({"batch_size": 4}, "unroll_steps is None, but must be a whole number above 0"),
+        ({"batch_size": "4", "unroll_steps": 5}, "batch_size is '4', but must be"),
+        ({"batch_size": 0, "unroll_steps": 5}, "batch_size is 0, but must be"),
+    ],
+)
+def test_settings_that_are_no_runs_are_refused_with_the_files_name(run: Path, config: object, message: str) -> None:
+    (run / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ConfigError, match=rf"config\.json: {message}"):
+        read_curves(run)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({"step": 7, "loss": "low"}, "at step 7 loss is 'low', but must be a number"),
+        ({"step": 7, "loss": 1.0, "tokens_read": None}, "at step 7 tokens_read is None"),
+        ({"step": 50, "evaluation": "valid"}, "at step 50 forward_perplexity is None"),
+    ],
+)
+def test_a_logged_figure_that_is_no_number_is_refused_with_its_step(run: Path, line: dict, message: str) -> None:
+    path = run / "metrics.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in (*LINES, line)))
+    with pytest.raises(ConfigError, match=rf"metrics\.jsonl: {message}"):
+        read_curves(run)
+
+
 def test_what_can_not_be_drawn_is_an_error(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match="suffix '.gif'"):
         draw_curves([read_curves(run)], tmp_path / "a.gif")

@@ -1,9 +1,11 @@
 """Tables 4 to 6 beside the paper's rows, from small records."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from elmo.errors import TextError
 from elmo.reproduce.layer_tables import read_record, rows, side_by_side
 
 BEGINNING = {"model": "tiny", "data": {"train": {"file": "train.xml"}, "test": [{"file": "a.xml"}, {"file": "b.xml"}]}}
@@ -45,6 +47,48 @@ def test_counted_precision_stands_beside_the_papers_examples():
     counts = {"words": {"sense": 1234}, "queries": {"sense": 5678}}
     page = side_by_side("table4", {**BEGINNING, **counts, "analysis": "precision", "rows": [row]})
     assert "same sense (1,234 words, 5,678 queries)" in page and "50.0 (40.0 to 60.0)" in page
+
+
+def test_a_question_without_queries_is_told_not_to_be_measured():
+    row = {"encoder": "biLM", "layer": "layer 2", "precision": {}, "over_layer_below": None}
+    counts = {"words": {"part of speech": 0}, "queries": {"part of speech": 0}}
+    page = side_by_side("table4", {**BEGINNING, **counts, "analysis": "precision", "rows": [row]})
+    assert "same part of speech (0 words, 0 queries)\n  not measured: " in page
+
+
+MEASURED = [50.0, [40.0, 60.0]]
+PRECISION = {"encoder": "", "layer": "chance", "precision": {"sense": {"1": MEASURED}}, "over_layer_below": None}
+QUERY = {"sentence": ["a"], "place": 0, "static": [["b"]], "layers": []}
+
+
+@pytest.mark.parametrize(
+    ("table", "record", "fault"),
+    [
+        ("table5", {"analysis": "wsd"}, "there is no model"),
+        ("table5", {**wsd(None), "systems": None}, "systems is None, but must be a list"),
+        ("table5", {**wsd(None), "systems": [{**system("", "x", 1), "sets": {}}]}, r"no systems\[0\].sets.all"),
+        ("table5", wsd((1, 2)), r"systems\[2\].over_layer_below has 2 entries, but must have 3"),
+        ("table5", {**wsd(None), "data": {"train": "x"}}, "data.train is 'x', but must be a list"),
+        ("table6", {**wsd(None), "analysis": "pos", "rows": [system("", "x", 1)]}, r"there is no rows\[0\].accuracy"),
+        ("table4", {**BEGINNING, "analysis": "precision", "rows": [PRECISION]}, r"rows\[0\].precision.sense.10"),
+        (
+            "table4",
+            {**BEGINNING, "analysis": "neighbors", "queries": [QUERY]},
+            r"queries\[0\].static\[0\] has 1 entries",
+        ),
+    ],
+)
+def test_a_record_that_lacks_what_the_table_shows_is_refused_with_the_place(tmp_path, table, record, fault):
+    (tmp_path / "r.json").write_text(json.dumps(record))
+    with pytest.raises(TextError, match=rf"r.json: is no whole record of 'elmo analyze \w+': .*{fault}"):
+        read_record(tmp_path / "r.json", table)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "3", '"analysis"', "{}"])
+def test_what_is_no_record_is_refused(tmp_path, text):
+    (tmp_path / "r.json").write_text(text)
+    with pytest.raises(TextError, match=r"r.json: is not a record of an analysis"):
+        read_record(tmp_path / "r.json", "table5")
 
 
 @pytest.mark.parametrize(

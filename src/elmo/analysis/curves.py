@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from elmo.disk.atomic import new_file
+from elmo.disk.bounded import shown
 from elmo.disk.json_file import read_record, read_records
 from elmo.errors import ConfigError, MissingExtraError
 
@@ -21,6 +22,7 @@ _DASHES = {"forward": (0, (4, 2)), "backward": (0, (1, 1.5)), "mean": "solid"}
 _WIDTH, _HEIGHT = 9.0, 4.2
 _MOST_POINTS = 400
 _LOG_FROM = 4
+_RESTORE = "Restore the file from a copy, or leave this run out."
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Curves:
 
 
 def read_curves(run: Path) -> Curves:
-    """A run folder's curves. Raises ConfigError if it is not a run folder, or nothing was logged yet."""
+    """A run folder's curves. Raises ConfigError if it is not a run folder or is damaged, or nothing was logged yet."""
     run = Path(run)
     config, metrics = run / "config.json", run / "metrics.jsonl"
     for path in (config, metrics):
@@ -46,26 +48,52 @@ def read_curves(run: Path) -> Curves:
                 f"{run}: there is no {path.name}, so it is not a run folder, or its first step is not logged yet. "
                 "Name a folder that 'elmo pretrain' or 'elmo finetune' wrote."
             )
-    recipe = read_record(config)
-    tokens = recipe["batch_size"] * recipe["unroll_steps"]
+    tokens = _tokens_per_step(config)
     lines = [line for _, line in read_records(metrics, "step")]
-    losses = [(_tokens_read(line, tokens), line["loss"]) for line in lines if "loss" in line]
+    logged = [line for line in lines if "loss" in line]
     found = _one_for_each_step([line for line in lines if line.get("evaluation") == "valid"])
-    if not losses and not found:
-        raise ConfigError(f"{metrics}: nothing was logged yet. Wait for the run's first {recipe['log_every']} steps.")
+    if not logged and not found:
+        raise ConfigError(f"{metrics}: nothing was logged yet. Wait until the run has logged a step.")
     directions = [name for name in _DASHES if found and f"{name}_perplexity" in found[0]]
     return Curves(
         run.resolve().name,
-        np.array([place for place, _ in losses], dtype=float),
-        np.array([loss for _, loss in losses], dtype=float),
-        np.array([_tokens_read(line, tokens) for line in found], dtype=float),
-        {name: np.array([line[f"{name}_perplexity"] for line in found], dtype=float) for name in directions},
+        _tokens_read(logged, tokens, metrics),
+        _numbers(logged, "loss", metrics),
+        _tokens_read(found, tokens, metrics),
+        {name: _numbers(found, f"{name}_perplexity", metrics) for name in directions},
     )
 
 
-def _tokens_read(line: dict[str, Any], tokens_per_step: int) -> int:
+def _tokens_per_step(config: Path) -> int:
+    recipe = read_record(config)
+    if not isinstance(recipe, dict):
+        raise ConfigError(
+            f"{config}: holds a JSON {type(recipe).__name__}, but the settings of a run are an object. {_RESTORE}"
+        )
+    for name in ("batch_size", "unroll_steps"):
+        value = recipe.get(name)
+        if type(value) is not int or value < 1:
+            raise ConfigError(
+                f"{config}: {name} is {shown(value)}, but must be a whole number above 0: a step reads so many rows "
+                f"and tokens of each. {_RESTORE}"
+            )
+    return recipe["batch_size"] * recipe["unroll_steps"]
+
+
+def _tokens_read(lines: Sequence[dict[str, Any]], tokens_per_step: int, metrics: Path) -> np.ndarray:
     """Lines of older versions don't have it; then windows had one size."""
-    return line.get("tokens_read", line["step"] * tokens_per_step)
+    counted = [{"tokens_read": line["step"] * tokens_per_step, **line} for line in lines]
+    return _numbers(counted, "tokens_read", metrics)
+
+
+def _numbers(lines: Sequence[dict[str, Any]], key: str, metrics: Path) -> np.ndarray:
+    """(lines,) what each says under `key`. Raises ConfigError for what is no number."""
+    for line in lines:
+        if type(line.get(key)) not in (int, float):
+            raise ConfigError(
+                f"{metrics}: at step {line['step']} {key} is {shown(line.get(key))}, but must be a number. {_RESTORE}"
+            )
+    return np.array([line[key] for line in lines], dtype=float)
 
 
 def _one_for_each_step(evaluations: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

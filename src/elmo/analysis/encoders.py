@@ -137,15 +137,23 @@ class Centered:
 
 
 def require_known_words(encoders: Mapping[str, Encoder], words: Iterable[str]) -> None:
-    """TextError for static vectors that have none of the words: zeros alone would give figures as if measured."""
-    different = set(words)
-    for encoder in encoders.values():
-        inner = encoder.encoder if isinstance(encoder, Centered) else encoder
-        if isinstance(inner, StaticEncoder) and not any(inner.static.row(word) is not None for word in different):
-            raise TextError(
-                f"{inner.source}: has none of the {len(different):,} distinct words that are measured, so every vector "
-                "would be 0. Name a file of the text's language and tokenization."
-            )
+    """TextError for static vectors that have none of the text's words: zeros alone would give figures as if measured.
+
+    No more of `words` is read than is needed.
+    """
+    inner = (one.encoder if isinstance(one, Centered) else one for one in encoders.values())
+    unknown = [one for one in inner if isinstance(one, StaticEncoder)]
+    different: set[str] = set()
+    for word in words if unknown else ():
+        different.add(word)
+        unknown = [one for one in unknown if one.static.row(word) is None]
+        if not unknown:
+            return
+    if unknown:
+        raise TextError(
+            f"{unknown[0].source}: has none of the {len(different):,} distinct words of the text, so every vector "
+            "would be 0. Name a file of the text's language and tokenization."
+        )
 
 
 def layer_name(encoder: Encoder, layer: int) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from elmo.analysis.record import row_name
 from elmo.errors import TextError
 from elmo.reproduce import paper
+from elmo.reproduce.record_shape import SHAPES, first_fault
 
 Record = Mapping[str, Any]
 
@@ -31,21 +32,33 @@ class Row:
 
 
 def read_record(path: Path, table: str) -> Record:
-    """A record of one of the analyses that belong to the table. Raises TextError for any other file."""
-    with path.open("rb") as file:
-        data = file.read(_MOST_BYTES + 1)
-    try:
-        record = json.loads(data[:_MOST_BYTES])
-        analysis = record["analysis"]
-    except (ValueError, KeyError, TypeError):
-        raise TextError(
-            f"{path}: is not a record of an analysis. Name a file that 'elmo analyze ... -o' wrote."
-        ) from None
+    """A record of one of the analyses that belong to the table. Raises TextError for any other file, and for a record
+    that lacks what the table shows."""
+    record = _loaded(path)
+    analysis = record["analysis"]
     if analysis not in _ANALYSES[table]:
         raise TextError(
             f"{path}: is a record of 'elmo analyze {analysis}', but {table} is made of "
             f"{' and '.join(f'{one!r}' for one in _ANALYSES[table])}. Name such a record."
         )
+    if fault := first_fault(record, SHAPES[analysis]):
+        raise TextError(
+            f"{path}: is no whole record of 'elmo analyze {analysis}': {fault}. Name the file as -o wrote it, or run "
+            "the analysis again."
+        )
+    return record
+
+
+def _loaded(path: Path) -> Record:
+    with path.open("rb") as file:
+        data = file.read(_MOST_BYTES + 1)
+    try:
+        record = json.loads(data[:_MOST_BYTES])
+        record["analysis"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise TextError(
+            f"{path}: is not a record of an analysis. Name a file that 'elmo analyze ... -o' wrote."
+        ) from None
     return record
 
 
@@ -142,17 +155,30 @@ def _marked(tokens: list[str], place: int) -> str:
 def _counted(record: Record) -> Iterator[str]:
     yield "The paper shows two queries. Counted: the percentage of the nearest occurrence, and of the nearest 10, that"
     yield "agree with the query, and the 95 % interval over words."
-    width = max(len(row_name(row)) for row in record["rows"])
+    width = max((len(row_name(row)) for row in record["rows"]), default=0)
     for question, words in record["words"].items():
-        yield from ("", f"same {question} ({words:,} words, {record['queries'][question]:,} queries)")
-        for row in record["rows"]:
-            measured = (row["precision"][question][k] for k in ("1", "10"))
-            cells = "".join(f"  {f'{mean:.1f} ({low:.1f} to {high:.1f})':>22}" for mean, (low, high) in measured)
+        yield from ("", f"same {question} ({words:,} words, {record['queries'].get(question, 0):,} queries)")
+        measured = [row for row in record["rows"] if question in row["precision"]]
+        if not measured:
+            yield "  not measured: no occurrence has enough others that agree with it and that don't"
+        for row in measured:
+            cells = "".join(f"  {_measured(row['precision'][question][k]):>22}" for k in ("1", "10"))
             yield f"  {row_name(row):{width}}{cells}"
-        for row in record["rows"]:
-            if (row["encoder"], row["layer"]) == ("biLM", "layer 2"):
-                mean, (low, high) = row["over_layer_below"][question]["1"]
-                yield f"  biLM, layer 2 minus layer 1, nearest: {mean:+.1f} ({low:+.1f} to {high:+.1f})"
+        yield from _gain(measured, question)
+
+
+def _measured(found: tuple[float, tuple[float, float]]) -> str:
+    mean, (low, high) = found
+    return f"{mean:.1f} ({low:.1f} to {high:.1f})"
+
+
+def _gain(measured: list[Record], question: str) -> Iterator[str]:
+    """What layer 2 adds, where the record says so."""
+    for row in measured:
+        over = (row.get("over_layer_below") or {}).get(question)
+        if (row["encoder"], row["layer"]) == ("biLM", "layer 2") and over:
+            mean, (low, high) = over["1"]
+            yield f"  biLM, layer 2 minus layer 1, nearest: {mean:+.1f} ({low:+.1f} to {high:+.1f})"
 
 
 def _files(record: Record) -> str:

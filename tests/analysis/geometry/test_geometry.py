@@ -101,7 +101,7 @@ def test_where_nothing_can_be_measured_there_is_no_figure(sentences):
 
 def test_static_vectors_of_none_of_the_words_are_refused_by_their_files_name(sentences, tiny_bilm):
     static = StaticVectors(("elsewhere",), np.ones((1, 3), dtype=np.float32))
-    message = "other.vec: has none of the 8 distinct words that are measured"
+    message = "other.vec: has none of the 8 distinct words of the text"
     for encoder in (StaticEncoder(static, source="other.vec"), ContextAverage(static, source="other.vec")):
         for one in (encoder, Centered(encoder, sentences)):
             with pytest.raises(TextError, match=message):

@@ -63,6 +63,15 @@ def test_neighbors_equal_a_plain_search(folder, embedder, memory, monkeypatch):
             check_search(ContextIndex(folder), vectors, layer, which)
 
 
+@pytest.mark.parametrize("count", [0, -3])
+def test_fewer_than_one_neighbor_is_refused(folder, embedder, count):
+    index, static = ContextIndex(folder), StaticVectors(("a", "b"), np.eye(2, dtype=np.float32))
+    with pytest.raises(ConfigError, match=f"count is {count}, but must be 1 or more"):
+        neighbors(index, embedder, ["the", "bank"], 1, count)
+    with pytest.raises(ConfigError, match=f"count is {count}, but must be 1 or more"):
+        static_neighbors(static, "a", count)
+
+
 def check_search(index, vectors, layer, which):
     query, vector = sentences()[7], vectors[7][layer, 0]
     hits = index.search(vector, layer, count=5, word=query[0], which=which, not_sentence=tuple(query))

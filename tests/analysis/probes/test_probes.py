@@ -137,7 +137,7 @@ def test_accuracy_on_words_that_the_test_file_lacks_is_no_figure(files):
 
 def test_static_vectors_of_none_of_the_words_are_refused(files):
     static = StaticEncoder(StaticVectors(("elsewhere",), np.eye(1, dtype=np.float32)))
-    with pytest.raises(TextError, match="the static vectors: has none of the 40 distinct words that are measured"):
+    with pytest.raises(TextError, match="the static vectors: has none of the 40 distinct words of the text"):
         probe_table(files, {"static": static}, column="upos")
 
 

@@ -54,6 +54,14 @@ def test_neighbors_as_json_have_sentences_and_cosines(folder, tmp_path, capsys):
     assert {hit["word"] for hit in same} == {"bank"} and {hit["line"] for hit in same} == {1, 2}
 
 
+@pytest.mark.parametrize("top", [0, -3])
+def test_fewer_than_one_neighbor_is_refused(tmp_path, top):
+    for command in (["neighbors"], ["table4"]):
+        main = analyze.main if command == ["neighbors"] else reproduce.main
+        with pytest.raises(ConfigError, match=f"top is {top}, but must be 1 or more"):
+            main([*command, str(tmp_path), "the [bank] is here", "--top", str(top)])
+
+
 def test_what_can_not_be_analyzed_is_told(folder, tmp_path, capsys):
     with pytest.raises(ConfigError, match="there is no analysis 'wds'"):
         analyze.main(["wds"])
@@ -185,7 +193,7 @@ def test_tables_of_the_paper_stand_beside_records_and_what_is_computed(
     computed = capsys.readouterr().out
     assert reproduce.main(["table6", str(record)]) == 0
     assert capsys.readouterr().out == computed and "Ling et al. 2015" in computed and "random biLM, layer 2" in computed
-    assert reproduce.main(["table6", str(record), "--json"]) == 0
+    assert reproduce.main(["table6", "--json", str(record)]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["paper"]["rows"]["biLM, layer 1"] == 97.3 and shown["records"] == [json.loads(record.read_text())]
     assert reproduce.main(["table4", str(folder), "the [bank] is here", "--quiet"]) == 0
@@ -215,24 +223,15 @@ def test_geometry_reads_two_sentences_or_more(tmp_path, model_folder):
         analyze.main(["geometry", str(tmp_path / "text.txt"), "--model", str(model_folder), "--sentences", "1"])
 
 
-def test_a_figure_that_fails_leaves_the_record_and_the_table(model_folder, tmp_path, capsys, monkeypatch):
-    def failing(*_):
-        raise RuntimeError("no picture")
-
-    pytest.importorskip("matplotlib")
-    monkeypatch.setattr("elmo.analysis.figures.draw", failing)
-    out, figure = tmp_path / "out.json", tmp_path / "out.svg"
-    command = ["precision", str(sense_corpus(tmp_path)), "-m", str(model_folder), "-o", str(out), "--quiet"]
-    with pytest.raises(RuntimeError, match="no picture"):
-        analyze.main([*command, "--figure", str(figure)])
-    assert json.loads(out.read_text("utf-8"))["analysis"] == "precision" and not figure.exists()
-    assert "biLM, layer 2" in capsys.readouterr().out
+@pytest.mark.parametrize("order", ["{record} --json", "--json {record}", "--json {record} {record}"])
+def test_records_of_layers_are_found_before_and_after_flags(order, capsys):
+    record = Path(__file__).resolve().parents[3] / "docs" / "analysis" / "wsd-small-en.json"
+    assert reproduce.main(["table5", *order.format(record=record).split()]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["records"] == [json.loads(record.read_text("utf-8"))] * order.count("record")
 
 
-@pytest.mark.parametrize("name", ["both.svg", "./both.svg"])
-def test_a_record_and_a_figure_of_one_name_are_refused_before_the_work(name, tmp_path):
-    (tmp_path / "text.txt").write_text("a b\nc d\n")
-    command = ["geometry", str(tmp_path / "text.txt"), "-o", str(tmp_path / "both.svg")]
-    with pytest.raises(ConfigError, match=r"--output and --figure both name .*both.svg, where one result would"):
-        analyze.main([*command, "--figure", f"{tmp_path}/{name}", "--force"])
-    assert not (tmp_path / "both.svg").exists()
+def test_the_output_of_an_analysis_is_not_taken_for_a_record(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        reproduce.main(["table5", "-o", str(tmp_path / "out.json")])
+    assert "--inventory" in capsys.readouterr().err

@@ -25,6 +25,7 @@ import numpy as np
 from elmo.analysis.neighbors.index_files import open_files
 from elmo.analysis.unit_vectors import unit
 from elmo.errors import ConfigError
+from elmo.setting_checks import require_setting
 from elmo.shapes import Float
 
 MEMORY_BYTES = 512 << 20
@@ -130,9 +131,10 @@ class ContextIndex:
         `not_sentence`: the query's own sentence, which is left out wherever it stands in the text.
         With weights as `layer`, every token is compared by the weighted sum of its layers; `vector` must be such a sum.
         `center`: the cosine of the vectors without their mean over the index; `vector` must have its own length.
-        Raises ConfigError for a layer that the index doesn't have, weights that don't fit its layers, and a vector of
-        another size.
+        Raises ConfigError for a layer that the index doesn't have, weights that don't fit its layers, a vector of
+        another size, and a `count` below 1.
         """
+        require_setting(count >= 1, "count", count, "1 or more")
         vector = np.asarray(vector, dtype=np.float32)
         direction = self._direction(vector)
         if which == "any":

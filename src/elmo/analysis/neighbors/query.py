@@ -9,6 +9,7 @@ import numpy as np
 from elmo.analysis.neighbors.context_index import ContextIndex, Hit, LayerOrWeights
 from elmo.analysis.neighbors.particles import forms_of
 from elmo.errors import ConfigError
+from elmo.setting_checks import require_setting
 from elmo.static.vectors import StaticVectors
 from elmo.text.sentence_checks import require_place
 
@@ -57,7 +58,11 @@ def neighbors(
 
 
 def static_neighbors(static: StaticVectors, word: str, count: int = 10) -> list[tuple[str, float]]:
-    """The nearest words by cosine, the word itself left out. Empty if the file doesn't have the word."""
+    """The nearest words by cosine, the word itself left out. Empty if the file doesn't have the word.
+
+    Raises ConfigError for a `count` below 1.
+    """
+    require_setting(count >= 1, "count", count, "1 or more")
     row = static.row(word)
     if row is None:
         return []

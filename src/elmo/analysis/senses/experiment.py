@@ -99,7 +99,7 @@ def sense_table(files: SenseFiles, encoders: Mapping[str, Encoder], *, progress:
 def _sense_table(files: SenseFiles, encoders: Mapping[str, Encoder], progress: Progress) -> SenseTable:
     data = read_files(files, progress)
     seen, inventory, keys, sets, dev = data.seen, data.inventory, data.keys, data.sets, data.dev
-    require_known_words(encoders, (word for one in sets for word in one.forms()))
+    require_known_words(encoders, (word for one in sets for sentence in one.sentences for word in sentence.tokens))
     systems = [
         _baseline(FIRST_SENSE, sets, inventory.first_sense),
         _baseline(MOST_FREQUENT, sets, lambda word: most_frequent_or_first(word, seen, inventory)),

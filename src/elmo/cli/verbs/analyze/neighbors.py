@@ -12,6 +12,7 @@ from elmo.cli.analysis_output import RecordFlags, produce
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
 from elmo.process.device import Device
+from elmo.setting_checks import require_setting
 
 if TYPE_CHECKING:
     from elmo.analysis.neighbors.context_index import Hit
@@ -61,6 +62,7 @@ def record_of(arguments: Arguments) -> Record:
     from elmo.static.vectors import read_static_vectors
     from elmo.text.marked import marked
 
+    require_setting(arguments.top >= 1, "top", arguments.top, "1 or more")
     queries = [marked(sentence) for sentence in arguments.sentences]
     index = ContextIndex(arguments.index)
     static = read_static_vectors(arguments.static) if arguments.static is not None else None

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from elmo.cli.arguments import parsed
 
 # What computes a table that no record is named for.
 _ANALYSES = {"table4": "neighbors", "table5": "wsd", "table6": "pos"}
+_OUTPUT = ("-o", "--output")
 
 
 @dataclass(frozen=True)
@@ -27,13 +29,19 @@ class Arguments:
 
 def run(table: str, argv: list[str]) -> int:
     """Runs the command, on records or with the arguments of the analysis; the exit code."""
-    if argv and argv[0].endswith(".json"):
+    if _first_name(argv).endswith(".json"):
         return _of_records(table, parsed(Arguments, argv, f"reproduce {table}"))
     from elmo.reproduce.layer_tables import side_by_side
 
     analysis = import_module(f"elmo.cli.verbs.analyze.{_ANALYSES[table]}")
     arguments = parsed(analysis.Arguments, argv, f"reproduce {table}")
     return produce(arguments.results, lambda: analysis.record_of(arguments), lambda record: side_by_side(table, record))
+
+
+def _first_name(argv: list[str]) -> str:
+    """The first argument that is neither a flag nor the name of the output: a record, if there is one."""
+    found = (word for before, word in pairwise(["", *argv]) if not word.startswith("-") and before not in _OUTPUT)
+    return next(found, "")
 
 
 def _of_records(table: str, arguments: Arguments) -> int:
