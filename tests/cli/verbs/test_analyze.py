@@ -235,3 +235,26 @@ def test_the_output_of_an_analysis_is_not_taken_for_a_record(tmp_path, capsys):
     with pytest.raises(SystemExit):
         reproduce.main(["table5", "-o", str(tmp_path / "out.json")])
     assert "--inventory" in capsys.readouterr().err
+
+
+def test_a_figure_that_fails_leaves_the_record_and_the_table(model_folder, tmp_path, capsys, monkeypatch):
+    def failing(*_):
+        raise RuntimeError("no picture")
+
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr("elmo.analysis.figures.draw", failing)
+    out, figure = tmp_path / "out.json", tmp_path / "out.svg"
+    command = ["precision", str(sense_corpus(tmp_path)), "-m", str(model_folder), "-o", str(out), "--quiet"]
+    with pytest.raises(RuntimeError, match="no picture"):
+        analyze.main([*command, "--figure", str(figure)])
+    assert json.loads(out.read_text("utf-8"))["analysis"] == "precision" and not figure.exists()
+    assert "biLM, layer 2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["both.svg", "./both.svg"])
+def test_a_record_and_a_figure_of_one_name_are_refused_before_the_work(name, tmp_path):
+    (tmp_path / "text.txt").write_text("a b\nc d\n")
+    command = ["geometry", str(tmp_path / "text.txt"), "-o", str(tmp_path / "both.svg")]
+    with pytest.raises(ConfigError, match=r"--output and --figure both name .*both.svg, where one result would"):
+        analyze.main([*command, "--figure", f"{tmp_path}/{name}", "--force"])
+    assert not (tmp_path / "both.svg").exists()

@@ -82,8 +82,8 @@ def precision_table(
     """Asks both questions of every layer. `sentences()`: the tokens of the corpus from its beginning.
 
     The vectors of one encoder are held in memory as float16. `progress`: receives the sentences that are embedded with
-    each encoder; True: bars on stderr. Raises TextError without words of several senses, and for static vectors that
-    have no word of the corpus.
+    each encoder; True: bars on stderr. Raises TextError without words of several senses, without any query, and for
+    static vectors that have no word of the corpus.
     """
     forms = by_form(occurrences, limits)
     require_known_words(encoders, (word for sentence in sentences() for word in sentence))
