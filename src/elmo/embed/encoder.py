@@ -5,6 +5,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from elmo.shapes import Float
+
 Sentence = Sequence[str]
 
 
@@ -32,6 +34,6 @@ class Encoder(Protocol):
         """Whether each sentence has a position more before its first token and behind its last one."""
         ...
 
-    def embed_iter(self, sentences: Iterable[Sentence]) -> Iterator[np.ndarray]:
-        """Float32 (layers, tokens, dim) for each sentence, in order; tokens + 2 with `keep_boundaries`."""
+    def embed_iter(self, sentences: Iterable[Sentence]) -> Iterator[Float[np.ndarray, "layers positions dim"]]:
+        """Float32 vectors of each sentence, in order. Positions: its tokens, and two more with `keep_boundaries`."""
         ...

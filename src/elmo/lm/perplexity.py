@@ -103,15 +103,15 @@ def evaluate(
     return perplexity
 
 
-def total(scores: Iterable[SentenceScore]) -> Perplexity:
-    """The sums over sentences. Raises TextError if there is none."""
-    return sums(scores).perplexity()
+def total(scored: Iterable[SentenceScore]) -> Perplexity:
+    """The perplexity of all sentences together. Raises TextError if there is none."""
+    return sums(scored).perplexity()
 
 
-def sums(scores: Iterable[SentenceScore]) -> Sums:
+def sums(scored: Iterable[SentenceScore]) -> Sums:
     """The sums over sentences, to which others can be added. Raises TextError if there is none."""
     found: Sums | None = None
-    for score in scores:
+    for score in scored:
         found = found or Sums(list(score.nats))
         score.add_to(found)
     if found is None:
@@ -215,8 +215,8 @@ def _nats(
     model: LanguageModel, outputs: dict[str, Any], targets: Int[np.ndarray, "batch tokens"], poll: Poll
 ) -> dict[str, Float[np.ndarray, "batch tokens"]]:
     """Per direction at position t the loss of the next token in reading order."""
-    following = {"forward": -1, "backward": 1}
+    to_next = {"forward": -1, "backward": 1}
     return {
-        direction: model.nats(output, np.roll(targets, following[direction], axis=1), poll)
+        direction: model.nats(output, np.roll(targets, to_next[direction], axis=1), poll)
         for direction, output in outputs.items()
     }

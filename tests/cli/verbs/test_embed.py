@@ -17,7 +17,7 @@ import pytest
 
 from elmo.cli.verbs.embed import main
 from elmo.embed.embedder import Embedder
-from elmo.embed.storage.writers import read_vectors
+from elmo.embed.storage.readers import read_vectors
 from elmo.errors import ConfigError, Interrupted, MissingExtraError, OutputError, TextError, WeightFileError
 
 SOURCE = Path(__file__).resolve().parents[3] / "src"

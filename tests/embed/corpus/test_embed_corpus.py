@@ -17,7 +17,8 @@ import pytest
 from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.embedder import Embedder
 from elmo.embed.storage.layout import VectorLayout, files_of, format_of
-from elmo.embed.storage.writers import WRITERS, NpyWriter, read_vectors
+from elmo.embed.storage.readers import read_vectors
+from elmo.embed.storage.writers import WRITERS, NpyWriter
 from elmo.errors import ConfigError, Interrupted, OutputError, TextError
 from elmo.process.progress.report import Progress
 

@@ -8,8 +8,9 @@ import pytest
 
 from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.storage.layout import VectorLayout
+from elmo.embed.storage.readers import read_vectors
 from elmo.embed.storage.text_columns import StoredRow
-from elmo.embed.storage.writers import WRITERS, read_vectors
+from elmo.embed.storage.writers import WRITERS
 from elmo.errors import ConfigError, MissingExtraError, OutputError, TextError
 
 SUFFIXES = (".hdf5", ".npy", ".parquet")

@@ -145,22 +145,22 @@ class Run:
         try:
             if changed := self.writer.what_changed(manifest.get("structure", {})):
                 raise partial.damaged(changed)
-            before, windows = partial.finished(self.plan.lengths)
-            self._check_windows(windows)
+            before, finished = partial.finished(self.plan.lengths)
+            self._check_windows(finished)
             if self.embedder.state == "carry":
-                self.embedder.load_state_dict(partial.state(windows))
+                self.embedder.load_state_dict(partial.state(finished))
         except DamagedFolder:
             raise
         except OSError as error:
             raise partial.damaged(f"{Path(str(error.filename)).name} can't be used: {error.strerror}") from None
         return before
 
-    def _check_windows(self, windows: Sequence[Window]) -> None:
-        if not windows:
+    def _check_windows(self, finished: Sequence[Window]) -> None:
+        if not finished:
             return
         first = 0
-        checked = Count(self.progress, "checking", windows[-1].lines, "rows")
-        for window in windows:
+        checked = Count(self.progress, "checking", finished[-1].lines, "rows")
+        for window in finished:
             if self.writer.window_checksum(first, window.lines) != window.sha256:
                 raise self.partial.damaged(f"the vectors of rows {first + 1} to {window.lines} were changed")
             checked.add(window.lines - first)

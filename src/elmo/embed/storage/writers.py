@@ -13,7 +13,7 @@ All lengths are known beforehand. So HDF5 and npy files get their whole structur
 places that never change; a window that was not synced is simply written again. A Parquet file can't be changed, so its
 row groups wait in files of their own until all are there: it needs twice the space while it is made.
 Every window has a checksum, and so has the structure around the windows, so that a resumed run can tell whether what it
-finds is what was written. `read_vectors`, the way back, is here too.
+finds is what was written.
 """
 
 import filecmp
@@ -32,11 +32,8 @@ import numpy as np
 from elmo.disk.atomic import sync
 from elmo.disk.bounded import open_regular, own_file_hash, read_bytes
 from elmo.embed.storage.layout import FIRST_ROW, SENTENCE_INDEX, FileFormat, VectorLayout, files_of
-from elmo.embed.storage.readers import StoredVectors, read_vectors
 from elmo.embed.storage.text_columns import TextColumns, TextRow, arrow_columns, json_lines, write_hdf5
 from elmo.errors import MissingExtraError, OutputError
-
-__all__ = ["WRITERS", "Hdf5Writer", "NpyWriter", "ParquetWriter", "StoredVectors", "VectorWriter", "read_vectors"]
 
 Metadata = Mapping[str, str]
 SentenceIndex = Mapping[str, str] | None

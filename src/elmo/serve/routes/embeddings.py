@@ -47,7 +47,7 @@ class Embedding(msgspec.Struct, omit_defaults=True):
     embedding: str | Numbers
     """(dim,); with pool "none" (tokens, dim), or (layers, tokens, dim) of all layers. A string is base64."""
     shape: list[int] | None = None
-    """Of the vectors, with pool "none"."""
+    """Shape of `embedding`; set only with pool "none"."""
     object: str = msgspec.field(default_factory=lambda: "embedding")
 
 
