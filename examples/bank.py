@@ -9,7 +9,7 @@ import numpy as np
 
 from elmo import Embedder
 from elmo.cli.main import main as elmo
-from elmo.embed.storage.writers import read_vectors
+from elmo.embed.storage.readers import read_vectors
 
 TEXT = Path(__file__).with_name("bank.txt")
 OUTPUT = Path("demo-output/vectors.hdf5")
