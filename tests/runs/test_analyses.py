@@ -32,7 +32,8 @@ def place(tmp_path: Path, tiny_bilm) -> Path:
     packed(tmp_path / "data" / "lm-en" / "train.txt.xz", lines)
     packed(tmp_path / "data" / "lm-en" / "test.txt.xz", lines[:30])
     tags = [
-        f"{place}\t{word}\t_\tX\t{tag}" + "\t_" * 5 for place, (word, tag) in enumerate([("a", "D"), ("b", "N")], 1)
+        f"{place}\t{word}\t_\tX\t{tag}" + "\t_" * 5
+        for place, (word, tag) in enumerate([("the", "D"), ("bank", "N")], 1)
     ]
     for part in ("train", "dev", "test"):
         packed(tmp_path / "data" / "pos" / "ud-en-ewt" / f"{part}.conllu.xz", [*tags, ""] * 30)
