@@ -8,6 +8,18 @@ set -euo pipefail
 text=$1 work=$2
 here=$(cd "$(dirname "$0")/.." && pwd)
 
+prepared() { # NUMBER: the training text -> data-NUMBER
+    elmo prepare "$work/train-$1.txt" --valid "$text/lm-en/valid.txt.xz" "$text/lm-en-modern/valid.txt.xz" \
+        --vocabulary "$work/small-en-4" -o "$work/data-$1"
+}
+
+read_on() { # NUMBER OPTIONS: data-NUMBER -> run-NUMBER
+    local begin=("${@:2}" --epochs 10 --batch-size 128 --unroll-steps 20 --num-negative-samples 2048 --state-reset 0.9
+        --dropout 0.0 --product-dtype bfloat16 --evaluation-sentences 800 --save-every 200)
+    [ -f "$work/run-$1/checkpoints/latest" ] && begin=(--resume)
+    elmo finetune --data "$work/data-$1" -o "$work/run-$1" "${begin[@]}"
+}
+
 if [ ! -d "$work/data-5" ]; then
     shares=(mlschmitt=0.1 parleh-mate=0.5 SarahFranzen=0.5)
     for source in GSA/digitalgov 18F/ alphagov github/opensource carpentries bitcoinops ropensci rust-lang UCDenver \
@@ -20,18 +32,12 @@ if [ ! -d "$work/data-5" ]; then
     done
     python "$here/runs/mix_corpora.py" "$work/train-5.txt" "$text/lm-en" "$text/lm-en-modern" \
         "${shares[@]/#/--share=}"
-    elmo prepare "$work/train-5.txt" --valid "$text/lm-en/valid.txt.xz" "$text/lm-en-modern/valid.txt.xz" \
-        --vocabulary "$work/small-en-4" -o "$work/data-5"
+    prepared 5
 fi
 
-if [ ! -d "$work/run-5/model" ]; then
-    begin=(--model "$work/wide-run/model" --epochs 10 --max-steps 24000 --learning-rate 0.0008 --warmup-steps 300
-        --batch-size 128 --unroll-steps 20 --num-negative-samples 2048 --state-reset 0.9 --dropout 0.0
-        --product-dtype bfloat16 --seed 8 --evaluate-every 2000 --evaluation-sentences 800 --comparison-sentences 600
-        --save-every 200)
-    [ -f "$work/run-5/checkpoints/latest" ] && begin=(--resume)
-    elmo finetune --data "$work/data-5" -o "$work/run-5" "${begin[@]}"
-fi
+[ -d "$work/run-5/model" ] ||
+    read_on 5 --model "$work/wide-run/model" --max-steps 24000 --learning-rate 0.0008 --warmup-steps 300 --seed 8 \
+        --evaluate-every 2000 --comparison-sentences 600
 
 [ -d "$work/mean-5" ] ||
     python "$here/runs/average_models.py" "$work/wide-run/model" "$work/run-5/model" "$work/mean-5" --share 0.85
@@ -42,21 +48,15 @@ if [ ! -d "$work/data-6" ]; then
         factbook=0.3 global-asp=0.3 google-research-datasets=0.5 GSA/digitalgov=2 UCDenver=2 "nltk/nltk_data masc=2"
         18F/=3 openstax/osbooks-college-physics=3 openstax/osbooks-chemistry=3 carpentries=4 alphagov=4
         creativecommons=4 bitcoinops=5 github/opensource=5 ropensci=6 rust-lang=8)
-    python "$here/runs/mix_corpora.py" "$work/train-6.txt" "$text/lm-en" "$text/lm-en-modern" \
+    python "$here/runs/mix_corpora.py" "$work/whole-6.txt" "$text/lm-en" "$text/lm-en-modern" \
         "${shares[@]/#/--share=}"
-    head -n 420000 "$work/train-6.txt" >"$work/part-6.txt"
-    elmo prepare "$work/part-6.txt" --valid "$text/lm-en/valid.txt.xz" "$text/lm-en-modern/valid.txt.xz" \
-        --vocabulary "$work/small-en-4" -o "$work/data-6"
+    head -n 420000 "$work/whole-6.txt" >"$work/train-6.txt"
+    prepared 6
 fi
 
-if [ ! -d "$work/run-6/model" ]; then
-    begin=(--model "$work/mean-5" --epochs 10 --max-steps 2600 --learning-rate 0.0004 --warmup-steps 100
-        --batch-size 128 --unroll-steps 20 --num-negative-samples 2048 --state-reset 0.9 --dropout 0.0
-        --product-dtype bfloat16 --seed 9 --evaluate-every 100000 --evaluation-sentences 800 --comparison-sentences 300
-        --save-every 200)
-    [ -f "$work/run-6/checkpoints/latest" ] && begin=(--resume)
-    elmo finetune --data "$work/data-6" -o "$work/run-6" "${begin[@]}"
-fi
+[ -d "$work/run-6/model" ] ||
+    read_on 6 --model "$work/mean-5" --max-steps 2600 --learning-rate 0.0004 --warmup-steps 100 --seed 9 \
+        --evaluate-every 100000 --comparison-sentences 300
 
 [ -d "$work/mean-6" ] ||
     python "$here/runs/average_models.py" "$work/mean-5" "$work/run-6/model" "$work/mean-6" --share 0.4

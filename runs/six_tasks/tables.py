@@ -197,8 +197,8 @@ def planned_parts(given: argparse.Namespace) -> Iterator[Part]:
         there = ", ".join(name for name in TABLES if name in plan) or "no table"
         raise ConfigError(f"{given.plan}: {given.table} is not in this plan, which has {there}. Name another one.")
     table = plan[given.table]
-    _require_keys(table, {"tasks": list, "seeds": list}, f"{given.plan}: [{given.table}]")
-    _require_keys(table, {"own_seeds": dict} if "own_seeds" in table else {}, f"{given.plan}: [{given.table}]")
+    own_seeds = {"own_seeds": dict} if "own_seeds" in table else {}
+    _require_keys(table, {"tasks": list, "seeds": list, **own_seeds}, f"{given.plan}: [{given.table}]")
     unknown = set(table.get("own_seeds", {})) - set(table["tasks"])
     if unknown:
         raise ConfigError(
