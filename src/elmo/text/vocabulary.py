@@ -52,8 +52,8 @@ class Vocabulary:
         word is frequent enough.
         """
         _check_sizes(max_size, min_count, num_beginnings)
-        possible = sorted((-count, word) for word, count in counts.items() if _can_be_listed(word))
-        kept = [(negative, word) for negative, word in possible if -negative >= min_count]
+        possible = [(-count, word) for word, count in counts.items() if _can_be_listed(word)]
+        kept = sorted(entry for entry in possible if -entry[0] >= min_count)
         room = None if max_size is None else max_size - len(SPECIAL_WORDS) - num_beginnings
         listed = kept[:room]
         if num_beginnings:
@@ -62,7 +62,8 @@ class Vocabulary:
             chosen = choose_beginnings(left_out, num_beginnings)
             listed = sorted([*listed, *((-count, text + BEGINNING_MARK) for text, count in chosen.items())])
         if possible and not listed:
-            raise _none_frequent(possible[0][1], -possible[0][0], min_count)
+            negative, word = min(possible)
+            raise _none_frequent(word, -negative, min_count)
         return cls((*SPECIAL_WORDS, *(word for _, word in listed)))
 
     def __len__(self) -> int:

@@ -52,15 +52,16 @@ def encoded_word_list(words: Iterable[str]) -> bytes:
 
 
 def _line(word: str, number: int) -> bytes:
-    why = f"bilm-tf skips the line {SKIPPED_LINE!r}" if word == SKIPPED_LINE else None
-    if why is None and (reason := invalid_token_reason(word)):
+    if word == SKIPPED_LINE:
+        why = f"bilm-tf skips the line {SKIPPED_LINE!r}"
+    elif reason := invalid_token_reason(word):
         why = f"it {reason}"
-    if why:
-        raise TextError(
-            f"word {number} of the vocabulary is {word!r}, which a file of one word per line can't hold: {why}. Use a "
-            "tokenizer that gives no such word."
-        )
-    return f"{word}\n".encode()
+    else:
+        return f"{word}\n".encode()
+    raise TextError(
+        f"word {number} of the vocabulary is {word!r}, which a file of one word per line can't hold: {why}. Use a "
+        "tokenizer that gives no such word."
+    )
 
 
 def _decode(content: bytes, path: Path) -> str:

@@ -37,12 +37,6 @@ class TestSet:
     words: tuple[Word, ...]
     judged: tuple[Judged, ...]
 
-    def forms(self) -> Iterator[str]:
-        """The tokens of its instances, as they are written."""
-        for sentence in self.sentences:
-            for instance in sentence.instances:
-                yield from sentence.tokens[instance.start : instance.end]
-
 
 @dataclass(frozen=True)
 class SenseData:

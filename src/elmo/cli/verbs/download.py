@@ -37,12 +37,13 @@ def main(argv: list[str]) -> int:
     from elmo.weights.published.fetch import fetched
     from elmo.weights.published.sources import is_published
 
-    if arguments.mirror and not is_published(arguments.name):
+    from_publisher = is_published(arguments.name)
+    if arguments.mirror and not from_publisher:
         raise ConfigError(
             "--mirror was given, but mirrors are asked only for the models that 'elmo models' lists as downloaded, and "
             f"{arguments.name} is none of them. Leave --mirror out, or name one of those."
         )
-    if is_published(arguments.name):
+    if from_publisher:
         folder = fetched(arguments.name, mirrors=arguments.mirror, progress=not arguments.quiet)
     else:
         folder = resolve(arguments.name)
