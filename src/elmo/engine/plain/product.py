@@ -14,6 +14,7 @@ from elmo.weights.native.fewer_bits import bfloat16_bits, quantized
 
 _ROWS = (8, 4)
 _STEPS = 127
+_TINIEST = np.float32(_STEPS / np.finfo(np.float32).max)  # see ops/product/quantized.py
 
 
 class PlainProduct:
@@ -88,5 +89,5 @@ def quantized_rows(values: Float[np.ndarray, "rows inner"]) -> tuple[np.ndarray,
     A row's steps depend on that row alone, so a sentence's vectors don't depend on the other sentences of the batch.
     """
     largest = np.abs(values).max(axis=1, keepdims=True, initial=0)
-    steps = np.divide(_STEPS, largest, out=np.zeros_like(largest), where=largest > 0)
+    steps = np.divide(_STEPS, largest, out=np.zeros_like(largest), where=largest > _TINIEST)
     return np.rint(values * steps), largest / _STEPS

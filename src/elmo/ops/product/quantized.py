@@ -8,6 +8,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 _STEPS = 127
+# A row of activations below this counts as zeros, as in the C kernels: 127 divided by it would not be a finite float32.
+_TINIEST = _STEPS / torch.finfo(torch.float32).max
 # The last bits of a weight's step are zero, so that 127 steps are exactly a float32: a weight that was rounded, stored
 # and read again rounds to exactly the same values.
 _ZERO_BITS = 0xFF
@@ -16,7 +18,7 @@ _ZERO_BITS = 0xFF
 def quantize_rows(values: Float[Tensor, "rows inner"]) -> tuple[Float[Tensor, "rows inner"], Float[Tensor, "rows 1"]]:
     """Activations: each row as whole numbers from -127 to 127 (still floats), and the size of its step."""
     largest = values.abs().amax(dim=1, keepdim=True)
-    steps = torch.where(largest > 0, _STEPS / largest, 0)
+    steps = torch.where(largest > _TINIEST, _STEPS / largest, 0)
     return (values * steps).round_(), largest / _STEPS
 
 
