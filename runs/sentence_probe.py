@@ -13,14 +13,20 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
 
 from elmo import Embedder
-from elmo.errors import ElmoError, TextError
+from elmo.errors import ElmoError, MissingExtraError, TextError
 from elmo.static.for_words import vectors_for_words
 from elmo.tasks.sst.data import LabelledSentence, read_labelled
 from elmo.tasks.sst.settings import ClassifierSettings
+
+try:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import StandardScaler
+except ImportError:
+    missing = MissingExtraError("scikit-learn", "analysis", "the linear probe")
+    print(missing, file=sys.stderr)
+    sys.exit(missing.exit_code)
 
 STRENGTHS = (0.0003, 0.001, 0.003, 0.01, 0.03)
 PARTS = ("train", "dev", "test")

@@ -65,3 +65,12 @@ def test_labels_that_nothing_can_find_are_told(files, part, content, message):
     found = probe(files, "--static", str(files / "known.txt"))
     assert (found.returncode, "Traceback" in found.stderr) == (2, False)
     assert message in found.stderr
+
+
+def test_without_scikit_learn_the_command_that_installs_it_is_named(files, monkeypatch):
+    (files / "sklearn.py").write_text("raise ImportError\n")
+    monkeypatch.setenv("PYTHONPATH", str(files))
+    found = probe(files, "--static", str(files / "known.txt"))
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr.endswith("Install it with: pip install 'pyelmo[analysis]'\n")
+    assert found.stderr.count("\n") == 1
