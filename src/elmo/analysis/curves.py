@@ -15,6 +15,7 @@ from elmo.disk.atomic import new_file
 from elmo.disk.bounded import shown
 from elmo.disk.json_file import read_record, read_records
 from elmo.errors import ConfigError, MissingExtraError
+from elmo.shapes import Float
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -30,12 +31,12 @@ class Curves:
     """One run's figures over the tokens read in each direction."""
 
     name: str
-    loss_tokens: np.ndarray
-    loss: np.ndarray
-    """(logged steps,) mean sampled loss over the directions, nats per token."""
-    perplexity_tokens: np.ndarray
-    perplexity: dict[str, np.ndarray]
-    """Per direction and for "mean": (evaluations,) on the validation text."""
+    loss_tokens: Float[np.ndarray, " steps"]
+    loss: Float[np.ndarray, " steps"]
+    """Of the logged steps: the mean sampled loss over the directions, nats per token."""
+    perplexity_tokens: Float[np.ndarray, " evaluations"]
+    perplexity: dict[str, Float[np.ndarray, " evaluations"]]
+    """Per direction and for "mean", on the validation text."""
 
 
 def read_curves(run: Path) -> Curves:
@@ -80,14 +81,14 @@ def _tokens_per_step(config: Path) -> int:
     return recipe["batch_size"] * recipe["unroll_steps"]
 
 
-def _tokens_read(lines: Sequence[dict[str, Any]], tokens_per_step: int, metrics: Path) -> np.ndarray:
+def _tokens_read(lines: Sequence[dict[str, Any]], tokens_per_step: int, metrics: Path) -> Float[np.ndarray, " lines"]:
     """Lines of older versions don't have it; then windows had one size."""
     counted = [{"tokens_read": line["step"] * tokens_per_step, **line} for line in lines]
     return _numbers(counted, "tokens_read", metrics)
 
 
-def _numbers(lines: Sequence[dict[str, Any]], key: str, metrics: Path) -> np.ndarray:
-    """(lines,) what each says under `key`. Raises ConfigError for what is no number."""
+def _numbers(lines: Sequence[dict[str, Any]], key: str, metrics: Path) -> Float[np.ndarray, " lines"]:
+    """What each line says under `key`. Raises ConfigError for what is no number."""
     for line in lines:
         if type(line.get(key)) not in (int, float):
             raise ConfigError(
@@ -203,7 +204,7 @@ def _legends(left: Any, right: Any, runs: Sequence[Curves]) -> None:
         right.text(0.5, 0.5, "not evaluated yet", transform=right.transAxes, ha="center", color="0.5")
 
 
-def _smooth(values: np.ndarray, width: int) -> np.ndarray:
+def _smooth(values: Float[np.ndarray, " values"], width: int) -> Float[np.ndarray, " values"]:
     """Each value's mean with as many neighbors on both sides as there are, at most `width`."""
     sums = np.concatenate([[0.0], np.cumsum(values)])
     places = np.arange(len(values))

@@ -12,6 +12,8 @@ from typing import Literal
 
 import numpy as np
 
+from elmo.shapes import Bool, Int, UInt64
+
 Documents = Literal["file", "block", "row"]
 
 _RANGE = 1 << 64
@@ -23,8 +25,8 @@ def row_hash(row: str | list[str]) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
-def is_held_out(hashes: np.ndarray, share: float) -> np.ndarray:
-    """(documents,) bool, for `hashes` (documents,) uint64: whether each belongs to the `share` that is held out."""
+def is_held_out(hashes: UInt64[np.ndarray, " documents"], share: float) -> Bool[np.ndarray, " documents"]:
+    """Whether each document belongs to the `share` that is held out."""
     return hashes < np.uint64(min(int(share * _RANGE), _RANGE - 1))
 
 
@@ -62,10 +64,10 @@ class DocumentMarks:
 class DocumentPieces:
     """The documents of a part of a text, the first and last of which may be pieces of longer ones."""
 
-    starts: np.ndarray
-    """(documents,) int64: the first sentence of each in the part"""
-    hashes: np.ndarray
-    """(documents,) uint64: of the rows that are in the part"""
+    starts: Int[np.ndarray, " documents"]
+    """The first sentence of each in the part, int64"""
+    hashes: UInt64[np.ndarray, " documents"]
+    """Of the rows that are in the part"""
     begins: bool
     """Whether the first one begins in this part."""
     ends: bool
@@ -76,8 +78,8 @@ class DocumentPieces:
         first, last = (int(self.hashes[0]), int(self.hashes[-1])) if len(self.hashes) else (0, 0)
         return PieceEdges(len(self.hashes), first, last, self.begins, self.ends)
 
-    def completed(self, edges: "PieceEdges") -> np.ndarray:
-        """(documents,) uint64: hashes of whole documents; `edges`: what `joined` made of this part's."""
+    def completed(self, edges: "PieceEdges") -> UInt64[np.ndarray, " documents"]:
+        """Hashes of whole documents; `edges`: what `joined` made of this part's."""
         hashes = self.hashes.copy()
         if len(hashes):
             hashes[0], hashes[-1] = edges.first, edges.last

@@ -14,6 +14,7 @@ from elmo.corpus.block_reader import BAD_LINES_LISTED
 from elmo.corpus.parts import Part, WordNumbers
 from elmo.corpus.shards import BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE, offsets_path, tokens_path
 from elmo.corpus.splitting import Piece, PlacedPart, TextFile
+from elmo.shapes import Int, UInt32
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
 
 
@@ -30,10 +31,10 @@ class NumberedSplit:
     bad_lines: int = 0
     file_tokens: Counter[int] = field(default_factory=Counter)
     """Tokens by number of the file"""
-    _counts: np.ndarray = field(default_factory=lambda: np.zeros(2, np.int64))
+    _counts: Int[np.ndarray, " types"] = field(default_factory=lambda: np.zeros(2, np.int64))
 
-    def counts(self, num_types: int) -> np.ndarray:
-        """(num_types,) int64: occurrences by type number."""
+    def counts(self, num_types: int) -> Int[np.ndarray, " types"]:
+        """Occurrences by type number, int64."""
         return np.pad(self._counts, (0, max(0, num_types - len(self._counts))))[:num_types]
 
     @property
@@ -41,8 +42,8 @@ class NumberedSplit:
         """How often `<S>` and `</S>` occur as words of the text."""
         return self._counts[[BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE]].tolist()
 
-    def count(self, file: TextFile, piece: Piece, numbers: np.ndarray, num_types: int) -> None:
-        """Counts a piece; `numbers` (words of its part,): their numbers in the corpus, which has `num_types` so far."""
+    def count(self, file: TextFile, piece: Piece, numbers: Int[np.ndarray, " words"], num_types: int) -> None:
+        """Counts a piece; `numbers`: of its part's words in the corpus, which has `num_types` so far."""
         if len(self._counts) < num_types:
             # Room for more, so that it isn't copied for every part.
             self._counts = self.counts(num_types + num_types // 4)
@@ -62,8 +63,8 @@ class NumberedCorpus:
     bad_lines: list[str] = field(repr=False)
     """Messages of the first `BAD_LINES_LISTED` lines that couldn't be read."""
 
-    def frequency_order(self, split: str) -> np.ndarray:
-        """(types,) int64: numbers by descending count in `split`, ties by the words, the boundaries first."""
+    def frequency_order(self, split: str) -> Int[np.ndarray, " types"]:
+        """Numbers by descending count in `split`, ties by the words, the boundaries first; int64."""
         words = list(self.numbers)
         counts = self.splits[split].counts(len(words))
         boundaries = [BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE]
@@ -90,12 +91,12 @@ def count_corpus(text: Iterable[PlacedPart], names: Sequence[str], check: Callab
 def write_shards(
     text: Iterable[PlacedPart],
     corpus: NumberedCorpus,
-    order: np.ndarray,
+    order: Int[np.ndarray, " types"],
     folder: Path,
     tokens_per_shard: int,
     check: Callable[[], None],
 ) -> None:
-    """Writes the shards of all splits to `folder`, in the order of the text; words are numbered by `order` (types,).
+    """Writes the shards of all splits to `folder`, in the order of the text; words are numbered by `order`.
 
     A shard is closed at the end of the sentence that fills it.
     """
@@ -111,8 +112,8 @@ def write_shards(
         writer.close()
 
 
-def _of_words(part: Part, numbers: dict[str, int]) -> np.ndarray:
-    """(words of the part,) int64: their numbers in the corpus."""
+def _of_words(part: Part, numbers: dict[str, int]) -> Int[np.ndarray, " words"]:
+    """The numbers of the part's words in the corpus, int64."""
     return np.fromiter(map(numbers.__getitem__, part.words), np.int64, len(part.words))
 
 
@@ -123,11 +124,11 @@ class _ShardWriter:
         self._folder = folder
         self._split = split
         self._limit = tokens_per_shard
-        self._tokens: list[np.ndarray] = []
-        self._lengths: list[np.ndarray] = []
+        self._tokens: list[UInt32[np.ndarray, " tokens"]] = []
+        self._lengths: list[Int[np.ndarray, " sentences"]] = []
         self._held = 0
 
-    def add(self, tokens: np.ndarray, lengths: np.ndarray) -> None:
+    def add(self, tokens: UInt32[np.ndarray, " tokens"], lengths: Int[np.ndarray, " sentences"]) -> None:
         """Sentences, which follow those before."""
         ends = np.cumsum(lengths, dtype=np.int64)
         first = first_token = 0
@@ -144,7 +145,7 @@ class _ShardWriter:
         if self._held:
             self._write()
 
-    def _hold(self, tokens: np.ndarray, lengths: np.ndarray) -> None:
+    def _hold(self, tokens: UInt32[np.ndarray, " tokens"], lengths: Int[np.ndarray, " sentences"]) -> None:
         self._tokens.append(tokens)
         self._lengths.append(lengths)
         self._held += len(tokens)

@@ -16,6 +16,7 @@ from elmo.corpus.block_reader import BlockReader, Recipe
 from elmo.corpus.blocks import Block
 from elmo.corpus.documents import DocumentPieces
 from elmo.disk.bounded import read_bytes
+from elmo.shapes import Int, UInt32
 
 # A block has a few megabytes, if no line is longer.
 _MAX_BYTES = 1 << 30
@@ -29,10 +30,10 @@ class Part:
     """Of the block it was made from."""
     words: list[str]
     """In the order of their numbers, which is that of their first occurrence."""
-    tokens: np.ndarray
-    """(tokens,) uint32: the numbers of all sentences end to end"""
-    lengths: np.ndarray
-    """(sentences,) int32: tokens of each, at least 1"""
+    tokens: UInt32[np.ndarray, " tokens"]
+    """The numbers of all sentences end to end"""
+    lengths: Int[np.ndarray, " sentences"]
+    """Tokens of each, at least 1; int32"""
     blank_lines: int
     num_bad_lines: int
     bad_lines: list[str]

@@ -43,6 +43,7 @@ from elmo.disk.output import is_disk_full
 from elmo.errors import ConfigError, ElmoError, Interrupted, OutputError, TextError
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested
+from elmo.shapes import Int
 from elmo.text.characters import CharacterMap
 from elmo.text.text_file import is_packed, text_name
 from elmo.text.vocabulary import Vocabulary
@@ -301,7 +302,11 @@ def _without_documents(split: str, share: float, documents: int) -> str:
 
 
 def _write_types(
-    folder: Path, words: Sequence[str], counts: np.ndarray, vocabulary: Vocabulary, character_map: CharacterMap
+    folder: Path,
+    words: Sequence[str],
+    counts: Int[np.ndarray, " types"],
+    vocabulary: Vocabulary,
+    character_map: CharacterMap,
 ) -> None:
     vocabulary.write(folder / VOCABULARY_FILE)
     (folder / TYPES_FILE).write_text(json.dumps(words), encoding="utf-8")

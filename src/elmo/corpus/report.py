@@ -7,6 +7,7 @@ import numpy as np
 
 from elmo.corpus.numbering import NumberedSplit
 from elmo.corpus.splitting import TRAIN, VALID
+from elmo.shapes import Int
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE, CharacterMap
 from elmo.text.targets.target_ids import SPECIAL_WORDS
 from elmo.text.vocabulary import Vocabulary
@@ -18,12 +19,12 @@ FileReports = list[dict[str, Any]]
 def split_report(
     split: NumberedSplit,
     files: FileReports,
-    counts: np.ndarray,
+    counts: Int[np.ndarray, " types"],
     words: Sequence[str],
     vocabulary: Vocabulary,
     character_map: CharacterMap,
 ) -> dict[str, Any]:
-    """A split's figures; shares are of its tokens, from 0 to 1. `counts` (types,): how often it has each of `words`."""
+    """A split's figures; shares are of its tokens, from 0 to 1. `counts`: how often it has each of `words`."""
     num_types = len(words)
     num_bytes = np.fromiter((len(word.encode("utf-8", "ignore")) for word in words), np.int64, num_types)
     unknown = int(counts[vocabulary.ids(words) == vocabulary.unknown_id].sum())

@@ -22,6 +22,7 @@ import numpy as np
 
 from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError, TextError
+from elmo.shapes import Int, Shaped, UInt32
 from elmo.text.vocabulary import Vocabulary
 
 FORMAT_VERSION = 1
@@ -62,10 +63,10 @@ def is_file_of_data(name: str) -> bool:
 class Shard:
     """A part of a split: whole sentences, none of them empty."""
 
-    tokens: np.ndarray = field(repr=False)
-    """(tokens,) uint32, memory-mapped: the types of all sentences end to end, without boundaries."""
-    offsets: np.ndarray = field(repr=False)
-    """(sentences + 1,) int64, memory-mapped: sentence i is `tokens[offsets[i]:offsets[i + 1]]`."""
+    tokens: UInt32[np.ndarray, " tokens"] = field(repr=False)
+    """Memory-mapped: the types of all sentences end to end, without boundaries."""
+    offsets: Int[np.ndarray, " offsets"] = field(repr=False)
+    """int64, memory-mapped, one more than there are sentences: sentence i is `tokens[offsets[i]:offsets[i + 1]]`."""
 
     @property
     def num_sentences(self) -> int:
@@ -77,8 +78,8 @@ class Shard:
         """Tokens of this shard, no boundaries counted."""
         return len(self.tokens)
 
-    def sentence(self, index: int) -> np.ndarray:
-        """(tokens of the sentence,) uint32: the types of one sentence."""
+    def sentence(self, index: int) -> UInt32[np.ndarray, " tokens"]:
+        """The types of one sentence."""
         return self.tokens[self.offsets[index] : self.offsets[index + 1]]
 
 
@@ -88,12 +89,12 @@ class TrainingData:
 
     folder: Path
     vocabulary: Vocabulary
-    type_characters: np.ndarray = field(repr=False)
-    """(types, characters) int16, memory-mapped."""
-    type_words: np.ndarray = field(repr=False)
-    """(types,) int32, memory-mapped: each type's id in `vocabulary`."""
-    type_counts: np.ndarray = field(repr=False)
-    """(types,) int64, memory-mapped: occurrences in the training text."""
+    type_characters: Int[np.ndarray, "types characters"] = field(repr=False)
+    """int16, memory-mapped: the char CNN's input for each type."""
+    type_words: Int[np.ndarray, " types"] = field(repr=False)
+    """int32, memory-mapped: each type's id in `vocabulary`."""
+    type_counts: Int[np.ndarray, " types"] = field(repr=False)
+    """int64, memory-mapped: occurrences in the training text."""
     report: dict[str, Any] = field(repr=False)
     """What `elmo prepare` counted, as in data.json."""
 
@@ -194,7 +195,7 @@ def _load_shard(folder: Path, split: str, index: int) -> Shard:
     return shard
 
 
-def _load(path: Path, dtype: type, shape: tuple[int, ...] | None = None) -> np.ndarray:
+def _load(path: Path, dtype: type, shape: tuple[int, ...] | None = None) -> Shaped[np.ndarray, "*shape"]:
     try:
         array = np.load(path, mmap_mode="r")
     except (OSError, ValueError, EOFError) as error:

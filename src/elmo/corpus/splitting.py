@@ -7,6 +7,7 @@ import numpy as np
 
 from elmo.corpus.documents import PieceEdges, is_held_out, joined
 from elmo.corpus.parts import Part
+from elmo.shapes import Int, UInt32
 
 TRAIN, VALID, TEST = "train", "valid", "test"
 
@@ -31,10 +32,10 @@ class Piece:
     """What a split gets of a part."""
 
     split: str
-    tokens: np.ndarray = field(repr=False)
-    """(tokens,) uint32: numbers of the part's words"""
-    lengths: np.ndarray = field(repr=False)
-    """(sentences,) int32: tokens of each sentence"""
+    tokens: UInt32[np.ndarray, " tokens"] = field(repr=False)
+    """Numbers of the part's words"""
+    lengths: Int[np.ndarray, " sentences"] = field(repr=False)
+    """Tokens of each sentence, int32"""
     num_documents: int
     """How many begin here; 0 where documents aren't recorded"""
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from elmo.shapes import Float
 from elmo.weights.native.narrow import Held, HeldArrays, NarrowTensors
 
 
@@ -27,11 +28,11 @@ class HeldOnce:
         form = self._form
         return form() if callable(form) else form
 
-    def hold(self, restored: Callable[[], np.ndarray]) -> None:
+    def hold(self, restored: Callable[[], Float[np.ndarray, "outer inner"]]) -> None:
         """Lets go of what was given; `restored` makes the same values from what was laid out."""
         self._form = restored
 
-    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> Float[np.ndarray, "outer inner"]:
         """The values."""
         return np.asarray(self.given, dtype)
 

@@ -5,10 +5,12 @@ import math
 import numpy as np
 from numpy.typing import DTypeLike
 
+from elmo.shapes import Shaped
+
 _LINE = 64
 
 
-def aligned(shape: int | tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
+def aligned(shape: int | tuple[int, ...], dtype: DTypeLike) -> Shaped[np.ndarray, "*shape"]:
     """An array of that shape without values."""
     shape = (shape,) if isinstance(shape, int) else shape
     size = math.prod(shape) * np.dtype(dtype).itemsize
@@ -17,11 +19,11 @@ def aligned(shape: int | tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
     return room[start : start + size].view(dtype).reshape(shape)
 
 
-def address(array: np.ndarray) -> int:
+def address(array: Shaped[np.ndarray, "..."]) -> int:
     """Where an array's first value lies."""
     return array.__array_interface__["data"][0]
 
 
-def address_or_none(array: np.ndarray | None) -> int | None:
+def address_or_none(array: Shaped[np.ndarray, "..."] | None) -> int | None:
     """`address`, or None for an array that isn't there."""
     return None if array is None else address(array)

@@ -95,11 +95,11 @@ class _Share:
         places: int,
         part: int,
         parts: int,
-        layers: np.ndarray,
-        starts: np.ndarray,
-        lengths: np.ndarray,
-        hidden: np.ndarray,
-        cell: np.ndarray,
+        layers: Float[np.ndarray, "layers_and_tokens positions dim"],
+        starts: Int[np.ndarray, " batch"],
+        lengths: Int[np.ndarray, " batch"],
+        hidden: Float[np.ndarray, "layers batch projections"],
+        cell: Float[np.ndarray, "layers batch cells"],
     ) -> None:
         self.stack = stack
         order = np.argsort(-lengths, kind="stable")
@@ -130,12 +130,14 @@ class _Share:
 
         run_parallel([functools.partial(run, rank) for rank in range(threads)], leave)
 
-    def give_back(self, *state: np.ndarray) -> None:
+    def give_back(self, *state: Float[np.ndarray, "layers batch _"]) -> None:
         """Writes the new hidden and cell state of these rows, even of those without tokens, in its place among all."""
         for whole, part in zip(state, self._state, strict=True):
             _columns(whole, *self._place)[:, self.rows] = part
 
 
-def _columns(state: np.ndarray, place: int, places: int) -> np.ndarray:
+def _columns(
+    state: Float[np.ndarray, "layers batch values"], place: int, places: int
+) -> Float[np.ndarray, "layers batch some_values"]:
     size = state.shape[2] // places
     return state[:, :, place * size : (place + 1) * size]

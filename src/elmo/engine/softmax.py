@@ -69,7 +69,9 @@ class Softmax:
         within = [entry[:, None] + words for entry, words in zip(entries, clusters, strict=True)]
         return np.concatenate([first[:, : self._num_frequent], *within], axis=1)
 
-    def _shares(self, target_ids: np.ndarray) -> Iterator[tuple[np.ndarray, _Part, np.ndarray]]:
+    def _shares(
+        self, target_ids: Int[np.ndarray, " targets"]
+    ) -> Iterator[tuple[Int[np.ndarray, " some"], _Part, Int[np.ndarray, " some"]]]:
         """Which targets each softmax has, and their places in it."""
         ends = np.cumsum([self._num_frequent, *(len(cluster.bias) for cluster in self._clusters)])
         cluster_of = np.searchsorted(ends, target_ids, side="right")  # 0: a frequent word
@@ -87,7 +89,9 @@ def log_softmax(values: Float[np.ndarray, "rows words"]) -> Float[np.ndarray, "r
     return values - np.log(np.exp(values).sum(axis=1, keepdims=True))
 
 
-def _nats(part: _Part, inputs: np.ndarray, entries: np.ndarray) -> Float[np.ndarray, " targets"]:
+def _nats(
+    part: _Part, inputs: Float[np.ndarray, "targets dim"], entries: Int[np.ndarray, " targets"]
+) -> Float[np.ndarray, " targets"]:
     """ln sum exp(logits) - own logit, float64."""
     rows = np.arange(len(inputs))
     largest, total, own = np.full(len(inputs), -np.inf, np.float32), np.zeros(len(inputs)), np.zeros(len(inputs))

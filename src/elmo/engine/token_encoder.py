@@ -75,7 +75,9 @@ class TokenEncoder:
     def _dtype(self) -> np.dtype:
         return next(iter(self._tensors.values())).dtype
 
-    def _encoded(self, characters: np.ndarray | None, words: np.ndarray | None) -> np.ndarray:
+    def _encoded(
+        self, characters: Int[np.ndarray, "types characters"] | None, words: Int[np.ndarray, " types"] | None
+    ) -> Float[np.ndarray, "types projection"]:
         parts = []
         if words is not None:
             parts.append(self._tensors["word_embedding"][words])
@@ -84,7 +86,7 @@ class TokenEncoder:
         features = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
         return features if self._projection is None else self._projection(features, self._tensors["projection.bias"])
 
-    def _from_characters(self, characters: np.ndarray) -> np.ndarray:
+    def _from_characters(self, characters: Int[np.ndarray, "types characters"]) -> Float[np.ndarray, "types filters"]:
         if self._characters is not None:
             return self._characters(characters)
         widest = max(width for width, _ in self._filters)
@@ -107,7 +109,7 @@ class _Highway:
         self._transform = product(tensors["transform.weight"], dtype), np.asarray(tensors["transform.bias"])
         self._gate = product(tensors["gate.weight"], dtype), np.asarray(tensors["gate.bias"])
 
-    def __call__(self, inputs: np.ndarray) -> np.ndarray:
+    def __call__(self, inputs: Float[np.ndarray, "types filters"]) -> Float[np.ndarray, "types filters"]:
         (transform, transform_bias), (gate, gate_bias) = self._transform, self._gate
         gates = logistic(gate(inputs, gate_bias))
         with np.errstate(over="ignore", invalid="ignore"):  # as in products

@@ -12,6 +12,7 @@ import numpy as np
 from elmo.analysis.neighbors.occurrence_map import MOST_POINTS, OccurrenceMap, Picture, occurrence_map
 from elmo.analysis.neighbors.query import neighbors
 from elmo.analysis.token_similarity import token_similarity
+from elmo.shapes import Float
 
 if TYPE_CHECKING:
     from elmo.analysis.neighbors.context_index import ContextIndex, Hit
@@ -151,5 +152,5 @@ def _map_layer(picture: Picture) -> MapLayer:
     return MapLayer(points, variance, round(picture.kept, 2), picture.nearest.tolist(), to_marks)
 
 
-def _rounded(table: np.ndarray) -> list[list[float]]:
+def _rounded(table: Float[np.ndarray, "rows columns"]) -> list[list[float]]:
     return [[round(value, 4) for value in row] for row in table.tolist()]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from elmo.errors import TextError
+from elmo.shapes import Float, Float32
 from elmo.text.limits import LINE_VARIABLE, max_line_bytes
 
 BadRow = Callable[[str], None]
@@ -35,8 +36,8 @@ class Row:
     """A word that is wanted."""
 
     word: str
-    vector: np.ndarray
-    """(dim,) float32, all finite"""
+    vector: Float32[np.ndarray, " dim"]
+    """All finite"""
     place: str
     """FILE:LINE, or FILE: byte N"""
 
@@ -208,7 +209,7 @@ def _stripped(line: bytes) -> bytes:
     return line.rstrip(b"\r\n").removesuffix(b" ")
 
 
-def _parsed(line: bytes, dim: int, *, with_spaces: bool) -> tuple[str, np.ndarray]:
+def _parsed(line: bytes, dim: int, *, with_spaces: bool) -> tuple[str, Float32[np.ndarray, " dim"]]:
     # From the right, since words of glove.840B have spaces in them.
     name, *numbers = _stripped(line).rsplit(b" ", dim)
     # But what ends in a number is a row with too many of them, not a word.
@@ -246,7 +247,7 @@ def _decoded(name: bytes) -> str:
         ) from None
 
 
-def _finite(values: np.ndarray, name: bytes) -> np.ndarray:
+def _finite(values: Float[np.ndarray, " dim"], name: bytes) -> Float32[np.ndarray, " dim"]:
     with np.errstate(over="ignore"):
         vector = values.astype(np.float32)
     if not np.isfinite(vector).all():

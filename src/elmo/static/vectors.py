@@ -16,6 +16,7 @@ from typing import BinaryIO, Literal, get_args
 import numpy as np
 
 from elmo.errors import ConfigError, TextError
+from elmo.shapes import Float, Float32, Int
 from elmo.static.rows import Header, Row, binary_rows, dim_of, require_dim, text_rows
 from elmo.text.limits import limited_blocks, limited_lines
 from elmo.text.text_file import DAMAGED, STDIN, check_is_text_file, is_packed, opened
@@ -38,8 +39,8 @@ class StaticVectors:
 
     words: tuple[str, ...] = field(repr=False)
     """All different, in the order of the rows."""
-    vectors: np.ndarray = field(repr=False)
-    """(words, dim) float32"""
+    vectors: Float[np.ndarray, "words dim"] = field(repr=False)
+    """float32"""
     _rows: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -69,13 +70,13 @@ class StaticVectors:
         row = self._rows.get(word)
         return self._rows.get(word.lower()) if row is None else row
 
-    def rows(self, tokens: Sequence[str]) -> np.ndarray:
-        """(tokens,) int64: `row` of each, -1 for none."""
+    def rows(self, tokens: Sequence[str]) -> Int[np.ndarray, " tokens"]:
+        """`row` of each, -1 for none; int64."""
         found = map(self.row, tokens)
         return np.fromiter((-1 if row is None else row for row in found), dtype=np.int64, count=len(tokens))
 
-    def lookup(self, tokens: Sequence[str]) -> np.ndarray:
-        """(tokens, dim) float32, zeros for unknown words."""
+    def lookup(self, tokens: Sequence[str]) -> Float32[np.ndarray, "tokens dim"]:
+        """The vector of each; zeros for unknown words."""
         rows = self.rows(tokens)
         found = np.zeros((len(rows), self.dim), dtype=np.float32)
         found[rows >= 0] = self.vectors[rows[rows >= 0]]
@@ -125,8 +126,8 @@ def read_static_vectors(
         ) from None
 
 
-def write_static_vectors(path: Path, words: Sequence[str], vectors: np.ndarray) -> None:
-    """Writes word2vec's text layout, every float32 exactly. `vectors`: (words, dim).
+def write_static_vectors(path: Path, words: Sequence[str], vectors: Float[np.ndarray, "words dim"]) -> None:
+    """Writes word2vec's text layout, every float32 exactly.
 
     Raises TextError if a word can't stand in such a file.
     """

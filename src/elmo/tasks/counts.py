@@ -57,7 +57,7 @@ def _by_label(counts: Float[np.ndarray, "... counts"], width: int) -> Float[np.n
     return counts[..., :-1].reshape(*counts.shape[:-1], -1, width)
 
 
-def _percent(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+def _percent(part: Float[np.ndarray, "*shape"], whole: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
     """0 where `whole` is 0."""
     return 100 * np.divide(part, whole, out=np.zeros_like(part, dtype=np.float64), where=whole > 0)
 

@@ -11,35 +11,37 @@ from functools import cached_property
 
 import numpy as np
 
+from elmo.shapes import Int
+
 
 @dataclass(frozen=True)
 class Batch:
     """Some sentences as places in the list of distinct tokens."""
 
-    rows: np.ndarray
-    """(batch,) which of the caller's sentences these are"""
-    lines: Sequence[np.ndarray]
+    rows: Int[np.ndarray, " batch"]
+    """Which of the caller's sentences these are"""
+    lines: Sequence[Int[np.ndarray, " tokens"]]
     """The places of each row's tokens among the distinct ones"""
-    lengths: np.ndarray
-    """(batch,) tokens of each row"""
+    lengths: Int[np.ndarray, " batch"]
+    """Tokens of each row"""
 
     @cached_property
-    def places(self) -> np.ndarray:
-        """(batch, tokens) all places side by side; 0 beyond a row's length"""
+    def places(self) -> Int[np.ndarray, "batch tokens"]:
+        """All places side by side; 0 beyond a row's length"""
         padded = np.zeros((len(self.rows), int(self.lengths.max(initial=0))), dtype=np.int64)
         for row, line in zip(padded, self.lines, strict=True):
             row[: len(line)] = line
         return padded
 
     @property
-    def packed_places(self) -> np.ndarray:
-        """(tokens of all rows,) the places one row after the other, without padding"""
+    def packed_places(self) -> Int[np.ndarray, " tokens"]:
+        """The places one row after the other, without padding"""
         return np.concatenate(self.lines) if len(self.lines) else np.zeros(0, np.int64)
 
 
 def number_tokens(
     sentences: Sequence[Sequence[str]], boundary_tokens: tuple[str, str]
-) -> tuple[list[str], list[np.ndarray]]:
+) -> tuple[list[str], list[Int[np.ndarray, " tokens"]]]:
     """The distinct tokens, the two boundary tokens first, and each sentence's places with its boundaries around."""
     begin, end = boundary_tokens
     numbers = {begin: 0, end: 1}
@@ -50,7 +52,7 @@ def number_tokens(
     return list(numbers), places
 
 
-def bucket(lengths: Sequence[int], max_tokens: int, *, padded: bool = True) -> Iterator[np.ndarray]:
+def bucket(lengths: Sequence[int], max_tokens: int, *, padded: bool = True) -> Iterator[Int[np.ndarray, " batch"]]:
     """Groups of indices, longest first, each of at most `max_tokens` tokens (or one sentence).
 
     `padded`: whether padding counts, which makes each row of a group as long as its first one.
@@ -66,7 +68,7 @@ def bucket(lengths: Sequence[int], max_tokens: int, *, padded: bool = True) -> I
         start += max(1, count)
 
 
-def pad(places: Sequence[np.ndarray], rows: np.ndarray) -> Batch:
+def pad(places: Sequence[Int[np.ndarray, " tokens"]], rows: Int[np.ndarray, " batch"]) -> Batch:
     """The sentences `rows`."""
     lines = [places[row] for row in rows]
     return Batch(rows, lines, np.array([len(line) for line in lines], dtype=np.int64))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from elmo.errors import ConfigError
+from elmo.shapes import Int
 
 BEGIN_SENTENCE = "<S>"
 END_SENTENCE = "</S>"
@@ -88,8 +89,8 @@ class CharacterMap:
         length = len(token.encode("utf-8", "ignore")) if self.dictionary is None else len(token)
         return length > self.max_kept
 
-    def ids(self, tokens: Iterable[str]) -> np.ndarray:
-        """(tokens, characters) int16 or int32. The boundary tokens become the boundary rows, as in AllenNLP."""
+    def ids(self, tokens: Iterable[str]) -> Int[np.ndarray, "tokens characters"]:
+        """Of each token, int16 or int32. The boundary tokens become the boundary rows, as in AllenNLP."""
         tokens = list(tokens)
         boundaries = dict(zip(self.boundary_tokens, (self.begin_sentence, self.end_sentence), strict=True))
         dtype = np.int16 if self.num_characters <= np.iinfo(np.int16).max else np.int32

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from elmo.errors import ConfigError, TextError
+from elmo.shapes import Int
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE, CharacterMap
 
 
@@ -33,8 +34,8 @@ class WordMap:
                 "Add it at the line the weights expect, or pass the vocabulary the model was trained with."
             )
 
-    def ids(self, tokens: Sequence[str]) -> np.ndarray:
-        """(tokens,) int64."""
+    def ids(self, tokens: Sequence[str]) -> Int[np.ndarray, " tokens"]:
+        """The id of each token, int64."""
         fallback = None if self.unknown is None else self.words[self.unknown]
         cut = self.max_characters
         ids = [self.words.get(token[:cut], fallback) for token in tokens]
@@ -51,10 +52,8 @@ class WordMap:
 class TokenIds:
     """What a model reads of some tokens; a part the model doesn't read is None."""
 
-    characters: np.ndarray | None
-    """(tokens, characters)"""
-    words: np.ndarray | None
-    """(tokens,)"""
+    characters: Int[np.ndarray, "tokens characters"] | None
+    words: Int[np.ndarray, " tokens"] | None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import numpy as np
 
 from elmo.disk.atomic import new_file
 from elmo.errors import ConfigError, TextError
+from elmo.shapes import Int
 from elmo.text.targets.beginnings import choose_beginnings
 from elmo.text.targets.target_ids import BEGINNING_MARK, SPECIAL_WORDS, TargetIds, is_beginning
 from elmo.text.word_list import SKIPPED_LINE, encoded_word_list, read_word_list
@@ -81,8 +82,8 @@ class Vocabulary:
         """The id of `word`, of its longest beginning that is listed, or `unknown_id`."""
         return self._targets.id(word)
 
-    def ids(self, tokens: Sequence[str]) -> np.ndarray:
-        """(tokens,) int64, as `id` gives them."""
+    def ids(self, tokens: Sequence[str]) -> Int[np.ndarray, " tokens"]:
+        """`id` of each, int64."""
         return np.fromiter(map(self._targets.id, tokens), dtype=np.int64, count=len(tokens))
 
     def write(self, path: Path | str) -> None:

@@ -120,7 +120,7 @@ class _Sums:
         if places:
             self._add_words(places, layers)
 
-    def _add_words(self, places: Mapping[str, int], layers: np.ndarray) -> None:
+    def _add_words(self, places: Mapping[str, int], layers: Float[np.ndarray, "layers tokens dim"]) -> None:
         rows = [self._sample.words[word] for word in places]
         units = unit(layers[:, list(places.values())]).swapaxes(0, 1)
         self._sums[rows] += units

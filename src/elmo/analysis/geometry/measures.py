@@ -13,7 +13,9 @@ from elmo.analysis.unit_vectors import unit
 DRAWS = 500
 
 
-def mean_pair_cosine(sums: Float[np.ndarray, "... dim"], counts: Int[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+def mean_pair_cosine(
+    sums: Float[np.ndarray, "... dim"], counts: Int[np.ndarray, "..."]
+) -> Float[np.ndarray, "..."] | np.float64:
     """The mean cosine over all pairs of different vectors, from the sum of their unit vectors; `counts`: 2 or more."""
     pairs = counts.astype(np.float64) * (counts - 1)
     return (np.square(sums, dtype=np.float64).sum(axis=-1) - counts) / pairs

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Int
 
 from elmo.errors import TextError
 from elmo.setting_checks import require_seed, require_setting
@@ -17,8 +18,8 @@ class Sample:
     sentences: Sequence[tuple[str, ...]]
     words: dict[str, int]
     """Words in enough different sentences -> their rows."""
-    token_of: np.ndarray
-    """(sentences,) a token of each sentence, drawn at random."""
+    token_of: Int[np.ndarray, " sentences"]
+    """A token of each sentence, drawn at random."""
     kept: frozenset[int]
     """The sentences whose drawn token's vector is kept, for what sums can't give."""
     explained: frozenset[str]

@@ -26,7 +26,7 @@ from elmo.analysis.neighbors.index_files import open_files
 from elmo.analysis.unit_vectors import unit
 from elmo.errors import ConfigError
 from elmo.setting_checks import require_setting
-from elmo.shapes import Float
+from elmo.shapes import Float, Int
 
 MEMORY_BYTES = 512 << 20
 _CHUNK_ROWS = 1 << 16
@@ -92,8 +92,8 @@ class ContextIndex:
         for layer in range(self.num_layers):
             self._layers[layer]
 
-    def occurrences(self, word: str) -> np.ndarray:
-        """(occurrences,) int64: the tokens that are exactly this word, in the order of the text."""
+    def occurrences(self, word: str) -> Int[np.ndarray, " occurrences"]:
+        """The tokens that are exactly this word, in the order of the text."""
         row = self._rows_of.get(word)
         return np.flatnonzero(self._token_words == row) if row is not None else np.zeros(0, dtype=np.int64)
 
@@ -102,7 +102,7 @@ class ContextIndex:
         sentence = int(np.searchsorted(self._starts, token, side="right")) - 1
         return sentence, int(token - self._starts[sentence])
 
-    def vectors(self, tokens: np.ndarray, layer: LayerOrWeights) -> Float[np.ndarray, "tokens dim"]:
+    def vectors(self, tokens: Int[np.ndarray, " tokens"], layer: LayerOrWeights) -> Float[np.ndarray, "tokens dim"]:
         """Unit vectors of some tokens, as float32."""
         if not isinstance(layer, int):
             lengths = self._lengths[:, tokens]
@@ -194,7 +194,7 @@ class ContextIndex:
             weight * self._lengths[i] * self._of_tokens(self._products(vector, i), i) for i, weight in weights.items()
         )
 
-    def _direction(self, vector: np.ndarray) -> Float[np.ndarray, " dim"]:
+    def _direction(self, vector: Float[np.ndarray, " dim"]) -> Float[np.ndarray, " dim"]:
         """The vector with length 1."""
         if vector.shape != (self.dim,):
             raise ConfigError(
@@ -212,11 +212,11 @@ class ContextIndex:
         weights = self.checked_weights(layer)
         return self._dots(direction, layer) / self._mixed_lengths(weights)
 
-    def _of_tokens(self, rows: np.ndarray, layer: int) -> np.ndarray:
+    def _of_tokens(self, rows: Float[np.ndarray, " rows"], layer: int) -> Float[np.ndarray, " tokens"]:
         """A row for each token, of what is a row for each word in layer 0."""
         return rows[self._token_words] if layer % self.num_layers == 0 else rows
 
-    def _mixed_lengths(self, weights: np.ndarray) -> Float[np.ndarray, " tokens"]:
+    def _mixed_lengths(self, weights: Float[np.ndarray, " layers"]) -> Float[np.ndarray, " tokens"]:
         """The length of each token's weighted sum, from the products of its layers, which no weight changes."""
         with self._lock:
             if self._products_of_layers is None:
@@ -233,7 +233,7 @@ class ContextIndex:
             found[tokens] = layers @ layers.transpose(0, 2, 1)
         return found
 
-    def _products(self, unit: np.ndarray, layer: int) -> np.ndarray:
+    def _products(self, unit: Float[np.ndarray, " dim"], layer: int) -> Float[np.ndarray, " rows"]:
         rows = self._loaded(layer)
         if rows is not None:
             return rows @ unit
@@ -242,7 +242,7 @@ class ContextIndex:
             found[start : start + _CHUNK_ROWS] = stored[start : start + _CHUNK_ROWS].astype(np.float32) @ unit
         return found
 
-    def _loaded(self, layer: int) -> np.ndarray | None:
+    def _loaded(self, layer: int) -> Float[np.ndarray, "rows dim"] | None:
         """The layer as float32 in memory, or None if all layers together would take too much."""
         if 4 * self._layers.num_values > MEMORY_BYTES:
             return None
@@ -252,7 +252,12 @@ class ContextIndex:
             return self._in_memory[layer]
 
     def _best(
-        self, cosines: np.ndarray, count: int, left_out: set[tuple[str, ...] | None], *, each_word_once: bool
+        self,
+        cosines: Float[np.ndarray, " tokens"],
+        count: int,
+        left_out: set[tuple[str, ...] | None],
+        *,
+        each_word_once: bool,
     ) -> list[Hit]:
         hits: list[Hit] = []
         words: set[str] = set()
@@ -284,7 +289,7 @@ class ContextIndex:
         return found
 
 
-def _descending(cosines: np.ndarray, first: int) -> Iterator[np.integer]:
+def _descending(cosines: Float[np.ndarray, " tokens"], first: int) -> Iterator[np.integer]:
     """Places from the highest value down: a few by partition, and more only if they are asked for."""
     is_given = np.zeros(len(cosines), dtype=bool)
     size = max(1, first)

@@ -16,6 +16,7 @@ import numpy as np
 from elmo.disk.bounded import file_hash, read_bytes
 from elmo.disk.json_file import read_json
 from elmo.errors import TextError, WeightFileError
+from elmo.shapes import Float, Int, Shaped
 
 SCHEMA = 2
 FACTS_FILE, SENTENCES_FILE, WORDS_FILE = "index.json", "sentences.txt", "words.txt"
@@ -25,8 +26,8 @@ _FACTS_BYTES = 1 << 20
 _TEXT_BYTES = 1 << 30
 _ANOTHER_SUM = f"doesn't have the SHA-256 that {FACTS_FILE} says"
 
-LayerFile = np.ndarray
-"""(rows, dim) float16, memory-mapped."""
+LayerFile = Float[np.ndarray, "rows dim"]
+"""float16, memory-mapped."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,9 @@ class IndexFiles:
     facts: IndexFacts
     sentences: Sequence[tuple[str, ...]]
     words: Sequence[str]
-    token_words: np.ndarray
-    starts: np.ndarray
-    lengths: np.ndarray
+    token_words: Int[np.ndarray, " tokens"]
+    starts: Int[np.ndarray, " starts"]
+    lengths: Float[np.ndarray, "layers tokens"]
     layers: "CheckedLayers"
 
 
@@ -164,7 +165,7 @@ def _text(path: Path, facts: IndexFacts) -> list[str]:
     return content.decode("utf-8").splitlines()
 
 
-def _array(path: Path, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
+def _array(path: Path, dtype: str, shape: tuple[int, ...]) -> Shaped[np.ndarray, "*shape"]:
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError):

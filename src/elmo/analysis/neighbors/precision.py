@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import get_args
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from elmo.analysis.encoders import layer_name, require_known_words, token_layers
 from elmo.analysis.intervals import Measured, mean_and_interval
@@ -26,8 +26,8 @@ CHANCE = "chance"
 # Cosines that differ by less are equal: half precision of the stored vectors, and rounding of the products.
 _EQUAL = 1e-5
 
-_ByWord = dict[Question, dict[int, np.ndarray]]
-"""Question -> k -> (words,) percent."""
+_ByWord = dict[Question, dict[int, Float[np.ndarray, " words"]]]
+"""Question -> k -> percent."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class PrecisionRow:
 class Queries:
     """The queries among the occurrences of one form."""
 
-    places: np.ndarray
-    """(queries,) which occurrence each one is."""
+    places: Int[np.ndarray, " queries"]
+    """Which occurrence each one is."""
     candidates: Bool[np.ndarray, "queries occurrences"]
     right: Bool[np.ndarray, "queries occurrences"]
     """Candidates that agree with the query."""
@@ -161,23 +161,24 @@ def _agreeing(form: Sequence[Occurrence], question: Question) -> Bool[np.ndarray
     return has @ has.T > 0
 
 
-def _numbers(values: Sequence[object]) -> np.ndarray:
+def _numbers(values: Sequence[object]) -> Int[np.ndarray, " values"]:
     """Equal numbers for equal values."""
     first: dict[object, int] = {}
     return np.array([first.setdefault(value, len(first)) for value in values])
 
 
-def _chance(asked: Queries) -> np.ndarray:
+def _chance(asked: Queries) -> Float[np.ndarray, " queries"]:
     return asked.right.sum(axis=1) / asked.candidates.sum(axis=1)
 
 
-def _of(units: np.ndarray, asked: Queries) -> dict[int, np.ndarray]:
+def _of(units: Float[np.ndarray, "occurrences dim"], asked: Queries) -> dict[int, Float[np.ndarray, " queries"]]:
     cosines = np.where(asked.candidates, units[asked.places] @ units.T, -np.inf)
     return {k: precision_at(cosines, asked.right, k) for k in DEPTHS}
 
 
 def _by_word(
-    questions: Mapping[Question, Sequence[Queries]], measure: Callable[[int, Queries], Mapping[int, np.ndarray]]
+    questions: Mapping[Question, Sequence[Queries]],
+    measure: Callable[[int, Queries], Mapping[int, Float[np.ndarray, " queries"]]],
 ) -> _ByWord:
     """The mean over each word's queries."""
     found: _ByWord = {}
@@ -198,7 +199,10 @@ def _means(found: _ByWord) -> dict[Question, dict[int, Measured]]:
 
 
 def _rows(
-    name: str, encoder: Encoder, vectors: Sequence[np.ndarray], questions: Mapping[Question, Sequence[Queries]]
+    name: str,
+    encoder: Encoder,
+    vectors: Sequence[Float[np.ndarray, "occurrences layers dim"]],
+    questions: Mapping[Question, Sequence[Queries]],
 ) -> Iterator[PrecisionRow]:
     """Of each layer of an encoder; `vectors`: as `_vectors` gives them."""
     below: _ByWord | None = None

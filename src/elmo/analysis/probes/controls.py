@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
+from jaxtyping import Bool
 
 from elmo.analysis.probes.treebank import TaggedSentence
 
@@ -37,14 +38,14 @@ def control_tags(splits: Sequence[Sequence[TaggedSentence]], seed: int = 0) -> l
     ]
 
 
-def unseen(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> np.ndarray:
-    """(tokens,) bool: test tokens whose word doesn't occur in training."""
+def unseen(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> Bool[np.ndarray, " tokens"]:
+    """Whether the word of each test token doesn't occur in training."""
     known = {word for sentence in train for word in sentence.tokens}
     return np.array([word not in known for sentence in test for word in sentence.tokens], dtype=bool)
 
 
-def ambiguous(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> np.ndarray:
-    """(tokens,) bool: test tokens whose word has two tags or more in training."""
+def ambiguous(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> Bool[np.ndarray, " tokens"]:
+    """Whether the word of each test token has two tags or more in training."""
     tags: dict[str, set[str]] = {}
     for sentence in train:
         for word, tag in zip(sentence.tokens, sentence.tags, strict=True):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float, Int
 
 from elmo.analysis.encoders import layer_name, require_known_words, token_layers
 from elmo.analysis.probes.controls import control_tags, majority_tags
@@ -100,7 +101,10 @@ class _Probed:
     """One layer's probe, and what else is measured of the layer."""
 
     def __init__(
-        self, layers: Sequence[np.ndarray], splits: Sequence[Sequence[TaggedSentence]], measures: Measures
+        self,
+        layers: Sequence[Float[np.ndarray, "tokens dim"]],
+        splits: Sequence[Sequence[TaggedSentence]],
+        measures: Measures,
     ) -> None:
         self._layers, self._splits, self._measures = layers, splits, measures
         self._tags, self._numbers = _numbered(splits)
@@ -134,8 +138,10 @@ class _Probed:
         return online_code(train, lengths, num_tags=num_tags, strengths=self._measures.strengths)
 
 
-def _vectors(encoder: Encoder, sentences: Sequence[TaggedSentence], embedded: Count) -> np.ndarray:
-    """(layers, tokens, dim) float32 of all sentences, which are counted in `embedded`."""
+def _vectors(
+    encoder: Encoder, sentences: Sequence[TaggedSentence], embedded: Count
+) -> Float[np.ndarray, "layers tokens dim"]:
+    """Of all sentences, as float32; they are counted in `embedded`."""
     size = (encoder.num_layers, sum(len(one.tokens) for one in sentences), encoder.layer_dim)
     found, start = np.empty(size, dtype=np.float32), 0
     for layers in embedded.each(token_layers(encoder, (one.tokens for one in sentences))):
@@ -144,7 +150,7 @@ def _vectors(encoder: Encoder, sentences: Sequence[TaggedSentence], embedded: Co
     return found
 
 
-def _numbered(splits: Sequence[Sequence[TaggedSentence]]) -> tuple[list[str], list[np.ndarray]]:
+def _numbered(splits: Sequence[Sequence[TaggedSentence]]) -> tuple[list[str], list[Int[np.ndarray, " tokens"]]]:
     tags = sorted({tag for split in splits for sentence in split for tag in sentence.tags})
     number = {tag: place for place, tag in enumerate(tags)}
     if not tags:

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from jaxtyping import Shaped
 
 from elmo.analysis.probes.controls import ambiguous, unseen
 from elmo.analysis.probes.online_code import OnlineCode
@@ -76,7 +77,7 @@ class Judge:
             **measured,
         )
 
-    def _interval(self, values: np.ndarray) -> tuple[float, float]:
+    def _interval(self, values: Shaped[np.ndarray, " tokens"]) -> tuple[float, float]:
         """Sentences are drawn with replacement: the words of one aren't independent of each other."""
         starts = np.concatenate([[0], np.cumsum(self._lengths)[:-1]])
         sums = np.add.reduceat(values.astype(np.int64), starts)
@@ -86,6 +87,6 @@ class Judge:
         return float(low), float(high)
 
 
-def percent(values: np.ndarray) -> float:
+def percent(values: Shaped[np.ndarray, " values"]) -> float:
     """The mean in percent; 0 of nothing."""
     return 100 * float(values.mean()) if len(values) else 0.0

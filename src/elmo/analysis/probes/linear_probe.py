@@ -51,7 +51,7 @@ class LinearProbe:
         own = np.exp(logits[np.arange(len(columns)), columns] - np.logaddexp.reduce(logits, axis=1))
         return np.where(self.known[columns] == split.tags, own, 0.0)
 
-    def _logits(self, vectors: np.ndarray) -> np.ndarray:
+    def _logits(self, vectors: Float[np.ndarray, "tokens dim"]) -> Float[np.ndarray, "tokens known"]:
         return (vectors - self.mean) / self.deviation @ self.weights + self.bias
 
 

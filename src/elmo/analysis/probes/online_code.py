@@ -55,10 +55,10 @@ def online_code(
 
 def _bits(
     split: Split,
-    tokens: np.ndarray,
-    ends: np.ndarray,
+    tokens: Int[np.ndarray, " tokens"],
+    ends: Int[np.ndarray, " sentences"],
     seen: int,
-    part: np.ndarray,
+    part: Int[np.ndarray, " part"],
     num_tags: int,
     strengths: Sequence[float],
 ) -> float:
@@ -74,17 +74,19 @@ def _bits(
     return float(-np.log2(probabilities).sum())
 
 
-def _at(split: Split, tokens: np.ndarray) -> Split:
+def _at(split: Split, tokens: Int[np.ndarray, " some"]) -> Split:
     return Split(split.vectors[tokens], split.tags[tokens])
 
 
-def _tokens_in(order: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+def _tokens_in(
+    order: Int[np.ndarray, " sentences"], lengths: Int[np.ndarray, " sentences"]
+) -> Int[np.ndarray, " tokens"]:
     """The places of all tokens, sentence by sentence in this order."""
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     return np.concatenate([np.arange(int(starts[one]), int(starts[one] + lengths[one])) for one in order])
 
 
-def _cuts(ends: np.ndarray) -> list[int]:
+def _cuts(ends: Int[np.ndarray, " sentences"]) -> list[int]:
     """The number of sentences up to each cut, rising."""
     found = np.searchsorted(ends, np.array(CUTS) / 100 * ends[-1]) + 1
     return sorted({int(min(one, len(ends))) for one in found})

@@ -37,7 +37,7 @@ class Regression:
         whitened = self._inputs @ from_white.astype(np.float32)
         penalty = strength * from_white @ from_white
 
-        def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        def loss(flat: Float[np.ndarray, " flat"]) -> tuple[float, Float[np.ndarray, " flat"]]:
             return self._loss(flat.reshape(-1, self._num), whitened, penalty)
 
         start = np.concatenate([to_white @ self._weights, self._bias[None]])
@@ -46,7 +46,12 @@ class Regression:
         self._weights, self._bias = from_white @ found[:-1], found[-1]
         return self._weights.astype(np.float32), self._bias.astype(np.float32)
 
-    def _loss(self, parameters: np.ndarray, inputs: np.ndarray, penalty: np.ndarray) -> tuple[float, np.ndarray]:
+    def _loss(
+        self,
+        parameters: Float[np.ndarray, "dim_and_bias num"],
+        inputs: Float[np.ndarray, "tokens dim"],
+        penalty: Float[np.ndarray, "dim dim"],
+    ) -> tuple[float, Float[np.ndarray, " flat"]]:
         """The function and its gradient; `parameters`: the weights, and the bias as the last row."""
         single = parameters.astype(np.float32)
         scores = inputs @ single[:-1] + single[-1]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float
 
 DRAWS = 2000
 _LEVEL = 0.95
@@ -73,8 +74,10 @@ def paired_interval(
     return float(low), float(high)
 
 
-def _counts(judged: Sequence[Judged], answers: Sequence[str | None], others: Sequence[str | None]) -> np.ndarray:
-    """(documents, 5): instances, answered and correct of the one system, answered and correct of the other."""
+def _counts(
+    judged: Sequence[Judged], answers: Sequence[str | None], others: Sequence[str | None]
+) -> Float[np.ndarray, "documents 5"]:
+    """Instances, answered and correct of the one system, answered and correct of the other."""
     rows: dict[str, np.ndarray] = {}
     for one, answer, other in zip(judged, answers, others, strict=True):
         row = rows.setdefault(one.document, np.zeros(5))

@@ -20,7 +20,7 @@ from elmo.ops import native
 from elmo.ops.native.kinds import KINDS, ComputeType
 from elmo.ops.native.structures import Encoder, Packed
 from elmo.ops.native.threads import num_threads, run_parallel
-from elmo.shapes import Float, Int
+from elmo.shapes import Float, Int, Shaped
 
 # Factors added up before they join the sum: short sums round less, and the LSTMs amplify the rounding of their inputs.
 _CHUNK = 32
@@ -83,7 +83,9 @@ class NativeCharacters:
         run_parallel([self._job(ids[a:b], out[a:b]) for a, b in zip(limits, limits[1:], strict=False)])
         return out
 
-    def _job(self, ids: np.ndarray, out: np.ndarray) -> Callable[[], None]:
+    def _job(
+        self, ids: Int[np.ndarray, "types characters"], out: Float[np.ndarray, "types size"]
+    ) -> Callable[[], None]:
         """Some tokens, for one thread."""
 
         def run() -> None:
@@ -94,7 +96,7 @@ class NativeCharacters:
 
         return run
 
-    def _array(self, values: np.ndarray) -> int | None:
+    def _array(self, values: Shaped[np.ndarray, "..."]) -> int | None:
         self._kept.append(np.ascontiguousarray(values))
         return address(self._kept[-1])
 
@@ -110,7 +112,7 @@ class NativeCharacters:
         self._kept.append((Packed * len(weights))(*(self._packed(weight, dtype) for weight in weights)))
         return ctypes.addressof(self._kept[-1])
 
-    def _addresses(self, biases: list[np.ndarray]) -> int | None:
+    def _addresses(self, biases: list[Float[np.ndarray, " outer"]]) -> int | None:
         return self._array(np.array([self._array(_padded(bias)) for bias in biases], np.uint64))
 
 

@@ -13,7 +13,7 @@ from elmo.engine.held_once import HeldOnce, Weight, given
 from elmo.engine.memory import address_or_none, aligned
 from elmo.ops.native.kinds import FACTORS_IN_32_BITS, ComputeType
 from elmo.ops.native.structures import Packed
-from elmo.shapes import Float, Int
+from elmo.shapes import Float, Int, Shaped, UInt32
 from elmo.weights.native.fewer_bits import are_quantized, bfloat16_bits, quantized
 from elmo.weights.native.narrow import Held, Narrow
 
@@ -28,8 +28,8 @@ _FACTORS: dict[ComputeType, type] = {"float32": np.float32, "bfloat16": np.uint1
 class Panels(NamedTuple):
     """The laid out weight. `outer` may be padded with zeros to whole panels."""
 
-    weights: np.ndarray
-    """(panels, groups, 64) of 32 bits"""
+    weights: UInt32[np.ndarray, "panels groups 64"]
+    """The bits of one value or several."""
     scales: Float[np.ndarray, " outer"] | None
     """int8: the size of each output's step"""
     sums: Int[np.ndarray, "chunks outer"] | None
@@ -82,7 +82,7 @@ def restored(
 
 def _factors(
     held: Held, rows: Int[np.ndarray, " outputs"], dtype: ComputeType, is_rounded: bool
-) -> tuple[np.ndarray, np.ndarray | None]:
+) -> tuple[Shaped[np.ndarray, "outputs inner"], Float[np.ndarray, "outputs 1"] | None]:
     """Of the rows of one panel: the factors, and for int8 the size of each row's step, (outputs, 1)."""
     there = rows >= 0
     chosen = np.where(there, rows, 0)
@@ -103,7 +103,12 @@ def _factors(
     return factors, steps
 
 
-def _fill(panels: Panels, index: int, factors: np.ndarray, steps: np.ndarray | None) -> None:
+def _fill(
+    panels: Panels,
+    index: int,
+    factors: Shaped[np.ndarray, "outputs inner"],
+    steps: Float[np.ndarray, "outputs 1"] | None,
+) -> None:
     """Writes one panel, filled up with zeros to whole groups."""
     panel, outputs = panels.weights[index], slice(index * PANEL, (index + 1) * PANEL)
     per_row = panel.shape[0] * (4 // factors.itemsize)

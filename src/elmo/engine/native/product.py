@@ -44,7 +44,12 @@ class NativeProduct:
         return out[:, : self.outer]
 
     def _job(
-        self, inputs: np.ndarray, bias: np.ndarray | None, out: np.ndarray, first: int, last: int
+        self,
+        inputs: Float[np.ndarray, "rows inner"],
+        bias: Float[np.ndarray, " padded"] | None,
+        out: Float[np.ndarray, "rows padded"],
+        first: int,
+        last: int,
     ) -> Callable[[], None]:
         """The panels from `first` to `last`, for one thread."""
 

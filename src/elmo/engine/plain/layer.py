@@ -16,6 +16,7 @@ from elmo.engine.plain.gates import clip, logistic
 from elmo.engine.plain.product import PlainProduct
 from elmo.engine.reading import Reading, Shared
 from elmo.ops.native.kinds import ComputeType
+from elmo.shapes import Float, Int
 
 # Tokens whose inputs go through their product together: enough for it, few enough for the memory of their gates.
 _TOKENS_AHEAD = 256
@@ -56,7 +57,12 @@ class PlainLayer:
                 _end(reading, done, hidden[:rows], cell[:rows])
                 start, done = start + rows, done + rows
 
-    def _step(self, gates: np.ndarray, hidden: np.ndarray, cell: np.ndarray) -> None:
+    def _step(
+        self,
+        gates: Float[np.ndarray, "rows gates"],
+        hidden: Float[np.ndarray, "rows projection"],
+        cell: Float[np.ndarray, "rows cell"],
+    ) -> None:
         """One token for every row. `gates` has the inputs' share; the state is brought up to date in place."""
         gates += self._recurrent(hidden)
         i, f, o, j = np.split(gates.astype(np.float64), 4, axis=1)
@@ -68,14 +74,16 @@ class PlainLayer:
         hidden[...] = output
 
 
-def _state_of_rows(reading: Reading) -> tuple[np.ndarray, np.ndarray]:
+def _state_of_rows(reading: Reading) -> tuple[Float[np.ndarray, "rows projection"], Float[np.ndarray, "rows cell"]]:
     """(hidden, cell) of the rows: the sentences' own, or room where each row has one sentence's after the other's."""
     if reading.turns is None:
         return reading.hidden, reading.cell
     return np.zeros_like(reading.hidden[: reading.rows]), np.zeros_like(reading.cell[: reading.rows])
 
 
-def _begin(reading: Reading, done: int, hidden: np.ndarray, cell: np.ndarray) -> None:
+def _begin(
+    reading: Reading, done: int, hidden: Float[np.ndarray, "rows projection"], cell: Float[np.ndarray, "rows cell"]
+) -> None:
     """Fetches the state of the sentences that begin with the tokens after the first `done`, one of each row."""
     if reading.turns is not None:
         sentences = reading.turns.begins[done : done + len(hidden)]
@@ -83,7 +91,9 @@ def _begin(reading: Reading, done: int, hidden: np.ndarray, cell: np.ndarray) ->
         hidden[rows], cell[rows] = reading.hidden[sentences[rows]], reading.cell[sentences[rows]]
 
 
-def _end(reading: Reading, done: int, hidden: np.ndarray, cell: np.ndarray) -> None:
+def _end(
+    reading: Reading, done: int, hidden: Float[np.ndarray, "rows projection"], cell: Float[np.ndarray, "rows cell"]
+) -> None:
     """Hands back the state of the sentences that end with these tokens."""
     if reading.turns is not None:
         sentences = reading.turns.ends[done : done + len(hidden)]
@@ -91,7 +101,7 @@ def _end(reading: Reading, done: int, hidden: np.ndarray, cell: np.ndarray) -> N
         reading.hidden[sentences[rows]], reading.cell[sentences[rows]] = hidden[rows], cell[rows]
 
 
-def _pieces(reading: Reading) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _pieces(reading: Reading) -> Iterator[tuple[Int[np.ndarray, " steps"], Int[np.ndarray, " tokens"]]]:
     """Some steps at a time: the rows alive at each, and the places of their tokens."""
     ends = np.cumsum(reading.alive)
     step = done = 0

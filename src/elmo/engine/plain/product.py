@@ -59,7 +59,9 @@ class PlainProduct:
             out += bias
         return out
 
-    def _factors(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    def _factors(
+        self, inputs: Float[np.ndarray, "rows inner"]
+    ) -> tuple[Float[np.ndarray, "rows inner"], Float[np.ndarray, "rows 1"] | None]:
         """The rounded rows, and for int8 the size of each row's step."""
         if self._dtype == "int8":
             return quantized_rows(inputs)
@@ -83,7 +85,9 @@ def to_bfloat16(values: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shap
     return bits.view(np.float32).reshape(values.shape).astype(values.dtype)
 
 
-def quantized_rows(values: Float[np.ndarray, "rows inner"]) -> tuple[np.ndarray, np.ndarray]:
+def quantized_rows(
+    values: Float[np.ndarray, "rows inner"],
+) -> tuple[Float[np.ndarray, "rows inner"], Float[np.ndarray, "rows 1"]]:
     """Activations: each row as integers from -127 to 127 (still floats), and the size of its step, (rows, 1).
 
     A row's steps depend on that row alone, so a sentence's vectors don't depend on the other sentences of the batch.

@@ -14,7 +14,12 @@ from elmo.ops.adaptive_softmax.reference import AdaptiveWeights
 from elmo.ops.full_softmax import full_softmax_mean, full_softmax_reference
 
 # Which targets the part has, or None for all; and the arguments of the full softmax.
-_Part = tuple[Tensor | None, tuple[Tensor, Tensor, Tensor, Tensor]]
+_Part = tuple[
+    Int[Tensor, " part"] | None,
+    tuple[
+        Float[Tensor, "part dim"], Int[Tensor, " part"], Float[Tensor, "vocabulary dim"], Float[Tensor, " vocabulary"]
+    ],
+]
 
 
 def adaptive_softmax_mean(
@@ -42,7 +47,9 @@ def adaptive_softmax_nats(
     return nats
 
 
-def _parts(outputs: Tensor, target_ids: Tensor, weights: AdaptiveWeights) -> Iterator[_Part]:
+def _parts(
+    outputs: Float[Tensor, "targets dim"], target_ids: Int[Tensor, " targets"], weights: AdaptiveWeights
+) -> Iterator[_Part]:
     """The first softmax, then the clusters that have a target."""
     sizes = torch.tensor([weights.num_frequent, *(len(cluster.bias) for cluster in weights.clusters)])
     ends = sizes.cumsum(dim=0).to(target_ids.device)

@@ -6,13 +6,20 @@ tensors are (batch, size).
 """
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from elmo.ops import native_passes
 
 
 def forward_pass(
-    gates: Tensor, recurrent: Tensor, hidden: Tensor, cell: Tensor, before: Tensor, squashed: Tensor, output: Tensor
+    gates: Float[Tensor, "batch six_blocks"],
+    recurrent: Float[Tensor, "batch five_blocks"],
+    hidden: Float[Tensor, "batch size"],
+    cell: Float[Tensor, "batch size"],
+    before: Float[Tensor, "batch size"],
+    squashed: Float[Tensor, "batch size"],
+    output: Float[Tensor, "batch size"],
 ) -> None:
     """`gates` holds the input's share of the gates' inputs, `recurrent` the state's; the gates replace the former.
 
@@ -27,7 +34,13 @@ def forward_pass(
 
 
 def forward_pass_in_torch(
-    gates: Tensor, recurrent: Tensor, hidden: Tensor, cell: Tensor, before: Tensor, squashed: Tensor, output: Tensor
+    gates: Float[Tensor, "batch six_blocks"],
+    recurrent: Float[Tensor, "batch five_blocks"],
+    hidden: Float[Tensor, "batch size"],
+    cell: Float[Tensor, "batch size"],
+    before: Float[Tensor, "batch size"],
+    squashed: Float[Tensor, "batch size"],
+    output: Float[Tensor, "batch size"],
 ) -> None:
     """`forward_pass` without the native library."""
     gates[:, : recurrent.shape[1]] += recurrent
@@ -43,13 +56,13 @@ def forward_pass_in_torch(
 
 
 def backward_pass(
-    gates: Tensor,
-    before: Tensor,
-    squashed: Tensor,
-    grad_output: Tensor,
-    grad_hidden: Tensor,
-    grad_cell: Tensor,
-    grad_gates: Tensor,
+    gates: Float[Tensor, "batch six_blocks"],
+    before: Float[Tensor, "batch size"],
+    squashed: Float[Tensor, "batch size"],
+    grad_output: Float[Tensor, "batch size"],
+    grad_hidden: Float[Tensor, "batch size"],
+    grad_cell: Float[Tensor, "batch size"],
+    grad_gates: Float[Tensor, "batch six_blocks"],
 ) -> None:
     """From the gradients of the output and the state after a step to those of the gates' inputs and the cell before.
 
@@ -63,13 +76,13 @@ def backward_pass(
 
 
 def backward_pass_in_torch(
-    gates: Tensor,
-    before: Tensor,
-    squashed: Tensor,
-    grad_output: Tensor,
-    grad_hidden: Tensor,
-    grad_cell: Tensor,
-    grad_gates: Tensor,
+    gates: Float[Tensor, "batch six_blocks"],
+    before: Float[Tensor, "batch size"],
+    squashed: Float[Tensor, "batch size"],
+    grad_output: Float[Tensor, "batch size"],
+    grad_hidden: Float[Tensor, "batch size"],
+    grad_cell: Float[Tensor, "batch size"],
+    grad_gates: Float[Tensor, "batch six_blocks"],
 ) -> None:
     """`backward_pass` without the native library."""
     i, f, g, o, r, k = gates.chunk(6, dim=1)

@@ -41,15 +41,15 @@ class _Layer(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        inputs: Tensor,
-        hidden: Tensor,
-        cell: Tensor,
-        input_weight: Tensor,
-        state_weight: Tensor,
-        bias: Tensor,
-        mask: Tensor | None,
+        inputs: Float[Tensor, "packed dim"],
+        hidden: Float[Tensor, "batch size"],
+        cell: Float[Tensor, "batch size"],
+        input_weight: Float[Tensor, "six_blocks dim"],
+        state_weight: Float[Tensor, "five_blocks size"],
+        bias: Float[Tensor, " six_blocks"],
+        mask: Float[Tensor, "batch size"] | None,
         steps: Sequence[Step],
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    ) -> tuple[Float[Tensor, "packed size"], Float[Tensor, "batch size"], Float[Tensor, "batch size"]]:
         size = hidden.shape[1]
         gates = product(inputs, input_weight, bias)
         outputs, previous, before, squashed = (inputs.new_empty(len(inputs), size) for _ in range(4))
@@ -99,7 +99,9 @@ class _Layer(torch.autograd.Function):
         )
 
 
-def _masked(hidden: Tensor, mask: Tensor | None, out: Tensor) -> None:
+def _masked(
+    hidden: Float[Tensor, "batch size"], mask: Float[Tensor, "batch size"] | None, out: Float[Tensor, "rows size"]
+) -> None:
     """The state of the first rows as the gates read it."""
     rows = len(out)
     if mask is None:

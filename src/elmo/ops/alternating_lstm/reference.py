@@ -44,14 +44,14 @@ def alternating_lstm_reference(
 
 
 def _layer(
-    inputs: Tensor,
-    lengths: Tensor,
-    hidden: Tensor,
-    cell: Tensor,
+    inputs: Float[Tensor, "batch tokens dim"],
+    lengths: Int[Tensor, " batch"],
+    hidden: Float[Tensor, "batch size"],
+    cell: Float[Tensor, "batch size"],
     weights: HighwayWeights,
-    mask: Tensor | None,
+    mask: Float[Tensor, "batch size"] | None,
     right_to_left: bool,
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> tuple[Float[Tensor, "batch tokens size"], Float[Tensor, "batch size"], Float[Tensor, "batch size"]]:
     places = range(inputs.shape[1])
     outputs = [inputs.new_zeros(hidden.shape) for _ in places]
     for t in reversed(places) if right_to_left else places:

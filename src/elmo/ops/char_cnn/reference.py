@@ -15,7 +15,7 @@ from torch.nn import functional
 def char_cnn_reference(
     character_ids: Int[Tensor, "types characters"],
     embedding: Float[Tensor, "alphabet dim"],
-    filters: Sequence[tuple[Tensor, Tensor]],
+    filters: Sequence[tuple[Float[Tensor, "number dim width"], Float[Tensor, " number"]]],
     activation: str,
 ) -> Float[Tensor, "types filters"]:
     """`filters` holds (weight (number, dim, width), bias (number,)) for each width; results stand side by side."""
@@ -24,6 +24,6 @@ def char_cnn_reference(
     return activate(torch.cat(pooled, dim=1), activation)
 
 
-def activate(values: Tensor, activation: str) -> Tensor:
+def activate(values: Float[Tensor, "*shape"], activation: str) -> Float[Tensor, "*shape"]:
     """relu or tanh."""
     return torch.relu(values) if activation == "relu" else torch.tanh(values)

@@ -23,7 +23,7 @@ _NUM_GROUPS = 8
 def char_cnn_training(
     character_ids: Int[Tensor, "types characters"],
     embedding: Float[Tensor, "alphabet dim"],
-    filters: Sequence[tuple[Tensor, Tensor]],
+    filters: Sequence[tuple[Float[Tensor, "number dim width"], Float[Tensor, " number"]]],
     activation: str,
 ) -> Float[Tensor, "types filters"]:
     """Same contract as `char_cnn_reference`."""
@@ -46,7 +46,9 @@ class _BestWindow(torch.autograd.Function):
     """vectors (types, columns * dim), weight (filters, dim, width) -> each filter's maximum (types, filters)."""
 
     @staticmethod
-    def forward(ctx: Any, vectors: Tensor, weight: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, vectors: Float[Tensor, "types values"], weight: Float[Tensor, "filters dim width"]
+    ) -> Float[Tensor, "types filters"]:
         filters, dim, width = weight.shape
         kernel = weight.transpose(1, 2).reshape(filters, width * dim)
         windows = vectors.unfold(1, width * dim, dim)
@@ -60,7 +62,9 @@ class _BestWindow(torch.autograd.Function):
         return best
 
     @staticmethod
-    def backward(ctx: Any, grad_best: Tensor) -> tuple[Tensor, Tensor]:
+    def backward(
+        ctx: Any, grad_best: Float[Tensor, "types filters"]
+    ) -> tuple[Float[Tensor, "types values"], Float[Tensor, "filters dim width"]]:
         vectors, kernel, place = ctx.saved_tensors
         filters, span = kernel.shape
         grad_vectors, grad_kernel = torch.zeros_like(vectors), torch.zeros_like(kernel)

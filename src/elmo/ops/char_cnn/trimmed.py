@@ -21,7 +21,7 @@ from elmo.ops.product import ComputeType, prepack
 def char_cnn_trimmed(
     character_ids: Int[Tensor, "types characters"],
     embedding: Float[Tensor, "alphabet dim"],
-    filters: Sequence[tuple[Tensor, Tensor]],
+    filters: Sequence[tuple[Float[Tensor, "number dim width"], Float[Tensor, " number"]]],
     activation: str,
     dtype: ComputeType | None = None,
 ) -> Float[Tensor, "types filters"]:
@@ -47,7 +47,7 @@ def char_cnn_trimmed(
     return activate(torch.cat(pooled, dim=1), activation)
 
 
-def columns_that_differ(character_ids: Tensor, widest: int) -> int:
+def columns_that_differ(character_ids: Int[Tensor, "types characters"], widest: int) -> int:
     """Columns up to the last one in which some row differs from its own last character, and one window more."""
     last = character_ids[:, -1:]
     differs = (character_ids != last).any(dim=0).nonzero()

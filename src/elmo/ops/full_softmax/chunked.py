@@ -35,8 +35,14 @@ def full_softmax_mean(
 class _MeanLoss(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, outputs: Tensor, weight: Tensor, bias: Tensor, target_ids: Tensor, chunk: int, factor: torch.dtype
-    ) -> Tensor:
+        ctx: Any,
+        outputs: Float[Tensor, "targets dim"],
+        weight: Float[Tensor, "vocabulary dim"],
+        bias: Float[Tensor, " vocabulary"],
+        target_ids: Int[Tensor, " targets"],
+        chunk: int,
+        factor: torch.dtype,
+    ) -> Float[Tensor, ""]:
         dtype, count = outputs.dtype, len(outputs)
         outputs, weight = outputs.to(factor), weight.to(factor)
         grad_outputs = outputs.new_empty(outputs.shape, dtype=dtype)
@@ -58,11 +64,13 @@ class _MeanLoss(torch.autograd.Function):
         return nats.mean()
 
     @staticmethod
-    def backward(ctx: Any, grad_mean: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, grad_mean: Float[Tensor, ""]) -> tuple[Tensor | None, ...]:
         return (*(gradient * grad_mean for gradient in ctx.saved_tensors), None, None, None)
 
 
-def _nats_and_gradient(logits: Tensor, target_ids: Tensor, count: int) -> tuple[Tensor, Tensor]:
+def _nats_and_gradient(
+    logits: Float[Tensor, "targets vocabulary"], target_ids: Int[Tensor, " targets"], count: int
+) -> tuple[Float[Tensor, " targets"], Float[Tensor, "targets vocabulary"]]:
     """Each target's loss; the gradient of the mean over `count` targets, in the place of `logits`."""
     places = target_ids[:, None]
     total = logits.logsumexp(dim=1, keepdim=True)

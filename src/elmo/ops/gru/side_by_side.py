@@ -33,8 +33,13 @@ def grus_side_by_side(
 class _SideBySide(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, inputs: Tensor, input_weight: Tensor, state_weight: Tensor, input_bias: Tensor, state_bias: Tensor
-    ) -> Tensor:
+        ctx: Any,
+        inputs: Float[Tensor, "grus tokens batch dim"],
+        input_weight: Float[Tensor, "grus three_blocks dim"],
+        state_weight: Float[Tensor, "grus three_blocks size"],
+        input_bias: Float[Tensor, "grus three_blocks"],
+        state_bias: Float[Tensor, "grus three_blocks"],
+    ) -> Float[Tensor, "grus tokens batch size"]:
         grus, tokens, batch, _ = inputs.shape
         size = state_weight.shape[2]
         gates = _products(inputs.flatten(1, 2), input_weight, input_bias).unflatten(1, (tokens, batch))
@@ -54,7 +59,7 @@ class _SideBySide(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(  # pyright: ignore[reportIncompatibleMethodOverride]  # the decorator hides the signature
-        ctx: Any, grad_outputs: Tensor
+        ctx: Any, grad_outputs: Float[Tensor, "grus tokens batch size"]
     ) -> tuple[Tensor | None, ...]:
         inputs, input_weight, state_weight, gates, of_state, states = ctx.saved_tensors
         size = state_weight.shape[2]
@@ -82,7 +87,9 @@ class _SideBySide(torch.autograd.Function):
         )
 
 
-def _weight_gradients(grads: Float[Tensor, "grus packed outer"], inputs: Float[Tensor, "grus packed inner"]) -> Tensor:
+def _weight_gradients(
+    grads: Float[Tensor, "grus packed outer"], inputs: Float[Tensor, "grus packed inner"]
+) -> Float[Tensor, "grus outer inner"]:
     return _products(grads.transpose(1, 2), inputs.transpose(1, 2))
 
 

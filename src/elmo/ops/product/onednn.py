@@ -24,7 +24,7 @@ def product(
     return torch.ops.mkldnn._linear_pointwise(inputs, weight, bias, "none", [], "")
 
 
-def _fits(inputs: Tensor, weight: Tensor) -> bool:
+def _fits(inputs: Float[Tensor, "rows inner"], weight: Float[Tensor, "outer inner"]) -> bool:
     plain = inputs.dtype == weight.dtype == torch.float32 and inputs.device.type == weight.device.type == "cpu"
     has_onednn = torch.backends.mkldnn.is_available() and torch.backends.mkldnn.enabled
     # oneDNN knows no empty factors.

@@ -37,7 +37,9 @@ class Prepacked:
         return out if bias is None else out + bias
 
 
-def _factors(weight: Tensor, dtype: ComputeType) -> tuple[Tensor, Tensor | None]:
+def _factors(
+    weight: Float[Tensor, "outer inner"], dtype: ComputeType
+) -> tuple[Float[Tensor, "outer inner"], Float[Tensor, " outer"] | None]:
     """What is multiplied, and for int8, whose integers stay in floats here, the size of each output's step."""
     if dtype == "int8":
         whole, scales = quantize_weight(weight)
@@ -72,5 +74,5 @@ def prepack(weight: Float[Tensor, "outer ..."], dtype: ComputeType = "float32") 
     return found[1]
 
 
-def _flat(weight: Tensor) -> Tensor:
+def _flat(weight: Float[Tensor, "outer ..."]) -> Float[Tensor, "outer inner"]:
     return weight if weight.ndim == 2 else weight.transpose(1, 2).flatten(1)

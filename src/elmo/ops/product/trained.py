@@ -22,13 +22,18 @@ def trained_product(
 
 class _Product(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    def forward(
+        ctx: Any,
+        inputs: Float[Tensor, "rows inner"],
+        weight: Float[Tensor, "outer inner"],
+        bias: Float[Tensor, " outer"] | None,
+    ) -> Float[Tensor, "rows outer"]:
         inputs, weight = _laid_out(inputs), _laid_out(weight)
         ctx.save_for_backward(inputs, weight)
         return product(inputs, weight, bias)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def backward(ctx: Any, grad: Float[Tensor, "rows outer"]) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         inputs, weight = ctx.saved_tensors
         of_inputs, of_weight, of_bias = ctx.needs_input_grad
         return (
@@ -38,6 +43,6 @@ class _Product(torch.autograd.Function):
         )
 
 
-def _laid_out(factor: Tensor) -> Tensor:
+def _laid_out(factor: Float[Tensor, "rows columns"]) -> Float[Tensor, "rows columns"]:
     """As oneDNN is fast with it: columns of a larger matrix and expanded rows take a thousand times as long."""
     return factor if factor.is_contiguous() or factor.t().is_contiguous() else factor.contiguous()

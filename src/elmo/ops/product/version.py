@@ -1,11 +1,12 @@
 """Whether a weight is still what it was when it was laid out."""
 
+from jaxtyping import Float
 from torch import Tensor
 
 _SAMPLE = 256
 
 
-def weight_version(weight: Tensor) -> tuple[object, ...]:
+def weight_version(weight: Float[Tensor, "..."]) -> tuple[object, ...]:
     """Differs when the weight was changed in place, moved or trained.
 
     Most changes are counted by torch. Its fused optimizers change weights without counting, and tensors of inference

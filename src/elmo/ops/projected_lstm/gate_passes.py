@@ -8,18 +8,19 @@ Tensors: gates, recurrent, grad_gates (batch, 4 cell); everything else (batch, c
 import math
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from elmo.ops import native_passes
 
 
 def forward_pass(
-    gates: Tensor,
-    recurrent: Tensor,
-    before: Tensor,
-    after: Tensor,
-    squashed: Tensor,
-    output: Tensor,
+    gates: Float[Tensor, "batch gates"],
+    recurrent: Float[Tensor, "batch gates"],
+    before: Float[Tensor, "batch cell"],
+    after: Float[Tensor, "batch cell"],
+    squashed: Float[Tensor, "batch cell"],
+    output: Float[Tensor, "batch cell"],
     clip: float | None,
 ) -> None:
     """`gates` holds the input's share of the gates' inputs and `recurrent` the state's; gates are made in place.
@@ -34,12 +35,12 @@ def forward_pass(
 
 
 def forward_pass_in_torch(
-    gates: Tensor,
-    recurrent: Tensor,
-    before: Tensor,
-    after: Tensor,
-    squashed: Tensor,
-    output: Tensor,
+    gates: Float[Tensor, "batch gates"],
+    recurrent: Float[Tensor, "batch gates"],
+    before: Float[Tensor, "batch cell"],
+    after: Float[Tensor, "batch cell"],
+    squashed: Float[Tensor, "batch cell"],
+    output: Float[Tensor, "batch cell"],
     clip: float | None,
 ) -> None:
     """`forward_pass` without the native library: the last digit is a little better, see `packed`."""
@@ -56,14 +57,14 @@ def forward_pass_in_torch(
 
 
 def backward_pass(
-    gates: Tensor,
-    before: Tensor,
-    after: Tensor,
-    squashed: Tensor,
-    grad_output: Tensor,
-    grad_cell: Tensor,
-    grad_gates: Tensor,
-    grad_bias: Tensor,
+    gates: Float[Tensor, "batch gates"],
+    before: Float[Tensor, "batch cell"],
+    after: Float[Tensor, "batch cell"],
+    squashed: Float[Tensor, "batch cell"],
+    grad_output: Float[Tensor, "batch cell"],
+    grad_cell: Float[Tensor, "batch cell"],
+    grad_gates: Float[Tensor, "batch gates"],
+    grad_bias: Float[Tensor, " gates"],
     clip: float | None,
 ) -> None:
     """From the gradients of o * tanh(c) and of the cell to those of the gates' inputs and of the cell before.

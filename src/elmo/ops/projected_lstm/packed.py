@@ -52,14 +52,14 @@ def projected_lstm_packed(
     return outputs, hidden[back], cell[back]
 
 
-def _rows_alive(sorted_lengths: Tensor, num_tokens: int) -> list[int]:
+def _rows_alive(sorted_lengths: Int[Tensor, " batch"], num_tokens: int) -> list[int]:
     """How many rows (longest first) still have a token at each step."""
     steps = torch.arange(num_tokens, device=sorted_lengths.device)
     counts = (sorted_lengths[None, :] > steps[:, None]).sum(dim=1).tolist()
     return [count for count in counts if count > 0]
 
 
-def _bias_with_forget(weights: LayerWeights, settings: LSTMSettings) -> Tensor:
+def _bias_with_forget(weights: LayerWeights, settings: LSTMSettings) -> Float[Tensor, " gates"]:
     size = weights.cell_size
     bias = weights.bias.clone()
     bias[size : 2 * size] += settings.forget_bias
@@ -69,13 +69,20 @@ def _bias_with_forget(weights: LayerWeights, settings: LSTMSettings) -> Tensor:
 class _Step:
     """One token for the rows still reading; its buffers serve all steps."""
 
-    def __init__(self, weights: LayerWeights, settings: LSTMSettings, cell: Tensor, dtype: ComputeType) -> None:
+    def __init__(
+        self, weights: LayerWeights, settings: LSTMSettings, cell: Float[Tensor, "batch cell"], dtype: ComputeType
+    ) -> None:
         self.settings = settings
         self.recurrent = prepack(weights.recurrent_weight, dtype)
         self.project = None if weights.projection_weight is None else prepack(weights.projection_weight, dtype)
         self.buffers = [torch.empty_like(cell) for _ in range(3)]
 
-    def __call__(self, gates: Tensor, hidden: Tensor, cell: Tensor) -> None:
+    def __call__(
+        self,
+        gates: Float[Tensor, "rows gates"],
+        hidden: Float[Tensor, "rows projection"],
+        cell: Float[Tensor, "rows cell"],
+    ) -> None:
         """`gates` holds the inputs' share; `hidden` and `cell` are brought up to date in place."""
         after, squashed, output = (buffer[: len(cell)] for buffer in self.buffers)
         forward_pass_in_torch(gates, self.recurrent(hidden), cell, after, squashed, output, self.settings.cell_clip)

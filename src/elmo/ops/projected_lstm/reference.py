@@ -57,6 +57,6 @@ def step(
     return clip(functional.linear(output, weights.projection_weight), settings.projection_clip), cell
 
 
-def clip(values: Tensor, bound: float | None) -> Tensor:
+def clip(values: Float[Tensor, "*shape"], bound: float | None) -> Float[Tensor, "*shape"]:
     """Limit absolute values to `bound`, if there is one."""
     return values if bound is None else values.clamp(-bound, bound)

@@ -41,17 +41,19 @@ class _Window(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        inputs: Tensor,
-        hidden: Tensor,
-        cell: Tensor,
-        input_weight: Tensor,
-        recurrent_weight: Tensor,
-        bias: Tensor,
-        projection_weight: Tensor | None,
+        inputs: Float[Tensor, "tokens batch dim"],
+        hidden: Float[Tensor, "batch projection"],
+        cell: Float[Tensor, "batch cell"],
+        input_weight: Float[Tensor, "gates dim"],
+        recurrent_weight: Float[Tensor, "gates projection"],
+        bias: Float[Tensor, " gates"],
+        projection_weight: Float[Tensor, "projection cell"] | None,
         settings: LSTMSettings,
-        keep: Tensor | None,
+        keep: Float[Tensor, "tokens batch"] | None,
         product_dtype: torch.dtype | None,
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    ) -> tuple[
+        Float[Tensor, "tokens batch projection"], Float[Tensor, "batch projection"], Float[Tensor, "batch cell"]
+    ]:
         steps, batch, dim = inputs.shape
         size, width = cell.shape[1], hidden.shape[1]
         factor = product_dtype or inputs.dtype
@@ -86,7 +88,9 @@ class _Window(torch.autograd.Function):
         return outputs.clone(), hidden, cell
 
     @staticmethod
-    def backward(ctx: Any, grad_outputs: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(
+        ctx: Any, grad_outputs: Float[Tensor, "tokens batch projection"], *_: Tensor
+    ) -> tuple[Tensor | None, ...]:
         flat_inputs, input_weight, recurrent_weight, projection_weight, keep, *saved = ctx.saved_tensors
         gates, hiddens, outputs, cells, new_cells, squashed, unprojected = saved
         clip, factor, dtype = ctx.projection_clip, ctx.factor, gates.dtype

@@ -38,13 +38,13 @@ class _MeanLoss(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        outputs: Tensor,
-        weight: Tensor,
-        shift: Tensor,
-        target_logits: Tensor,
-        hit: Tensor,
+        outputs: Float[Tensor, "targets dim"],
+        weight: Float[Tensor, "negatives dim"],
+        shift: Float[Tensor, " negatives"],
+        target_logits: Float[Tensor, " targets"],
+        hit: Int[Tensor, " targets"],
         factor: torch.dtype,
-    ) -> Tensor:
+    ) -> Float[Tensor, ""]:
         rows, negatives = len(outputs), len(weight)
         outputs, weight = outputs.to(factor), weight.to(factor)
         logits = torch.mm(outputs, weight.t())
@@ -58,7 +58,7 @@ class _MeanLoss(torch.autograd.Function):
         return nats.mean()
 
     @staticmethod
-    def backward(ctx: Any, grad_mean: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, grad_mean: Float[Tensor, ""]) -> tuple[Tensor | None, ...]:
         outputs, weight, grad_logits, grad_target = ctx.saved_tensors
         dtype = grad_target.dtype
         return (

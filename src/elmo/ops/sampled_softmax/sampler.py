@@ -59,7 +59,7 @@ class LogUniformSampler:
             missing -= len(distinct)
             num_draws += size
 
-    def _draws(self, generator: np.random.Generator, count: int) -> np.ndarray:
+    def _draws(self, generator: np.random.Generator, count: int) -> Int[np.ndarray, " draws"]:
         values = np.exp(generator.random(count) * math.log(self.vocabulary_size + 1)).astype(np.int64) - 1
         return np.clip(values, 0, self.vocabulary_size - 1)  # rounding can reach V itself
 

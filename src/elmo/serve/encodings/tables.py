@@ -10,20 +10,21 @@ from typing import Any
 import numpy as np
 
 from elmo.serve.intake.spans import Span
+from elmo.shapes import Float32
 
 
-def arrow_of_inputs(arrays: Sequence[np.ndarray], facts: dict[str, str]) -> bytes:
-    """A row for each input; arrays (dim,)."""
+def arrow_of_inputs(arrays: Sequence[Float32[np.ndarray, " dim"]], facts: dict[str, str]) -> bytes:
+    """A row for each input."""
     return _stream({"index": np.arange(len(arrays), dtype=np.int32)}, np.stack(arrays)[None], facts)
 
 
 def arrow_of_tokens(
-    arrays: Sequence[np.ndarray],
+    arrays: Sequence[Float32[np.ndarray, "*layers tokens dim"]],
     tokens: Sequence[Sequence[str]],
     spans: Sequence[Sequence[Span | None] | None],
     facts: dict[str, str],
 ) -> bytes:
-    """A row for each token; arrays (tokens, dim) or (layers, tokens, dim)."""
+    """A row for each token."""
     lengths = [len(row) for row in tokens]
     places = [span for row, length in zip(spans, lengths, strict=True) for span in row or [None] * length]
     columns = {
@@ -36,8 +37,7 @@ def arrow_of_tokens(
     return _stream(columns, layers, facts)
 
 
-def _stream(columns: dict[str, Any], layers: np.ndarray, facts: dict[str, str]) -> bytes:
-    """layers: (layers, rows, dim)"""
+def _stream(columns: dict[str, Any], layers: Float32[np.ndarray, "layers rows dim"], facts: dict[str, str]) -> bytes:
     import pyarrow as pa  # of the extra `data`; a client that asks for Arrow is refused without it
 
     types = {"index": pa.int32(), "token": pa.string(), "start": pa.int32(), "end": pa.int32()}

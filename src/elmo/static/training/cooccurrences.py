@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elmo.shapes import Float, Int
+
 # Words counted at a time: ten pairs of 8 bytes each, sorted.
 _CHUNK_WORDS = 1 << 20
 # The low bits of a key hold the distance, so that a sort groups pairs and distances at once.
@@ -18,12 +20,10 @@ MAX_WINDOW = (1 << _DISTANCE_BITS) - 1
 class Cooccurrences:
     """Pairs of words, each once, the first word not after the second."""
 
-    first: np.ndarray
-    """(pairs,) int64"""
-    second: np.ndarray
-    """(pairs,) int64"""
-    counts: np.ndarray
-    """(pairs,) float64: X[first, second], which is X[second, first]"""
+    first: Int[np.ndarray, " pairs"]
+    second: Int[np.ndarray, " pairs"]
+    counts: Float[np.ndarray, " pairs"]
+    """float64: X[first, second], which is X[second, first]"""
 
 
 class CooccurrenceCounter:
@@ -32,13 +32,13 @@ class CooccurrenceCounter:
     def __init__(self, num_words: int, window: int) -> None:
         self._num_words = num_words
         self._window = window
-        self._waiting: list[np.ndarray] = []
+        self._waiting: list[Int[np.ndarray, " tokens"]] = []
         self._num_waiting = 0
         # Sorted runs, larger ones first; two of similar size are merged, so each pair moves a few times only.
-        self._runs: list[tuple[np.ndarray, np.ndarray]] = []
+        self._runs: list[tuple[Int[np.ndarray, " pairs"], Float[np.ndarray, " pairs"]]] = []
 
-    def add(self, ids: np.ndarray) -> None:
-        """A sentence. `ids`: (tokens,) int64, words without a vector left out."""
+    def add(self, ids: Int[np.ndarray, " tokens"]) -> None:
+        """A sentence. `ids`: words without a vector left out."""
         self._waiting.append(ids)
         self._num_waiting += len(ids)
         if self._num_waiting >= _CHUNK_WORDS:
@@ -70,7 +70,9 @@ class CooccurrenceCounter:
         while len(self._runs) > 1 and 2 * len(self._runs[-1][0]) >= len(self._runs[-2][0]):
             self._merge_last()
 
-    def _keys(self, ids: np.ndarray, sentence: np.ndarray, distance: int) -> np.ndarray:
+    def _keys(
+        self, ids: Int[np.ndarray, " tokens"], sentence: Int[np.ndarray, " tokens"], distance: int
+    ) -> Int[np.ndarray, " pairs"]:
         left, right = ids[:-distance], ids[distance:]
         together = sentence[:-distance] == sentence[distance:]
         left, right = left[together], right[together]
@@ -84,11 +86,13 @@ class CooccurrenceCounter:
         self._runs.append(_summed(keys[order], weights[order]))
 
 
-def _starts(keys: np.ndarray) -> np.ndarray:
+def _starts(keys: Int[np.ndarray, " keys"]) -> Int[np.ndarray, " starts"]:
     """Where each run of equal keys begins."""
     return np.flatnonzero(np.concatenate([np.ones(min(1, len(keys)), bool), keys[1:] != keys[:-1]]))
 
 
-def _summed(keys: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _summed(
+    keys: Int[np.ndarray, " keys"], weights: Float[np.ndarray, " keys"]
+) -> tuple[Int[np.ndarray, " pairs"], Float[np.ndarray, " pairs"]]:
     starts = _starts(keys)
     return keys[starts], np.add.reduceat(weights, starts) if len(starts) else weights

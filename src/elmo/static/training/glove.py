@@ -10,7 +10,7 @@ squares start from 1 as there. A word's vector is w + w'.
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Float32, Int
 from torch import Tensor
 
 from elmo.errors import ConfigError
@@ -34,8 +34,10 @@ def count_cooccurrences(
     return counter.result()
 
 
-def glove(pairs: Cooccurrences, num_words: int, settings: StaticSettings, progress: Progress) -> np.ndarray:
-    """(words, dim) float32. Repeatable on the same machine with the same number of threads.
+def glove(
+    pairs: Cooccurrences, num_words: int, settings: StaticSettings, progress: Progress
+) -> Float32[np.ndarray, "words dim"]:
+    """The words' vectors. Repeatable on the same machine with the same number of threads.
 
     Raises ConfigError if the training diverges.
     """
@@ -90,11 +92,11 @@ class GloveTables:
         self._descend(1, far, one.mul_(errors[:, None]))
         return (0.5 * errors * misses).mean().item()
 
-    def vectors(self) -> np.ndarray:
-        """(words, dim) float32: w + w'."""
+    def vectors(self) -> Float32[np.ndarray, "words dim"]:
+        """w + w' of each word."""
         return self.values.sum(dim=0)[:, :-1].numpy()
 
-    def _descend(self, side: int, words: Tensor, gradients: Tensor) -> None:
+    def _descend(self, side: int, words: Int[Tensor, " pairs"], gradients: Float[Tensor, "pairs dim_and_bias"]) -> None:
         touched, places = torch.unique(words, return_inverse=True)
         summed = torch.zeros(len(touched), gradients.shape[1]).index_add_(0, places, gradients)
         squares = self.squares[side][touched].addcmul_(summed, summed)

@@ -10,6 +10,7 @@ import numpy as np
 
 from elmo.errors import MissingExtraError
 from elmo.process.progress.report import Count, Progress
+from elmo.shapes import Float32
 from elmo.static.training.corpus import Corpus
 from elmo.static.training.settings import StaticSettings
 
@@ -33,8 +34,8 @@ def negative_sampling(
     settings: StaticSettings,
     workers: int,
     progress: Progress,
-) -> np.ndarray:
-    """(words, dim) float32, in the order of `counts`.
+) -> Float32[np.ndarray, "words dim"]:
+    """The words' vectors, in the order of `counts`.
 
     Repeatable only with `workers=1`: with more, the order of the updates depends on the threads.
     """

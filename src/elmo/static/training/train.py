@@ -8,6 +8,7 @@ import numpy as np
 
 from elmo.errors import ConfigError, TextError
 from elmo.process.progress.report import Progress, following
+from elmo.shapes import Float32
 from elmo.static.training.corpus import Corpus, count_words
 from elmo.static.training.negative_sampling import negative_sampling, require_gensim
 from elmo.static.training.settings import StaticSettings
@@ -71,7 +72,9 @@ def _require_neighbors(corpus: Corpus, counts: Container[str]) -> None:
     )
 
 
-def _glove(corpus: Corpus, counts: dict[str, int], settings: StaticSettings, progress: Progress) -> np.ndarray:
+def _glove(
+    corpus: Corpus, counts: dict[str, int], settings: StaticSettings, progress: Progress
+) -> Float32[np.ndarray, "words dim"]:
     # Here, since the others need no torch.
     from elmo.static.training.glove import count_cooccurrences, glove
 

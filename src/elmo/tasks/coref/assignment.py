@@ -7,9 +7,10 @@ with the third power of the size. Source: Kuhn 1955; Jonker and Volgenant 1987.
 from collections.abc import Sequence
 
 import numpy as np
+from jaxtyping import Float, Int
 
 
-def best_assignment(gains: Sequence[Sequence[float]] | np.ndarray) -> list[tuple[int, int]]:
+def best_assignment(gains: Sequence[Sequence[float]] | Float[np.ndarray, "rows columns"]) -> list[tuple[int, int]]:
     """(row, column) pairs; as many as there are rows or columns, whichever are fewer."""
     table = np.asarray(gains, dtype=np.float64)
     if table.size == 0:
@@ -26,7 +27,11 @@ def best_assignment(gains: Sequence[Sequence[float]] | np.ndarray) -> list[tuple
 
 
 def _augment(
-    start: int, costs: np.ndarray, row_price: np.ndarray, column_price: np.ndarray, row_of: np.ndarray
+    start: int,
+    costs: Float[np.ndarray, "rows columns"],
+    row_price: Float[np.ndarray, " rows"],
+    column_price: Float[np.ndarray, " columns"],
+    row_of: Int[np.ndarray, " columns"],
 ) -> None:
     """Gives `start` a column; others may have to move, along the cheapest path to a free column."""
     num_columns = costs.shape[1]

@@ -8,7 +8,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 
-def masked_softmax(logits: Float[Tensor, "*batch keys"], mask: Bool[Tensor, "*#batch keys"]) -> Tensor:
+def masked_softmax(
+    logits: Float[Tensor, "*batch keys"], mask: Bool[Tensor, "*#batch keys"]
+) -> Float[Tensor, "*batch keys"]:
     """Softmax over the true positions, 0 elsewhere; where none is true, all are 0."""
     # Not -inf: a row without a true position would become NaN, and its gradient too.
     logits = logits.masked_fill(~mask, torch.finfo(logits.dtype).min)

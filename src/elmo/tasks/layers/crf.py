@@ -17,9 +17,9 @@ from elmo.tasks.layers.viterbi import best_sequences, forbidden
 class CRF(nn.Module):
     """Scores of tag sequences. Rows of every batch have their tokens first; a row may be empty."""
 
-    allowed: Tensor
-    begins: Tensor
-    ends: Tensor
+    allowed: Bool[Tensor, "tags tags"]
+    begins: Bool[Tensor, " tags"]
+    ends: Bool[Tensor, " tags"]
 
     def __init__(
         self,
@@ -48,12 +48,19 @@ class CRF(nn.Module):
         tags = torch.where(mask, tags, 0)
         return self._score(emissions, tags, mask) - self._log_partition(emissions, mask)
 
-    def _score(self, emissions: Tensor, tags: Tensor, mask: Tensor) -> Float[Tensor, " batch"]:
+    def _score(
+        self,
+        emissions: Float[Tensor, "batch tokens tags"],
+        tags: Int[Tensor, "batch tokens"],
+        mask: Bool[Tensor, "batch tokens"],
+    ) -> Float[Tensor, " batch"]:
         of_tokens = emissions.gather(2, tags[:, :, None]).squeeze(2)
         of_steps = torch.where(mask[:, 1:], self.transitions[tags[:, :-1], tags[:, 1:]], 0)
         return torch.where(mask, of_tokens, 0).sum(dim=1) + of_steps.sum(dim=1)
 
-    def _log_partition(self, emissions: Tensor, mask: Tensor) -> Float[Tensor, " batch"]:
+    def _log_partition(
+        self, emissions: Float[Tensor, "batch tokens tags"], mask: Bool[Tensor, "batch tokens"]
+    ) -> Float[Tensor, " batch"]:
         if emissions.shape[1] == 0:
             return emissions.new_zeros(len(emissions))
         total, *others = emissions.unbind(dim=1)  # one gradient for all steps, where slices would have one each

@@ -4,21 +4,21 @@ score(tags) = starts[first] + sum of emissions[token, tag] + sum of transitions[
 """
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 
 @torch.no_grad()
 def best_sequences(
     emissions: Float[Tensor, "batch tokens tags"],
-    mask: Tensor,
+    mask: Bool[Tensor, "batch tokens"],
     transitions: Float[Tensor, "tags tags"],
     starts: Float[Tensor, " tags"],
     ends: Float[Tensor, " tags"],
 ) -> list[list[int]]:
     """The best tags of each row.
 
-    `mask` (batch, tokens): true at the first tokens of each row; a row may be empty. Scores of minus infinity forbid a
+    `mask`: true at the first tokens of each row; a row may be empty. Scores of minus infinity forbid a
     move, a first or a last tag.
     """
     batch, tokens, num_tags = emissions.shape
@@ -37,6 +37,6 @@ def best_sequences(
     return [row[:length] for row, length in zip(rows, mask.sum(dim=1).tolist(), strict=True)]
 
 
-def forbidden(allowed: Tensor) -> Tensor:
+def forbidden(allowed: Bool[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     """Scores for moves or tags: 0 where `allowed` is true, else minus infinity."""
     return torch.zeros(allowed.shape, device=allowed.device).masked_fill(~allowed, -torch.inf)

@@ -39,8 +39,8 @@ _MOST_TOKENS = 1 << 17
 class RoleLabeler(TaskModel[RoleSentence, Roles]):
     """Sentences with predicates -> the labeled spans of each predicate."""
 
-    allowed: Tensor
-    begins: Tensor
+    allowed: Bool[Tensor, "tags tags"]
+    begins: Bool[Tensor, " tags"]
 
     def __init__(self, settings: LabelerSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
         """`vocabulary`: "labels" of the spans."""

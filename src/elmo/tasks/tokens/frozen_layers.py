@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from jaxtyping import Float
 
 from elmo.embed.embedder import Embedder
 from elmo.embed.encoder import Encoder, Sentence
@@ -95,8 +96,8 @@ class FrozenLayers:
         nothing = torch.zeros(0, 0, 0)
         return BiLMOutput(torch.from_numpy(layers).to(device), mask.to(device), BiLMState(nothing, nothing))
 
-    def _arrays(self, sentences: Sequence[Sentence]) -> Iterator[np.ndarray]:
-        """(layers, positions, dim) of each sentence, from the store where it has them."""
+    def _arrays(self, sentences: Sequence[Sentence]) -> Iterator[Float[np.ndarray, "layers positions dim"]]:
+        """Of each sentence, from the store where it has them."""
         stored = [None if self.store is None else self.store.read(sentence) for sentence in sentences]
         unknown = (sentence for sentence, array in zip(sentences, stored, strict=True) if array is None)
         computed = iter(self.encoder.embed_iter(unknown))
@@ -104,7 +105,7 @@ class FrozenLayers:
 
     def _computed(
         self, sentences: Sequence[Sentence], computed: Count, poll: Callable[[], None] | None
-    ) -> Iterator[np.ndarray]:
+    ) -> Iterator[Float[np.ndarray, "layers positions dim"]]:
         for sentence, array in zip(sentences, self.encoder.embed_iter(sentences), strict=True):
             if poll is not None:
                 poll()

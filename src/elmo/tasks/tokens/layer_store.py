@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from jaxtyping import Float
 
 from elmo.disk.atomic import new_folder
 from elmo.embed.encoder import Sentence
@@ -53,7 +54,7 @@ class LayerStore:
         self.num_layers = num_layers
         self.dim = dim
         self.dtype: StoredType = dtype
-        self._places: dict[bytes, tuple[np.ndarray, int, int]] = {}
+        self._places: dict[bytes, tuple[Float[np.ndarray, "positions layers dim"], int, int]] = {}
         self._opened: set[Path] = set()
         self.refresh()
 
@@ -68,16 +69,16 @@ class LayerStore:
         wanted = {digest(sentence): list(sentence) for sentence in sentences}
         return sorted((sentence for key, sentence in wanted.items() if key not in self._places), key=len)
 
-    def read(self, sentence: Sentence) -> np.ndarray | None:
-        """(positions, layers, dim) of a sentence, its boundaries included, a view of the file; None: not remembered."""
+    def read(self, sentence: Sentence) -> Float[np.ndarray, "positions layers dim"] | None:
+        """Of a sentence, its boundaries included, a view of the file; None: not remembered."""
         place = self._places.get(digest(sentence))
         if place is None:
             return None
         layers, start, end = place
         return layers[start:end]
 
-    def add(self, sentences: Sequence[Sentence], arrays: Iterable[np.ndarray]) -> None:
-        """Remembers `arrays`, (layers, positions, dim) for each of the sentences, in their order."""
+    def add(self, sentences: Sequence[Sentence], arrays: Iterable[Float[np.ndarray, "layers positions dim"]]) -> None:
+        """Remembers `arrays`, one for each of the sentences, in their order."""
         digests = [digest(sentence) for sentence in sentences]
         offsets = np.cumsum([0, *(len(sentence) + self.boundaries for sentence in sentences)])
         part = self.folder / f"part-{hashlib.sha256(b''.join(digests)).hexdigest()[:16]}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError
@@ -62,8 +62,8 @@ class TokenVectors:
         return self.elmo.get("output")
 
     @property
-    def lengths(self) -> Tensor:
-        """(batch,) number of tokens in each sentence."""
+    def lengths(self) -> Int[Tensor, " batch"]:
+        """Number of tokens in each sentence."""
         return self.mask.sum(dim=1)
 
 
@@ -138,7 +138,9 @@ class TokenRepresentation(nn.Module):
         """The tables of static vectors by the name of their file."""
         return {name: table for name, table in self.static.items() if isinstance(table, StaticEmbedding)}
 
-    def _elmo(self, sentences: Sentences, mask: Bool[Tensor, "batch tokens"]) -> dict[str, Tensor]:
+    def _elmo(
+        self, sentences: Sentences, mask: Bool[Tensor, "batch tokens"]
+    ) -> dict[str, Float[Tensor, "batch tokens elmo_dim"]]:
         if self.mixes is None or self.frozen is None:
             return {}
         output = self.frozen.batch(sentences, self.device) if self.live is None else self.live(sentences)

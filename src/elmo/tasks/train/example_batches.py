@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Int
 
 # Batches whose examples are sorted together: enough for little padding, few enough for ever new combinations.
 _POOL = 50
@@ -17,7 +18,9 @@ class BatchLimits:
     tokens: int = 0
     """Padding included: examples times the largest size. 0: no limit."""
 
-    def cut(self, order: np.ndarray, sizes: np.ndarray) -> Iterator[np.ndarray]:
+    def cut(
+        self, order: Int[np.ndarray, " some"], sizes: Int[np.ndarray, " examples"]
+    ) -> Iterator[Int[np.ndarray, " batch"]]:
         """`order`, indices of examples, cut into batches from its beginning. `sizes`: of all examples, in tokens."""
         start = largest = 0
         for end, size in enumerate(sizes[order].tolist()):
@@ -31,7 +34,9 @@ class BatchLimits:
             yield order[start:]
 
 
-def shuffled_batches(sizes: Sequence[int], limits: BatchLimits, seed: int, number: int) -> list[np.ndarray]:
+def shuffled_batches(
+    sizes: Sequence[int], limits: BatchLimits, seed: int, number: int
+) -> list[Int[np.ndarray, " batch"]]:
     """All examples' indices in batches, for pass `number` over the data.
 
     Equal arguments give equal batches, so that a resumed epoch goes on.
@@ -39,7 +44,7 @@ def shuffled_batches(sizes: Sequence[int], limits: BatchLimits, seed: int, numbe
     random = np.random.default_rng([seed, number])
     order = random.permutation(len(sizes))
     known = np.asarray(sizes, dtype=np.int64)
-    batches: list[np.ndarray] = []
+    batches: list[Int[np.ndarray, " batch"]] = []
     for start in range(0, len(order), _POOL * limits.examples):
         pool = order[start : start + _POOL * limits.examples]
         pool = pool[np.argsort(known[pool], kind="stable")]
@@ -47,13 +52,13 @@ def shuffled_batches(sizes: Sequence[int], limits: BatchLimits, seed: int, numbe
     return [batches[place] for place in random.permutation(len(batches))]
 
 
-def sorted_batches(sizes: Sequence[int], limits: BatchLimits) -> Iterator[np.ndarray]:
+def sorted_batches(sizes: Sequence[int], limits: BatchLimits) -> Iterator[Int[np.ndarray, " batch"]]:
     """All examples' indices in batches, the largest examples first."""
     known = np.asarray(sizes, dtype=np.int64)
     return limits.cut(np.argsort(-known, kind="stable"), known)
 
 
-def share_of(groups: Sequence[Hashable], share: float) -> np.ndarray:
+def share_of(groups: Sequence[Hashable], share: float) -> Int[np.ndarray, " kept"]:
     """Indices of the examples in that share of the groups (at least one), ascending.
 
     `groups`: of each example. Smaller shares are subsets of larger ones.

@@ -17,6 +17,7 @@ from typing import Any, Generic, NoReturn
 
 import numpy as np
 import torch
+from jaxtyping import Int
 from torch import nn
 
 from elmo.errors import ElmoError, Interrupted
@@ -144,7 +145,7 @@ class _Fit(Generic[S, E, P]):
                 self._save()
                 saved = now
 
-    def _batches_of(self, epoch: int) -> list[np.ndarray]:
+    def _batches_of(self, epoch: int) -> list[Int[np.ndarray, " batch"]]:
         """A whole epoch's batches, each pass in an order of its own."""
         first = epoch * self.settings.epoch_passes
         passes = range(first, first + self.settings.epoch_passes)

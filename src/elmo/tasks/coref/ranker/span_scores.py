@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
@@ -56,7 +56,7 @@ class MentionScorer(nn.Module):
         begun = trained_product(states.encoded, first, self.first.bias)
         ended, headed = trained_product(states.encoded, last), trained_product(states.embedded, head)
 
-        def score(spans: Tensor, widths: Tensor) -> Tensor:
+        def score(spans: Int[Tensor, "part 2"], widths: Float[Tensor, "part width_dim"]) -> Float[Tensor, " part"]:
             begins, ends = begun.index_select(0, spans[:, 0]), ended.index_select(0, spans[:, 1])
             attended = weighted_mean(*attention_in_spans(states.head_scores, spans), headed)
             return self.rest(begins + ends + trained_product(widths, width) + attended).squeeze(1)
@@ -85,7 +85,7 @@ class PairScorer(nn.Module):
         own, other, product, feature = self.first.weight.split(self._parts, dim=1)
         owns, others = trained_product(spans, own, self.first.bias), trained_product(spans, other)
 
-        def score(pairs: Tensor) -> Tensor:
+        def score(pairs: Int[Tensor, "part 2"]) -> Float[Tensor, " part"]:
             span, antecedent = pairs.unbind(dim=1)
             multiplied = spans.index_select(0, span) * spans.index_select(0, antecedent)
             hidden = owns.index_select(0, span) + others.index_select(0, antecedent)
@@ -103,7 +103,9 @@ def span_vectors(
     return torch.cat([*endpoints(states.encoded, spans), widths, head], dim=1)
 
 
-def _in_parts(score: Callable[..., Tensor], rows: tuple[Tensor, ...], floats: int) -> Tensor:
+def _in_parts(
+    score: Callable[..., Float[Tensor, " rows"]], rows: tuple[Shaped[Tensor, "rows ..."], ...], floats: int
+) -> Float[Tensor, " rows"]:
     """score(*rows), some rows at a time, each of which needs `floats` at once.
 
     In training the parts are computed once more for the gradient, rather than all kept until then.

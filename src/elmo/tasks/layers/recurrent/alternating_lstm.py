@@ -33,7 +33,9 @@ class AlternatingLSTM(nn.Module):
         masks = self._recurrent_masks(vectors)
         return alternating_lstm_packed(vectors, mask.sum(dim=1), layers, recurrent_masks=masks)[0]
 
-    def _recurrent_masks(self, vectors: Tensor) -> Float[Tensor, "layers batch size"] | None:
+    def _recurrent_masks(
+        self, vectors: Float[Tensor, "batch tokens input_dim"]
+    ) -> Float[Tensor, "layers batch size"] | None:
         if not self.training or self.recurrent_dropout == 0:
             return None
         masks = vectors.new_empty(len(self.layers), len(vectors), self.output_dim)

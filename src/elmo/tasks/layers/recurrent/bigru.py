@@ -39,7 +39,11 @@ class BiGRU(nn.Module):
         ahead, back = self._run(vectors, reorder(vectors, places))
         return torch.where(mask[:, :, None], torch.cat([ahead, reorder(back, places)], dim=2), 0)
 
-    def _run(self, vectors: Tensor, reversed_vectors: Tensor) -> tuple[Tensor, Tensor]:
+    def _run(
+        self,
+        vectors: Float[Tensor, "batch tokens input_dim"],
+        reversed_vectors: Float[Tensor, "batch tokens input_dim"],
+    ) -> tuple[Float[Tensor, "batch tokens size"], Float[Tensor, "batch tokens size"]]:
         """Each direction's hidden states, in the order in which it reads."""
         if vectors.device.type != "cpu":  # cuDNN's are faster
             return self.forward_gru(vectors)[0], self.backward_gru(reversed_vectors)[0]

@@ -31,7 +31,7 @@ class Trilinear(nn.Module):
         return scores + (columns @ self.column_weight + self.bias)[:, None, :]
 
 
-def _uniform(dim: int) -> Tensor:
+def _uniform(dim: int) -> Float[Tensor, " dim"]:
     """Glorot's bounds for a vector whose fan in and fan out are both its length."""
     limit = math.sqrt(3 / dim)
     return torch.empty(dim).uniform_(-limit, limit)
