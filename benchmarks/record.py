@@ -24,8 +24,8 @@ import torch
 
 import elmo
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
+BENCHMARKS = Path(__file__).resolve().parent
+ROOT, RESULTS = BENCHMARKS.parent, BENCHMARKS / "results"
 
 _BEGUN = datetime.datetime.now(datetime.UTC)
 _LOAD_BEFORE = os.getloadavg()[0]

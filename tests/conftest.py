@@ -1,15 +1,18 @@
 """What several rooms' tests start from."""
 
 import gc
+import importlib.util
 import io
 import json
 import os
 import re
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import jaxtyping
@@ -253,6 +256,23 @@ def terminal(monkeypatch) -> Terminal:
     monkeypatch.setattr(bars, "_UNSEEN", 0)
     monkeypatch.setattr(bars, "_SHORT", 0)
     return Terminal()
+
+
+@pytest.fixture(scope="session")
+def load_script() -> Callable[[str], ModuleType]:
+    """Loads a script by its path in the repository, each time anew. It finds what lies beside it, as if run."""
+
+    def load(path: str) -> ModuleType:
+        script = Path(__file__).resolve().parents[1] / path
+        spec = importlib.util.spec_from_file_location(script.stem, script)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "path", [str(script.parent), *sys.path])
+            spec.loader.exec_module(module)
+        return module
+
+    return load
 
 
 @pytest.fixture(scope="session")

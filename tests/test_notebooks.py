@@ -1,6 +1,5 @@
 """The notebooks of docs/notebooks: every cell runs, and prints what is stored in the notebook."""
 
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -14,12 +13,10 @@ NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
 LARGEST = 150_000
 
 
-def site_notebook() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("site_notebook", ROOT / "docs/site/notebook.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture
+def site_notebook(load_script) -> ModuleType:
+    """What makes pages of notebooks."""
+    return load_script("docs/site/notebook.py")
 
 
 def test_there_are_notebooks_and_they_are_small() -> None:
@@ -35,11 +32,11 @@ def printed(notebook: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_every_cell_runs_and_prints_what_is_stored(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_cell_runs_and_prints_what_is_stored(path: Path, site_notebook, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("nbclient")
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     stored = json.loads(path.read_text(encoding="utf-8"))
-    found = site_notebook().executed(path)
+    found = site_notebook.executed(path)
     figures = [[output["output_type"] for output in cell.get("outputs", ())] for cell in found["cells"]]
     assert figures == [[output["output_type"] for output in cell.get("outputs", ())] for cell in stored["cells"]]
     for before, now in zip(printed(stored), printed(found), strict=True):
@@ -52,8 +49,8 @@ def test_every_cell_runs_and_prints_what_is_stored(path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_becomes_a_page_with_its_code_outputs_and_figures(path: Path, tmp_path: Path) -> None:
-    page = site_notebook().as_page(path, tmp_path / "images")
+def test_a_notebook_becomes_a_page_with_its_code_outputs_and_figures(path: Path, site_notebook, tmp_path: Path) -> None:
+    page = site_notebook.as_page(path, tmp_path / "images")
     stored = json.loads(path.read_text(encoding="utf-8"))
     code = [cell for cell in stored["cells"] if cell["cell_type"] == "code"]
     assert page.startswith("# ") and page.count("```python\n") == len(code)

@@ -27,14 +27,6 @@ GENERATED = [
 ]
 
 
-def script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"site_{name}", DOCS / f"site/{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def links(text: str) -> list[str]:
     """Where a page links to, other sites left out."""
     prose = re.sub(r"^```.*?^```$|`[^`\n]+`", "", text, flags=re.MULTILINE | re.DOTALL)
@@ -59,8 +51,8 @@ def test_links_lead_to_files(page: str) -> None:
         assert ((DOCS / page).parent / link).exists(), link
 
 
-def test_the_staged_pages_link_to_nothing_outside(tmp_path: Path) -> None:
-    script("build").stage(tmp_path / "staged")
+def test_the_staged_pages_link_to_nothing_outside(tmp_path: Path, load_script) -> None:
+    load_script("docs/site/build.py").stage(tmp_path / "staged")
     staged = tmp_path / "staged/docs"
     for page in [*PAGES, *GENERATED]:
         for link in links((staged / page).read_text("utf-8")):
@@ -74,10 +66,10 @@ def test_the_staged_pages_link_to_nothing_outside(tmp_path: Path) -> None:
     assert json.loads((staged / "reference/openapi.json").read_text("utf-8"))["openapi"].startswith("3.")
 
 
-def test_prose_is_text_and_code_is_left_as_it_is(tmp_path: Path) -> None:
+def test_prose_is_text_and_code_is_left_as_it_is(tmp_path: Path, load_script) -> None:
     said = "reads <S>, `</S>` and `a[0][1]` [BT] [AN][V] <!-- a remark -->\n\n```\n<S> [A][B]\n```\n"
     shown = "reads &lt;S>, `</S>` and `a[0][1]` [BT] \\[AN]\\[V] <!-- a remark -->\n\n```\n<S> [A][B]\n```\n"
-    assert script("build").with_links_inside(said, DOCS / "faq.md", tmp_path) == shown
+    assert load_script("docs/site/build.py").with_links_inside(said, DOCS / "faq.md", tmp_path) == shown
 
 
 def test_the_tools_of_the_site_are_pinned_and_no_part_of_dev() -> None:
@@ -86,7 +78,7 @@ def test_the_tools_of_the_site_are_pinned_and_no_part_of_dev() -> None:
     assert not {line.split("==")[0] for line in extras["docs"]} & {re.split(r"\W", line)[0] for line in extras["dev"]}
 
 
-def test_our_docstrings_become_rows_and_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_docstrings_become_rows_and_lists(monkeypatch: pytest.MonkeyPatch, load_script) -> None:
     if importlib.util.find_spec("griffe") is None:  # only its class is a griffe extension; the rest is text
         griffe = ModuleType("griffe")
         for name in ("Extension", "Object", "GriffeLoader", "Class", "Function"):
@@ -97,7 +89,7 @@ def test_our_docstrings_become_rows_and_lists(monkeypatch: pytest.MonkeyPatch) -
         '`state`: where it starts.\n    "zero"   nothing\n    "warm"   something\n'
         "`first`, `second`: a text\nthat goes on.\n`other`: of the result.\nRaises ConfigError."
     )
-    assert script("docstrings").as_google(text, {"state", "first", "second"}).splitlines() == [
+    assert load_script("docs/site/docstrings.py").as_google(text, {"state", "first", "second"}).splitlines() == [
         "One line about &lt;S> and `</S>`.",
         *("", "", "- `other`: of the result.", "Raises ConfigError.", "", "Args:"),
         *("    state: where it starts.", "", '        - `"zero"`: nothing', '        - `"warm"`: something'),
@@ -106,12 +98,12 @@ def test_our_docstrings_become_rows_and_lists(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def built(tmp_path_factory: pytest.TempPathFactory, load_script) -> dict[str, str]:
     """The HTML of every page of the site: of $ELMO_BUILT_SITE, which `make docs` has built, or built here."""
     if not (folder := os.environ.get("ELMO_BUILT_SITE")):
         pytest.importorskip("zensical", reason="needs pip install 'pyelmo[docs]', or $ELMO_BUILT_SITE")
         place = tmp_path_factory.mktemp("site")
-        assert script("build").build(place) == 0
+        assert load_script("docs/site/build.py").build(place) == 0
         folder = str(place / "site")
     site = ROOT / folder
     pages = {path.relative_to(site).as_posix(): path.read_text(encoding="utf-8") for path in site.rglob("*.html")}

@@ -1,6 +1,5 @@
 """How a wheel is built: what ELMO_NATIVE_BUILD says, and a tag that is true."""
 
-import importlib.util
 import sys
 import sysconfig
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 
 from elmo.ops.native import build as native_build
 
-HOOK = Path(__file__).parents[1] / "hatch_build.py"
+ROOT = Path(__file__).parents[1]
 
 
 class Hook:
@@ -23,19 +22,17 @@ class Hook:
 
 
 @pytest.fixture
-def hook(monkeypatch):
+def hook(monkeypatch, load_script):
     """The hook, over a stand-in for the build tool, which tests do without."""
     interface = ModuleType("hatchling.builders.hooks.plugin.interface")
     interface.BuildHookInterface = Hook
     for name in ("hatchling", "hatchling.builders", "hatchling.builders.hooks", "hatchling.builders.hooks.plugin"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setitem(sys.modules, interface.__name__, interface)
-    spec = importlib.util.spec_from_file_location("hatch_build", HOOK)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_script("hatch_build.py")
     for name in ("ELMO_NATIVE_BUILD", "ELMO_NATIVE_TARGET", "_PYTHON_HOST_PLATFORM", "ARCHFLAGS"):
         monkeypatch.delenv(name, raising=False)
-    return module.NativeBuildHook(HOOK.parent)
+    return module.NativeBuildHook(ROOT)
 
 
 @pytest.fixture

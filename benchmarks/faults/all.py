@@ -13,7 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-import tiny_run  # noqa: F401 - finds record.py
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
+
 from record import ROOT, parser
 
 HERE = Path(__file__).parent

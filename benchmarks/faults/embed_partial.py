@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # record.py
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 import torch
 from record import ROOT, Record, Table, parser

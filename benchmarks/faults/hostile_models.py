@@ -28,6 +28,8 @@ from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
+
 import h5py
 import mutants
 import numpy as np

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # record.py
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 import numpy as np
 import torch

@@ -11,10 +11,13 @@ step is bit for bit that of the uninterrupted run, every step is logged once, an
 import os
 import random
 import signal
+import sys
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 import tiny_run
 from record import Record, Table, parser

@@ -25,8 +25,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
+
 import numpy as np
-import tiny_run  # noqa: F401 - finds record.py
 from record import ROOT, Record, Table, parser
 
 from elmo.config import BiLMConfig

@@ -20,10 +20,13 @@ import json
 import math
 import random
 import re
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 import numpy as np
 import tiny_run

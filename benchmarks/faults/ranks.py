@@ -23,6 +23,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
+
 import tiny_run
 from record import ROOT, Record, Table, parser
 

@@ -7,9 +7,12 @@ products large enough for torch to share out among threads. The processes use as
 """
 
 import random
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 import tiny_run
 from record import Record, Table, parser

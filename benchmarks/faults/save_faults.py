@@ -23,11 +23,14 @@ import os
 import random
 import shutil
 import stat
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 import tiny_run
 import torch

@@ -19,12 +19,15 @@ import hashlib
 import os
 import random
 import signal
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 import tiny_run
 from record import Record, Table, parser

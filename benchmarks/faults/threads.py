@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # record.py
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 import torch
 from record import Record, Table, parser

@@ -7,13 +7,10 @@ are forked from one that has imported all, so that random moments fall into the 
 import json
 import os
 import random
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # record.py
 
 import elmo.pretrain.run.loop  # noqa: F401 - once, for all the runs that are forked from here
 from elmo.cli.main import main as elmo_command

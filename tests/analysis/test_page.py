@@ -1,6 +1,5 @@
 """docs/analysis.md: its Python runs and prints what it says, its tables are those of the records."""
 
-import importlib.util
 import json
 import re
 import shlex
@@ -21,13 +20,9 @@ CORPUS = Path(__file__).with_name("senses") / "corpus"
 
 
 @pytest.fixture(scope="module")
-def script() -> ModuleType:
+def script(load_script) -> ModuleType:
     """`runs/analysis_page.py`."""
-    spec = importlib.util.spec_from_file_location("analysis_page", ROOT / "runs" / "analysis_page.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("runs/analysis_page.py")
 
 
 def test_the_python_block_prints_what_it_says(tmp_path, monkeypatch, capsys):

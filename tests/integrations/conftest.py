@@ -1,6 +1,5 @@
 """What the tests of every library start from: a tiny model by its path, one thread, and guides that are run."""
 
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,10 +39,7 @@ def other_model(tmp_path: Path, tiny_bilm) -> str:
 
 
 @pytest.fixture
-def run_guide(quiet_place: Path) -> Callable[..., dict[str, Any]]:
+def run_guide(quiet_place: Path, load_script) -> Callable[..., dict[str, Any]]:
     """Runs a guide of docs/integrations in the test's folder, as tests/integrations/guide.py says."""
-    spec = importlib.util.spec_from_file_location("guide", Path(__file__).with_name("guide.py"))
-    assert spec is not None and spec.loader is not None
-    guide = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(guide)
+    guide = load_script("tests/integrations/guide.py")
     return lambda name, **names: guide.run(GUIDES / name, names)

@@ -1,6 +1,5 @@
 """The mean of two models' weights."""
 
-import importlib.util
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +10,11 @@ from elmo.text.targets.target_ids import SPECIAL_WORDS
 from elmo.weights import formats
 from elmo.weights.native.write import write
 
-_path = Path(__file__).resolve().parents[2] / "runs" / "average_models.py"
-_spec = importlib.util.spec_from_file_location("average_models", _path)
-average_models = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(average_models)
+
+@pytest.fixture(scope="module")
+def average_models(load_script):
+    """`runs/average_models.py`."""
+    return load_script("runs/average_models.py")
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def pair(tmp_path, tiny_bilm):
     return str(tmp_path / "one"), str(tmp_path / "other")
 
 
-def test_every_weight_is_moved_by_the_share(pair, tmp_path):
+def test_every_weight_is_moved_by_the_share(average_models, pair, tmp_path):
     assert average_models.main([*pair, str(tmp_path / "mean"), "--share", "0.75"]) == 0
     one, mean = formats.read(Path(pair[0])), formats.read(tmp_path / "mean")
     assert mean.vocabulary == one.vocabulary
@@ -40,14 +40,14 @@ def test_every_weight_is_moved_by_the_share(pair, tmp_path):
         np.testing.assert_allclose({**mean.tensors, **mean.softmax}[name], 2.5 * tensor, rtol=1e-6, atol=1e-6)
 
 
-def test_the_mean_of_a_model_and_itself_is_that_model(pair, tmp_path):
+def test_the_mean_of_a_model_and_itself_is_that_model(average_models, pair, tmp_path):
     assert average_models.main([pair[0], pair[0], str(tmp_path / "mean"), "--share", "0.3"]) == 0
     one, mean = formats.read(Path(pair[0])), formats.read(tmp_path / "mean")
     for name, tensor in one.tensors.items():
         np.testing.assert_array_equal(mean.tensors[name], tensor)
 
 
-def test_models_that_do_not_fit_together_are_refused(pair, tmp_path, tiny_bilm, capsys):
+def test_models_that_do_not_fit_together_are_refused(average_models, pair, tmp_path, tiny_bilm, capsys):
     for share in ("0", "1", "nan"):
         assert average_models.main([*pair, str(tmp_path / "mean"), "--share", share]) == 2
         assert "--share is" in capsys.readouterr().err

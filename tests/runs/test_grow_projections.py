@@ -1,8 +1,5 @@
 """A model gets wider projections and predicts what it predicted before."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 import torch
 
@@ -13,10 +10,11 @@ from elmo.text.targets.target_ids import SPECIAL_WORDS
 from elmo.weights import formats
 from elmo.weights.native.write import write
 
-_path = Path(__file__).resolve().parents[2] / "runs" / "grow_projections.py"
-_spec = importlib.util.spec_from_file_location("grow_projections", _path)
-grow_projections = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(grow_projections)
+
+@pytest.fixture(scope="module")
+def grow_projections(load_script):
+    """`runs/grow_projections.py`."""
+    return load_script("runs/grow_projections.py")
 
 
 @pytest.fixture
@@ -29,7 +27,7 @@ def old(tmp_path, tiny_bilm):
     return tmp_path / "old"
 
 
-def test_predictions_stay_and_vectors_keep_their_old_dimensions(tmp_path, old):
+def test_predictions_stay_and_vectors_keep_their_old_dimensions(grow_projections, tmp_path, old):
     assert grow_projections.main([str(old), str(tmp_path / "new"), "--projection-size", "11"]) == 0
     before, after = formats.read(old), formats.read(tmp_path / "new")
     assert (before.config.projection_size, after.config.projection_size) == (8, 11)
@@ -44,7 +42,7 @@ def test_predictions_stay_and_vectors_keep_their_old_dimensions(tmp_path, old):
         assert (wide[..., first * 11 + 8 : first * 11 + 11].std(dim=-2) > 0).all(), "the new dimensions say nothing"
 
 
-def test_what_can_not_grow_is_refused(tmp_path, old, tiny_bilm, capsys):
+def test_what_can_not_grow_is_refused(grow_projections, tmp_path, old, tiny_bilm, capsys):
     assert grow_projections.main([str(old), str(tmp_path / "new"), "--projection-size", "8"]) == 2
     assert "is no growth: the model has 8" in capsys.readouterr().err
     cells = str(formats.read(old).config.cell_size)

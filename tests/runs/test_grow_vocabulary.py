@@ -1,8 +1,5 @@
 """A model gets another vocabulary."""
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -16,10 +13,11 @@ from elmo.text.targets.target_ids import BEGINNING_MARK, SPECIAL_WORDS
 from elmo.weights import formats
 from elmo.weights.native.write import write
 
-_path = Path(__file__).resolve().parents[2] / "runs" / "grow_vocabulary.py"
-_spec = importlib.util.spec_from_file_location("grow_vocabulary", _path)
-grow_vocabulary = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(grow_vocabulary)
+
+@pytest.fixture(scope="module")
+def grow_vocabulary(load_script):
+    """`runs/grow_vocabulary.py`."""
+    return load_script("runs/grow_vocabulary.py")
 
 
 @pytest.fixture
@@ -40,7 +38,7 @@ def data(tmp_path):
     return TrainingData.open(tmp_path / "data")
 
 
-def test_new_entries_share_what_unknown_had(tmp_path, old, data, capsys):
+def test_new_entries_share_what_unknown_had(grow_vocabulary, tmp_path, old, data, capsys):
     write(old, tmp_path / "old")
     assert grow_vocabulary.main([str(tmp_path / "old"), str(data.folder), str(tmp_path / "new")]) == 0
     new = formats.read(tmp_path / "new")
@@ -57,7 +55,7 @@ def test_new_entries_share_what_unknown_had(tmp_path, old, data, capsys):
     assert after.of("mean") < before.of("mean")
 
 
-def test_a_model_without_a_softmax_is_refused(tmp_path, tiny_bilm, data, capsys):
+def test_a_model_without_a_softmax_is_refused(grow_vocabulary, tmp_path, tiny_bilm, data, capsys):
     write(tiny_bilm.to_checkpoint(), tmp_path / "old")
     assert grow_vocabulary.main([str(tmp_path / "old"), str(data.folder), str(tmp_path / "new")]) == 2
     assert "no plain softmax" in capsys.readouterr().err

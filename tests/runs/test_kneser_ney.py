@@ -1,12 +1,10 @@
 """The fast Kneser-Ney model against Chen & Goodman's formulas, spelled out with dictionaries."""
 
-import importlib.util
 import itertools
 import json
 import lzma
 import math
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,10 +13,12 @@ from elmo.errors import ConfigError, TextError
 from elmo.text.targets.target_ids import BEGINNING_MARK
 from elmo.text.vocabulary import Vocabulary
 
-SCRIPT = Path(__file__).resolve().parents[2] / "runs" / "kneser_ney.py"
-specification = importlib.util.spec_from_file_location("kneser_ney", SCRIPT)
-kneser_ney = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(kneser_ney)
+
+@pytest.fixture(scope="module")
+def kneser_ney(load_script):
+    """`runs/kneser_ney.py`."""
+    return load_script("runs/kneser_ney.py")
+
 
 RARE = [f"rare{n}" for n in range(40)]
 VOCABULARY = ["<S>", "</S>", "<UNK>", "a", "b", "c", "d", "never", *RARE]
@@ -80,15 +80,21 @@ class DictionaryKneserNey:
         return [self.probability(words[i], tuple(words[max(0, i - self.order + 1) : i])) for i in range(1, len(words))]
 
 
-def fit(sentences, order, kind="modified", direction="forward"):
-    row = kneser_ney.facing(kneser_ney.encode(sentences, ENCODED_WITH), direction)
-    return kneser_ney.fit(row, kneser_ney.DIRECTIONS[direction], len(VOCABULARY), order, kind)
+@pytest.fixture(scope="module")
+def fit(kneser_ney):
+    """A model of sentences."""
+
+    def fit(sentences, order, kind="modified", direction="forward"):
+        row = kneser_ney.facing(kneser_ney.encode(sentences, ENCODED_WITH), direction)
+        return kneser_ney.fit(row, kneser_ney.DIRECTIONS[direction], len(VOCABULARY), order, kind)
+
+    return fit
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("num_sentences", [1, 12, 60])
-def test_probabilities_equal_the_formulas_written_out_with_dictionaries(order, kind, num_sentences):
+def test_probabilities_equal_the_formulas_written_out_with_dictionaries(kneser_ney, fit, order, kind, num_sentences):
     train, test = random_sentences(order, num_sentences), [*random_sentences(99, 12), ["never", "a", "never"]]
     slow = DictionaryKneserNey(train, order, kind)
     expected = np.log([p for sentence in test for p in slow.sentence(sentence)])
@@ -97,7 +103,7 @@ def test_probabilities_equal_the_formulas_written_out_with_dictionaries(order, k
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_probabilities_equal_the_formulas_where_every_order_estimates_its_discounts(seed):
+def test_probabilities_equal_the_formulas_where_every_order_estimates_its_discounts(kneser_ney, fit, seed):
     train, test = random_sentences(seed, 100, ["a", "b", "c", "x", *RARE]), random_sentences(9, 20, ["a", "b", *RARE])
     model, slow = fit(train, 3), DictionaryKneserNey(train, 3, "modified")
     assert [level.estimated for level in model.levels] == [True, True, True]
@@ -109,7 +115,7 @@ def test_probabilities_equal_the_formulas_where_every_order_estimates_its_discou
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("order", [1, 3, 5])
-def test_the_backward_model_is_a_forward_model_of_reversed_sentences(order, kind):
+def test_the_backward_model_is_a_forward_model_of_reversed_sentences(kneser_ney, fit, order, kind):
     train, test = random_sentences(order, 60), random_sentences(99, 12)
     slow = DictionaryKneserNey([s[::-1] for s in train], order, kind, begin="</S>", end="<S>")
     expected = np.log([p for sentence in test[::-1] for p in slow.sentence(sentence[::-1], end="<S>")])
@@ -121,7 +127,7 @@ def test_the_backward_model_is_a_forward_model_of_reversed_sentences(order, kind
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
-def test_the_probabilities_after_any_context_sum_to_one(order, kind, direction):
+def test_the_probabilities_after_any_context_sum_to_one(kneser_ney, fit, order, kind, direction):
     model = fit(random_sentences(order, 25), order, kind, direction)
     begin = kneser_ney.DIRECTIONS[direction]
     predicted = [index for index in range(len(VOCABULARY)) if index != begin]
@@ -133,7 +139,7 @@ def test_the_probabilities_after_any_context_sum_to_one(order, kind, direction):
             assert np.exp(last).sum() == pytest.approx(1, abs=1e-12)
 
 
-def test_a_bigram_model_of_two_sentences_equals_the_figures_worked_by_hand():
+def test_a_bigram_model_of_two_sentences_equals_the_figures_worked_by_hand(kneser_ney, fit):
     # Bigrams: Sa aa ab bE | Sa aE. Words before: a 2 (S, a), b 1, E 2 (b, a): total 5, n1 = 1, n2 = 2, D = 1/5.
     # Counts: Sa 2, aa 1, ab 1, aE 1, bE 1: n1 = 4, n2 = 1, D = 2/3.
     model = fit([["a", "a", "b"], ["a"]], 2, "single")
@@ -146,19 +152,19 @@ def test_a_bigram_model_of_two_sentences_equals_the_figures_worked_by_hand():
     np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
-def test_a_word_outside_the_vocabulary_is_counted_and_predicted_as_unk():
+def test_a_word_outside_the_vocabulary_is_counted_and_predicted_as_unk(kneser_ney, fit):
     model = fit([["x", "a"], ["y", "a"], ["b"]], 2)
     rows = [kneser_ney.encode([[word]], ENCODED_WITH) for word in ("z", "<UNK>", "b")]
     outside, unknown, known = (model.log_probabilities(row)[0] for row in rows)
     assert outside == unknown > known
 
 
-def test_boundary_symbols_spelled_in_the_text_are_unknown_words():
+def test_boundary_symbols_spelled_in_the_text_are_unknown_words(kneser_ney):
     row = kneser_ney.encode([["a", "<S>", "</S>"]], ENCODED_WITH)
     assert row.tolist() == [0, 3, 2, 2, 1]
 
 
-def test_no_sentence_sees_the_one_before():
+def test_no_sentence_sees_the_one_before(kneser_ney, fit):
     model = fit(random_sentences(1, 40), 4)
     first, second = [["a", "b", "a"]], [["b", "c"]]
     together = model.log_probabilities(kneser_ney.encode(first + second, ENCODED_WITH))
@@ -166,7 +172,7 @@ def test_no_sentence_sees_the_one_before():
     np.testing.assert_array_equal(together, np.concatenate(alone))
 
 
-def test_discounts_that_leave_their_range_fall_back_and_say_so():
+def test_discounts_that_leave_their_range_fall_back_and_say_so(kneser_ney):
     counts = np.array([1] * 2 + [2] * 2 + [3] * 50 + [4] * 3)  # D2 = 2 - 3 (1/3) 25 < 0
     assert kneser_ney.estimate_discounts(counts, "modified") == ((0.5, 1.0, 1.5), False)
     assert kneser_ney.estimate_discounts(counts, "single") == (pytest.approx((1 / 3,) * 3), True)
@@ -188,7 +194,7 @@ def command(folder, *more):
     return [*itertools.chain(*((flag, str(folder / name)) for flag, name in names.items())), *more]
 
 
-def test_the_command_reports_both_directions_and_their_geometric_mean(files, capsys):
+def test_the_command_reports_both_directions_and_their_geometric_mean(kneser_ney, files, capsys):
     assert kneser_ney.main(command(files, "--order", "2", "--json", str(files / "out.json"))) == 0
     result = json.loads(capsys.readouterr().out)
     assert result == json.loads((files / "out.json").read_text(encoding="utf-8"))
@@ -203,7 +209,7 @@ def test_the_command_reports_both_directions_and_their_geometric_mean(files, cap
     assert test["perplexity"]["mean"] == pytest.approx(math.sqrt(forward * backward), rel=1e-12)
 
 
-def test_kinds_of_predictions_are_told_apart_as_by_the_bilm(files, capsys):
+def test_kinds_of_predictions_are_told_apart_as_by_the_bilm(kneser_ney, files, capsys):
     (files / "test.txt").write_text("a b x\n\nd cc\n", encoding="utf-8")
     words = [*VOCABULARY[:3], *(word for word in VOCABULARY[3:] if word != "c"), "c" + BEGINNING_MARK]
     (files / "vocab.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
@@ -217,24 +223,24 @@ def test_kinds_of_predictions_are_told_apart_as_by_the_bilm(files, capsys):
         assert nats / 7 == pytest.approx(test["nats_per_token"][direction], rel=1e-12)
 
 
-def test_a_vocabulary_without_the_specials_in_front_is_refused(files, capsys):
+def test_a_vocabulary_without_the_specials_in_front_is_refused(kneser_ney, files, capsys):
     (files / "vocab.txt").write_text("a\nb\n<UNK>\n", encoding="utf-8")
     assert kneser_ney.main(command(files)) == 2
     assert "vocab.txt: lines 1 to 3 must be" in capsys.readouterr().err
 
 
-def test_a_text_without_a_sentence_is_refused(files, capsys):
+def test_a_text_without_a_sentence_is_refused(kneser_ney, files, capsys):
     (files / "test.txt").write_text("\n \n", encoding="utf-8")
     assert kneser_ney.main(command(files)) == 2
     assert "no sentence found" in capsys.readouterr().err
 
 
-def test_a_row_without_a_sentence_is_refused():
+def test_a_row_without_a_sentence_is_refused(fit):
     with pytest.raises(TextError, match="The training row is empty"):
         fit([[]], 2)
 
 
-def test_settings_that_make_no_model_are_refused():
+def test_settings_that_make_no_model_are_refused(fit):
     with pytest.raises(ConfigError, match="order is 0"):
         fit([["a"]], 0)
     with pytest.raises(ConfigError, match="discounts is 'absolute'"):

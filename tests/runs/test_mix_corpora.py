@@ -1,16 +1,15 @@
 """Sets of documents become one text."""
 
-import importlib.util
 import lzma
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
-_path = Path(__file__).resolve().parents[2] / "runs" / "mix_corpora.py"
-_spec = importlib.util.spec_from_file_location("mix_corpora", _path)
-mix_corpora = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(mix_corpora)
+
+@pytest.fixture(scope="module")
+def mix_corpora(load_script):
+    """`runs/mix_corpora.py`."""
+    return load_script("runs/mix_corpora.py")
 
 
 @pytest.fixture
@@ -34,38 +33,44 @@ def sets(tmp_path):
     return [str(tmp_path / "one"), str(tmp_path / "two")]
 
 
-def mixed(tmp_path, *arguments):
-    assert mix_corpora.main([str(tmp_path / "out.txt"), *arguments]) == 0
-    return (tmp_path / "out.txt").read_text(encoding="utf-8").splitlines()
+@pytest.fixture
+def mixed(mix_corpora, tmp_path):
+    """The lines that sets become, given with flags as on the command line."""
+
+    def mixed(*arguments):
+        assert mix_corpora.main([str(tmp_path / "out.txt"), *arguments]) == 0
+        return (tmp_path / "out.txt").read_text(encoding="utf-8").splitlines()
+
+    return mixed
 
 
-def test_documents_of_all_sets_stand_whole_in_one_order(tmp_path, sets):
-    lines = mixed(tmp_path, *sets)
+def test_documents_of_all_sets_stand_whole_in_one_order(mixed, sets):
+    lines = mixed(*sets)
     assert len(lines) == 2 * 2 * 39
     assert not [line for line in lines if " 7 " in line]
     assert [line[:-1] for line in lines[::2]] == [line[:-1] for line in lines[1::2]]
-    assert lines == mixed(tmp_path, *reversed(sets))
+    assert lines == mixed(*reversed(sets))
     assert {line.split()[0] for line in lines[:20]} == {"one", "two"}
 
 
-def test_a_share_takes_the_same_documents_of_that_source_each_time(tmp_path, sets):
-    whole = mixed(tmp_path, *sets)
-    half = mixed(tmp_path, *sets, "--share", "books/one=0.5")
+def test_a_share_takes_the_same_documents_of_that_source_each_time(mixed, sets):
+    whole = mixed(*sets)
+    half = mixed(*sets, "--share", "books/one=0.5")
     taken = [line for line in half if line.startswith("one")]
     assert 10 < len(taken) < 60
     assert set(half) == {line for line in whole if line.startswith("two")} | set(taken)
-    quarter = mixed(tmp_path, *sets, "--share", "books/one=0.25")
+    quarter = mixed(*sets, "--share", "books/one=0.25")
     assert set(quarter) < set(half)
 
 
-def test_a_set_named_twice_is_taken_twice(tmp_path, sets):
-    assert sorted(mixed(tmp_path, sets[0], sets[0])) == sorted(2 * mixed(tmp_path, sets[0]))
+def test_a_set_named_twice_is_taken_twice(mixed, sets):
+    assert sorted(mixed(sets[0], sets[0])) == sorted(2 * mixed(sets[0]))
 
 
-def test_a_share_above_one_repeats_documents_elsewhere(tmp_path, sets):
-    once = mixed(tmp_path, *sets)
-    half = {line for line in mixed(tmp_path, *sets, "--share", "books/one=0.5") if line.startswith("one")}
-    lines = mixed(tmp_path, *sets, "--share", "books/one=2.5")
+def test_a_share_above_one_repeats_documents_elsewhere(mixed, sets):
+    once = mixed(*sets)
+    half = {line for line in mixed(*sets, "--share", "books/one=0.5") if line.startswith("one")}
+    lines = mixed(*sets, "--share", "books/one=2.5")
     times = Counter(line for line in lines if line.startswith("one"))
     assert set(times) == {line for line in once if line.startswith("one")}
     assert set(times.values()) == {2, 3}
@@ -75,31 +80,31 @@ def test_a_share_above_one_repeats_documents_elsewhere(tmp_path, sets):
 
 
 @pytest.mark.parametrize("share", ["books", "=0.5", "books=11", "books=half"])
-def test_a_share_that_is_none_is_refused(tmp_path, sets, share, capsys):
+def test_a_share_that_is_none_is_refused(mix_corpora, tmp_path, sets, share, capsys):
     assert mix_corpora.main([str(tmp_path / "out.txt"), *sets, "--share", share]) == 2
     assert f"--share {share}: no SOURCE=SHARE" in capsys.readouterr().err
     assert not (tmp_path / "out.txt").exists()
 
 
-def test_the_longest_beginning_of_a_source_decides_its_share(tmp_path, sets):
-    lines = mixed(tmp_path, *sets, "--share", "books=0", "--share", "books/one=2")
-    assert sorted(lines) == sorted(2 * [line for line in mixed(tmp_path, *sets) if line.startswith("one")])
+def test_the_longest_beginning_of_a_source_decides_its_share(mixed, sets):
+    lines = mixed(*sets, "--share", "books=0", "--share", "books/one=2")
+    assert sorted(lines) == sorted(2 * [line for line in mixed(*sets) if line.startswith("one")])
 
 
-def test_a_share_of_a_source_that_no_set_has_is_refused(tmp_path, sets, capsys):
+def test_a_share_of_a_source_that_no_set_has_is_refused(mix_corpora, tmp_path, sets, capsys):
     assert mix_corpora.main([str(tmp_path / "out.txt"), *sets, "--share", "boks=3"]) == 2
     told = capsys.readouterr().err
     assert "--share boks=...: no source begins like this. The sets have books/one, books/two." in told
     assert not (tmp_path / "out.txt").exists()
 
 
-def test_the_folder_one_is_in_is_a_set_too(tmp_path, sets, monkeypatch):
+def test_the_folder_one_is_in_is_a_set_too(mixed, tmp_path, sets, monkeypatch):
     manifest = tmp_path / "one" / "manifest.tsv.xz"
     header, *rows = lzma.decompress(manifest.read_bytes()).decode().splitlines()
     text = "\n".join([f"set\t{header}", *(f"one\t{row}" for row in rows)])
     manifest.write_bytes(lzma.compress(text.encode()))
     monkeypatch.chdir(tmp_path / "one")
-    assert mixed(tmp_path, ".") == mixed(tmp_path, sets[0]) != []
+    assert mixed(".") == mixed(sets[0]) != []
 
 
 @pytest.mark.parametrize(
@@ -112,7 +117,7 @@ def test_the_folder_one_is_in_is_a_set_too(tmp_path, sets, monkeypatch):
         ("train\td", ":42: no row of 5 columns"),
     ],
 )
-def test_a_row_of_the_manifest_that_the_text_has_not_is_named(tmp_path, sets, row, message, capsys):
+def test_a_row_of_the_manifest_that_the_text_has_not_is_named(mix_corpora, tmp_path, sets, row, message, capsys):
     manifest = tmp_path / "one" / "manifest.tsv.xz"
     manifest.write_bytes(lzma.compress(lzma.decompress(manifest.read_bytes()).rstrip(b"\n") + f"\n{row}\n".encode()))
     (tmp_path / "out.txt").write_text("before\n")
@@ -121,12 +126,12 @@ def test_a_row_of_the_manifest_that_the_text_has_not_is_named(tmp_path, sets, ro
     assert (tmp_path / "out.txt").read_text() == "before\n"
 
 
-def test_a_manifest_without_a_column_is_named(tmp_path, sets, capsys):
+def test_a_manifest_without_a_column_is_named(mix_corpora, tmp_path, sets, capsys):
     (tmp_path / "one" / "manifest.tsv").write_text("split\tdoc\tlines\n")
     assert mix_corpora.main([str(tmp_path / "out.txt"), *sets]) == 2
     assert "manifest.tsv:1: has no column 'first_line', only split, doc, lines" in capsys.readouterr().err
 
 
-def test_a_folder_that_is_no_set_is_named(tmp_path, capsys):
+def test_a_folder_that_is_no_set_is_named(mix_corpora, tmp_path, capsys):
     assert mix_corpora.main([str(tmp_path / "out.txt"), str(tmp_path)]) == 2
     assert "has neither train.txt nor train.txt.xz" in capsys.readouterr().err

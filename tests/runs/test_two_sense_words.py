@@ -1,21 +1,20 @@
 """The list of two-sense words and what is counted over it."""
 
-import importlib.util
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from elmo.errors import TextError
 
-RUNS = Path(__file__).resolve().parents[2] / "runs"
-_spec = importlib.util.spec_from_file_location("two_sense_words", RUNS / "two_sense_words.py")
-two_sense_words = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(two_sense_words)
+
+@pytest.fixture(scope="module")
+def two_sense_words(load_script):
+    """`runs/two_sense_words.py`."""
+    return load_script("runs/two_sense_words.py")
 
 
-def test_the_list_has_twenty_words_of_two_senses_in_four_sentences_each():
+def test_the_list_has_twenty_words_of_two_senses_in_four_sentences_each(two_sense_words):
     occurrences = two_sense_words.read_list(two_sense_words.LIST)
     by_sense = Counter((one.word, one.sense) for one in occurrences)
     assert set(by_sense.values()) == {4}
@@ -24,7 +23,7 @@ def test_the_list_has_twenty_words_of_two_senses_in_four_sentences_each():
     assert len({" ".join(one.tokens) for one in occurrences}) == len(occurrences) == 160
 
 
-def test_a_hit_is_a_nearest_occurrence_of_the_same_word_in_the_same_sense():
+def test_a_hit_is_a_nearest_occurrence_of_the_same_word_in_the_same_sense(two_sense_words):
     rows = [("bank", "money"), ("bank", "money"), ("bank", "river"), ("bank", "river"), ("bat", "animal")]
     occurrences = [two_sense_words.Occurrence(word, sense, [word]) for word, sense in rows]
     vectors = np.array([[1.0, 0.0], [2.0, 0.2], [0.0, 1.0], [1.0, 0.3], [0.0, 1.0]])
@@ -33,13 +32,13 @@ def test_a_hit_is_a_nearest_occurrence_of_the_same_word_in_the_same_sense():
 
 
 @pytest.mark.parametrize("row", ["bank\tmoney", "bank\tmoney\tno such word", "bank\tmoney\tbank to bank"])
-def test_a_row_without_its_word_once_is_named(tmp_path, row):
+def test_a_row_without_its_word_once_is_named(two_sense_words, tmp_path, row):
     (tmp_path / "list.tsv").write_text(f"word\tsense\tsentence\n{row}\n", encoding="utf-8")
     with pytest.raises(TextError, match=r"list\.tsv:2: no word, sense and sentence"):
         two_sense_words.read_list(tmp_path / "list.tsv")
 
 
-def test_the_bundled_model_is_measured_by_layer(capsys):
+def test_the_bundled_model_is_measured_by_layer(two_sense_words, capsys):
     assert two_sense_words.main(["--model", "small-en"]) == 0
     header, _, row = capsys.readouterr().out.splitlines()
     assert header.split("|")[1:4] == [" model ", " layer 1 ", " layer 2 "]
@@ -54,7 +53,7 @@ def test_the_bundled_model_is_measured_by_layer(capsys):
         (b"bank\tmoney\tcaf\xe9 bank\n", r"not valid UTF-8 \(byte 34\)"),
     ],
 )
-def test_a_list_that_compares_nothing_is_refused(tmp_path, rows, message):
+def test_a_list_that_compares_nothing_is_refused(two_sense_words, tmp_path, rows, message):
     (tmp_path / "list.tsv").write_bytes(b"word\tsense\tsentence\n" + rows)
     with pytest.raises(TextError, match=message):
         two_sense_words.read_list(tmp_path / "list.tsv")

@@ -1,31 +1,23 @@
 """Equal systems are declared different in at most one table of twenty; real gains are found.
 
-The simulation is that of `benchmarks/verdicts.py`, whose record has more worlds and more tables.
+The simulation is that of `benchmarks/tasks/verdicts.py`, whose record has more worlds and more tables.
 """
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 TABLES = 200
 # 10 + 2 standard errors of a count of tables when each has a chance of 5 %.
 MOST = 16
 
 
 @pytest.fixture(scope="module")
-def simulation() -> ModuleType:
-    """`benchmarks/verdicts.py`."""
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        return import_module("verdicts")
-    finally:
-        sys.path.remove(str(BENCHMARKS))
+def simulation(load_script) -> ModuleType:
+    """`benchmarks/tasks/verdicts.py`."""
+    return load_script("benchmarks/tasks/verdicts.py")
 
 
 @pytest.fixture

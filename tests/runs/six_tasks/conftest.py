@@ -1,16 +1,12 @@
 """The scripts beside the package, as modules."""
 
-import importlib.util
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from elmo.weights.native.write import write
-
-SCRIPTS = Path(__file__).resolve().parents[3] / "runs" / "six_tasks"
 
 PLAN = """
 [table1]
@@ -43,27 +39,27 @@ minutes = { baseline = 1, elmo = 1 }
 
 
 @pytest.fixture(scope="session")
-def tables() -> ModuleType:
+def tables(load_script) -> ModuleType:
     """The queue."""
-    return _module("tables")
+    return load_script("runs/six_tasks/tables.py")
 
 
 @pytest.fixture(scope="session")
-def finished() -> Iterator[ModuleType]:
+def finished(load_script) -> ModuleType:
     """What keeps trainings in small files; it imports the queue as a script does."""
-    yield from _beside("finished")
+    return load_script("runs/six_tasks/finished.py")
 
 
 @pytest.fixture(scope="session")
-def page() -> ModuleType:
+def page(load_script) -> ModuleType:
     """What writes docs/reproduction.md."""
-    return _module("page")
+    return load_script("runs/six_tasks/page.py")
 
 
 @pytest.fixture(scope="session")
-def unseen_words() -> Iterator[ModuleType]:
+def unseen_words(load_script) -> ModuleType:
     """What splits the examples by their words; it imports the queue as a script does."""
-    yield from _beside("unseen_words")
+    return load_script("runs/six_tasks/unseen_words.py")
 
 
 @pytest.fixture
@@ -85,17 +81,3 @@ def place(tmp_path: Path, tiny_bilm) -> Path:
     (tmp_path / "sst.toml").write_text("hidden_size = 4\nepochs = 1\n")
     write(tiny_bilm.to_checkpoint(), tmp_path / "model")
     return tmp_path
-
-
-def _beside(name: str) -> Iterator[ModuleType]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(SCRIPTS)
-        yield _module(name)
-
-
-def _module(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -12,8 +12,8 @@ over seeds is estimated as
 
 (D - threshold) / sqrt(V) is compared with Student's t distribution; its degrees of freedom are those of Welch and
 Satterthwaite, because a variance from three seeds is uncertain. Resampling three seeds with replacement instead would
-understate their variance by a third and ignore that uncertainty: `benchmarks/verdicts.py` shows how often each rule
-finds a difference between equal systems.
+understate their variance by a third and ignore that uncertainty: `benchmarks/tasks/verdicts.py` shows how often each
+rule finds a difference between equal systems.
 
 Sources: Welch 1947; Satterthwaite 1946; for seeds and test examples as two random factors, Bouthillier et al. 2021,
 Accounting for Variance in Machine Learning Benchmarks.

@@ -1,6 +1,6 @@
 """What HTTP costs: CPU time of `elmo serve` per request, beside the bare batch; equality under load.
 
-    python benchmarks/serve.py                  CPU per request at 1, 4, 16, 64 clients; 10,000 compared requests
+    python benchmarks/serving/serve.py        CPU per request at 1, 4, 16, 64 clients; 10,000 compared requests
 
 The server is a process of its own with one compute thread of one core; clients are tasks of this process, which send
 the next request when they have the answer to the one before, and take vectors as base64. Figures are the server's CPU
@@ -14,16 +14,20 @@ import base64
 import itertools
 import json
 import statistics
+import sys
 import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
+
 import numpy as np
 import torch
 from record import Record, Table, parser
-from serve_client import TEXT, TOKENS, Connection, Server, load, served, stretches, vector_request
+from sentences import TEXT
+from serve_client import TOKENS, Connection, Server, load, served, stretches, vector_request
 
 from elmo.embed.embedder import Embedder
 

@@ -10,10 +10,13 @@ request is kept. `batch` 0: all sentences in one call.
 import json
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
+
 import torch
-from embedding import TEXT, _sentences
+from sentences import TEXT, first_sentences
 
 from elmo.embed import speed
 from elmo.embed.embedder import Embedder
@@ -32,7 +35,7 @@ class Worker:
         if "peak" in request:
             return dict(self.peak(request["peak"]))
         embedder = self.embedder(request["size"], request["dtype"])
-        sentences, batch = _sentences(TEXT, request["first"]), request["batch"]
+        sentences, batch = first_sentences(TEXT, request["first"]), request["batch"]
         torch.set_num_threads(request["threads"])
         embedder.embed(sentences[:1])  # lays the weights out
         embedder.forget_words()

@@ -1,6 +1,6 @@
 """Memory: `elmo prepare` and `elmo pretrain` on a corpus of 2 GB, within 2 GB of memory.
 
-    python benchmarks/training_memory.py --text /work/shared/data/lm-en/train.txt.xz
+    python benchmarks/pretraining/training_memory.py --text /work/shared/data/lm-en/train.txt.xz
 
 Repeats a text until it has so many bytes (repeated sentences are as long and as many as real ones would be; distinct
 words are those of the text, where ten times the text would have some three times as many), prepares it, and trains some
@@ -17,6 +17,8 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 from record import ROOT, Record, Table, parser
 

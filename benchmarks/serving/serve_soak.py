@@ -1,6 +1,6 @@
 """An hour at half load: does `elmo serve` grow, slow down, or answer with a status of 5xx?
 
-    python benchmarks/serve_soak.py --minutes 60
+    python benchmarks/serving/serve_soak.py --minutes 60
 
 Half load is half of the requests per second that 64 clients get beforehand. 16 clients send at an even rate: of 100
 requests 84 are for the vector of a sentence, 8 for vectors per token, 4 for the similarity of two sentences, 2 for
@@ -11,14 +11,18 @@ after a tenth of the time, when every word has been seen, and must not grow from
 import asyncio
 import itertools
 import statistics
+import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
+
 from record import Record, Table, parser
-from serve_client import TEXT, Connection, Server, load, request, served, stretches, vector_request
+from sentences import TEXT
+from serve_client import Connection, Server, load, request, served, stretches, vector_request
 
 CLIENTS = 16
 

@@ -1,6 +1,6 @@
 """How often `elmo reproduce` declares equal systems different, and how often it finds a real gain.
 
-    python benchmarks/verdicts.py [--tables 1000]
+    python benchmarks/tasks/verdicts.py [--tables 1000]
 
 Tables are simulated: four systems as in table 2 of the paper (a baseline and three with ELMo, five claims), trained
 with several seeds, scored on the same test units. An item is answered correctly with a probability that depends on the
@@ -14,8 +14,12 @@ unit, on the system and the unit, and on the seed; "equal" systems have the same
 """
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 import numpy as np
 from record import Record, Table, parser

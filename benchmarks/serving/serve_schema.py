@@ -1,6 +1,6 @@
 """Thousands of requests made from openapi.json, valid ones and broken ones, against a running `elmo serve`.
 
-    python benchmarks/serve_schema.py --cases 10000
+    python benchmarks/serving/serve_schema.py --cases 10000
 
 schemathesis makes them, and breaks the schema on purpose in some. Of the others half are given the name of no model
 and a place within their text, because a random name is always refused. What must happen: no status of 5xx, none that
@@ -12,6 +12,9 @@ import random
 import sys
 import urllib.request
 from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 import schemathesis
 from hypothesis import HealthCheck, given, seed, settings

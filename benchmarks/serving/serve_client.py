@@ -14,9 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from record import ROOT
-
-TEXT = ROOT.parent / "shared" / "data" / "lm-en" / "test.txt.xz"
 TOKENS = 20
 """Of each sentence, so that batches differ in size alone."""
 _TICKS = os.sysconf("SC_CLK_TCK")

@@ -1,7 +1,7 @@
 """How long a person waits, and how much memory it takes: import, --help, the first vector, the next ones.
 
-    python benchmarks/start_up.py
-    python benchmarks/start_up.py --models small-en original --sentences 50
+    python benchmarks/vectors/start_up.py
+    python benchmarks/vectors/start_up.py --models small-en original --sentences 50
 
 Every figure comes from processes of its own, kinds taking turns; medians of the rounds. A model of random weights
 ("small", "medium", "original") is first stored in a folder. "first vector" is what a process needs from its start
@@ -17,7 +17,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from record import ROOT, Record, Table, parser
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
+
+from record import BENCHMARKS, Record, Table, parser
+from sentences import TEXT
 
 from elmo.embed.speed import DTYPES, random_bilm
 
@@ -46,7 +49,7 @@ def main() -> int:
     """Measures and writes the record."""
     arguments = parser(__doc__)
     arguments.add_argument("--models", nargs="+", default=["small-en", "original"], help="names, folders or sizes")
-    arguments.add_argument("--text", type=Path, default=ROOT.parent / "shared" / "data" / "lm-en" / "test.txt.xz")
+    arguments.add_argument("--text", type=Path, default=TEXT)
     arguments.add_argument("--sentences", type=int, default=50)
     arguments.add_argument("--rounds", type=int, default=5)
     given = arguments.parse_args()
@@ -94,7 +97,7 @@ def _seconds(command: list[str]) -> float:
 def _embed(model: str, dtype: str, text: Path, count: int) -> dict[str, float]:
     begun = time.time()
     command = [sys.executable, "-c", ONE, model, dtype, str(text.resolve()), str(count)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=Path(__file__).parent)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=BENCHMARKS)
     figures: dict[str, Any] = json.loads(done.stdout)
     return figures | {"first": figures["first"] - begun}
 

@@ -1,6 +1,6 @@
 """Dropout of a training step beside torch's: forward and backward.
 
-    python benchmarks/dropout.py          # 9 rounds of three sizes: half a minute
+    python benchmarks/tasks/dropout.py          # 9 rounds of three sizes: half a minute
 
 Contestants: ours (on a CPU the mask comes from uniform numbers) and torch.nn.Dropout. The floor is reading the values
 and the mask and writing the result, forward and backward, at the memory's measured bandwidth; values that fit into a
@@ -9,7 +9,11 @@ cache can be below it.
 Seconds are those of the processor on one thread, so that other programs on the machine count little.
 """
 
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 import torch
 from in_turn import processor_seconds

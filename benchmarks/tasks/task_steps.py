@@ -1,7 +1,7 @@
 """What a training of a task costs: CPU seconds of a step and memory, without and with ELMo, and so of all its epochs.
 
-    python benchmarks/task_steps.py configs/tasks/srl.toml --train train.conll --dev dev.conll --steps 12
-    python benchmarks/task_steps.py configs/tasks/srl-paper.toml --train train.conll --model original --static-dim 100
+    python benchmarks/tasks/task_steps.py configs/tasks/srl.toml --train TRAIN --dev DEV --steps 12
+    python benchmarks/tasks/task_steps.py configs/tasks/srl-paper.toml --train TRAIN --model original --static-dim 100
 
 Batches are drawn from a whole epoch's, evenly by their size, and one step before them isn't counted. The biLM's layers
 are computed beforehand, as in a training, and are a line of their own: a training computes them once. The task follows
@@ -19,6 +19,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 import numpy as np
 import torch

@@ -1,6 +1,6 @@
 """Ordinary requests beside a thousand slow sockets: p95 with them must be at most twice that without.
 
-    python benchmarks/serve_slow_sockets.py
+    python benchmarks/serving/serve_slow_sockets.py
 
 The slow sockets belong to another process. Every second each sends one byte: half of them of headers, half of a body,
 none ever to its end; one that the server closes is opened again five seconds later. 8 clients send ordinary requests,
@@ -10,13 +10,17 @@ in turn with and without slow sockets, so that both see the same load of the mac
 import asyncio
 import multiprocessing
 import statistics
+import sys
 import time
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
+
 from record import Record, Table, parser
-from serve_client import TEXT, load, served, stretches, vector_request
+from sentences import TEXT
+from serve_client import load, served, stretches, vector_request
 
 from elmo.serve.listening.connections import MAX_CONNECTIONS
 

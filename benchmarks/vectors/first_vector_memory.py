@@ -1,7 +1,7 @@
 """How much memory a process takes until the first vector is there, beside the bytes that it can't do without.
 
-    python benchmarks/first_vector_memory.py
-    python benchmarks/first_vector_memory.py --size small --rounds 1
+    python benchmarks/vectors/first_vector_memory.py
+    python benchmarks/vectors/first_vector_memory.py --size small --rounds 1
 
 A model of random weights is stored in each form; for each form and each dtype a process of its own reads it, embeds one
 sentence of eight words and states its peak. "floor" is what a process has at its peak that has only imported the
@@ -15,7 +15,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from record import Record, Table, parser
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
+
+from record import BENCHMARKS, Record, Table, parser
 
 from elmo.embed.speed import random_bilm
 from elmo.weights.allennlp.write import write as write_allennlp
@@ -93,7 +95,7 @@ def _rows(folder: Path, sizes: dict[str, int], bare: int, rounds: int) -> Iterat
 
 def _run(code: str, *arguments: str) -> str:
     command = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=Path(__file__).parent)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=BENCHMARKS)
     return done.stdout
 
 

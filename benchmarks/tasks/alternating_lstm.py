@@ -1,6 +1,6 @@
 """A training step of the alternating highway LSTM beside a stack of torch.nn.LSTM: forward and backward.
 
-    python benchmarks/alternating_lstm.py          # 5 rounds of three sizes: 1 minute
+    python benchmarks/tasks/alternating_lstm.py          # 5 rounds of three sizes: 1 minute
 
 Contestants: ours (packed rows, its own backward), the plain loop under autograd, and as many torch.nn.LSTM layers of
 the same size that read in turn from left and from right. Our layer has 6 blocks where the library's has 4, of which 5
@@ -11,8 +11,12 @@ Seconds are those of the processor on one thread, so that other programs on the 
 """
 
 import itertools
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 import torch
 from in_turn import processor_seconds

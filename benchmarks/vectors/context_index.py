@@ -1,7 +1,7 @@
 """A context index: how long building one takes, how long opening it, and how long a search.
 
-    python benchmarks/context_index.py
-    python benchmarks/context_index.py --tokens 50000 --model small-ko --text TEXT
+    python benchmarks/vectors/context_index.py
+    python benchmarks/vectors/context_index.py --tokens 50000 --model small-ko --text TEXT
 
 The tokens of a text are embedded and written once; vectors of the same sentences are computed alone beside it, so that
 the rest is what the index itself costs. Searches are for random tokens of the text, each kind of search in turn; the
@@ -10,14 +10,18 @@ busy machine.
 """
 
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
+
 import numpy as np
-from record import ROOT, Record, Table, parser
+from record import Record, Table, parser
+from sentences import TEXT
 
 from elmo.analysis.neighbors.build import build_index
 from elmo.analysis.neighbors.context_index import ContextIndex
@@ -31,7 +35,7 @@ def main() -> int:
     """Measures and writes the record."""
     arguments = parser(__doc__)
     arguments.add_argument("--model", default="small-en", help="name, folder or hub id (default: %(default)s)")
-    arguments.add_argument("--text", type=Path, default=ROOT.parent / "shared" / "data" / "lm-en" / "test.txt.xz")
+    arguments.add_argument("--text", type=Path, default=TEXT)
     arguments.add_argument("--tokens", type=int, default=200_000)
     arguments.add_argument("--dtype", default="auto")
     arguments.add_argument("--searches", type=int, default=50, help="of each kind and layer (default: %(default)s)")

@@ -1,4 +1,4 @@
-"""The training step as it is written without further thought: what `benchmarks/training.py` compares ours with.
+"""The training step as it is written without further thought: what `training.py` compares ours with.
 
 Same weights at the start, same windows, same negatives, dropout, loss, clip and optimizer as `elmo.pretrain.Trainer`;
 only how it is computed differs: autograd of plain operations, one after the other, two threads in each product.

@@ -1,7 +1,7 @@
 """A text to a file of vectors: the writers beside memory, ten times the text, and peak memory.
 
-    python benchmarks/corpus.py                                   the bundled model
-    python benchmarks/corpus.py --model original --sentences 300  published size, random weights
+    python benchmarks/vectors/corpus.py                                   the bundled model
+    python benchmarks/vectors/corpus.py --model original --sentences 300  published size, random weights
 
 Each measurement is a process of its own, so that peak memory is its own; kinds take turns, round by round. "memory" is
 `Embedder.embed_iter` over the same sentences, which keeps nothing. Seconds are those of embedding and writing (syncs
@@ -18,15 +18,17 @@ import time
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
+
 import torch
 from peak_memory import peak_memory
 from record import ROOT, Record, Table, parser
+from sentences import TEXT
 
 from elmo.embed.corpus.embed_corpus import embed_corpus
 from elmo.embed.embedder import Embedder
 from elmo.embed.speed import random_bilm
 
-TEXT = ROOT.parent / "shared" / "data" / "lm-en" / "test.txt.xz"
 RANDOM = ("small", "medium", "original")
 KINDS = {"memory": "", "HDF5": ".h5", "npy": ".npy", "Parquet": ".parquet"}
 

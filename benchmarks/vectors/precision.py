@@ -1,28 +1,30 @@
 """How far vectors are from those of float64, by dtype and layer: largest and mean error, mean and lowest cosine.
 
-    python benchmarks/precision.py                                    the bundled models, on real text
-    python benchmarks/precision.py --model original --sentences 100   published size, random weights
+    python benchmarks/vectors/precision.py                                    the bundled models, on real text
+    python benchmarks/vectors/precision.py --model original --sentences 100   published size, random weights
 
 The yardstick is the plain operations in float64 (plain_embedding.py) on the same weights.
 """
 
 import json
-import lzma
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
+
 import numpy as np
 import torch
 from plain_embedding import PlainEmbedder
-from record import ROOT, Record, Table, parser
+from record import Record, Table, parser
+from sentences import DATA, TEXT, first_sentences
 
 from elmo.embed.embedder import Embedder
 from elmo.embed.speed import DTYPES, random_bilm
 from elmo.model.bilm import BiLM
 
-DATA = ROOT.parent / "shared" / "data"
-TEXTS = {"small-en": DATA / "lm-en" / "test.txt.xz", "small-ko": DATA / "lm-ko" / "test.txt"}
+TEXTS = {"small-en": TEXT, "small-ko": DATA / "lm-ko" / "test.txt"}
 RANDOM = ("small", "medium", "original")
 TARGETS = {"float32": 0.0, "bfloat16": 0.9995, "int8": 0.998}
 
@@ -39,7 +41,7 @@ def main() -> int:
     missed = []
     for model in given.models:
         bilm = random_bilm(model) if model in RANDOM else BiLM.from_pretrained(model).requires_grad_(False)
-        sentences = _sentences(given.text or TEXTS.get(model, TEXTS["small-en"]), given.sentences)
+        sentences = first_sentences(given.text or TEXTS.get(model, TEXT), given.sentences)
         exact = _in_batches(PlainEmbedder(bilm, torch.float64).embed, sentences)
         for dtype in given.dtypes:
             embedder = Embedder(bilm, dtype=dtype)
@@ -59,13 +61,6 @@ def main() -> int:
         given.results
     )
     return 1 if missed else 0
-
-
-def _sentences(path: Path, count: int) -> list[list[str]]:
-    opener: Callable[..., Any] = lzma.open if path.suffix == ".xz" else open
-    with opener(path, "rt", encoding="utf-8") as lines:
-        found = (line.split() for line in lines)
-        return [sentence for sentence, _ in zip((row for row in found if row), range(count), strict=False)]
 
 
 def _in_batches(

@@ -1,6 +1,6 @@
 """AllenNLP's own ELMo beside this one: the same weights and sentences, in turn; vectors equal, and words per second.
 
-    python benchmarks/allennlp_speed.py                     published size, random weights; takes minutes
+    python benchmarks/vectors/allennlp_speed.py                     published size, random weights; takes minutes
 
 Needs an environment where `import allennlp.modules.elmo` works (allennlp 2.10.1, the last one) beside torch. AllenNLP
 is called as its users call it: `_ElmoBiLm` on `batch_to_ids`, without gradients, at most 64 sentences a call, in the
@@ -16,10 +16,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
+
 import numpy as np
 import torch
-from embedding import TEXT, _sentences
 from record import Record, Table, parser
+from sentences import TEXT, first_sentences
 
 from elmo.embed.embedder import Embedder
 from elmo.embed.speed import random_bilm, words_of
@@ -50,7 +52,7 @@ def main() -> int:
         print(_NOT_HERE.format(error), file=sys.stderr)
         return 2
     torch.set_num_threads(given.threads)
-    sentences = _sentences(given.text, given.sentences)
+    sentences = first_sentences(given.text, given.sentences)
     with tempfile.TemporaryDirectory() as folder:
         files = _published_files(given.size, Path(folder) / "model")
         theirs = _AllenNLP(allennlp, *files)

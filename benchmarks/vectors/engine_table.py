@@ -1,8 +1,8 @@
 """The speed of vectors on this machine, compared with its floors and the goals: sizes, dtypes, one call or many.
 
-    python benchmarks/engine_table.py                         some minutes; run it on a quiet machine
-    python benchmarks/engine_table.py --beside ../main        in turn with another checkout, whose library is built
-    python benchmarks/engine_table.py --clock cpu --threads 1      on a busy machine: CPU time, no floors
+    python benchmarks/vectors/engine_table.py                        some minutes; run it on a quiet machine
+    python benchmarks/vectors/engine_table.py --beside ../main       in turn with another checkout, its library built
+    python benchmarks/vectors/engine_table.py --clock cpu --threads 1     on a busy machine: CPU time, no floors
 
 Floors: the time of the matrix products alone at the peak that is measured in the same run, with one thread and with
 all, on the same instruction set. For one sentence a call: the time of reading the recurrent weights at every step, if
@@ -17,6 +17,8 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 from record import ROOT, Record, Table, parser
 
@@ -49,9 +51,8 @@ class Process:
     """A checkout's engine_worker.py on one instruction set."""
 
     def __init__(self, checkout: Path, instructions: str) -> None:
-        paths = [str(checkout / "src"), str(ROOT / "benchmarks")]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "ELMO_INSTRUCTIONS": instructions}
-        command = [sys.executable, str(ROOT / "benchmarks" / "engine_worker.py")]
+        environment = os.environ | {"PYTHONPATH": str(checkout / "src"), "ELMO_INSTRUCTIONS": instructions}
+        command = [sys.executable, str(Path(__file__).with_name("engine_worker.py"))]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )

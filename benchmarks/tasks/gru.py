@@ -1,6 +1,6 @@
 """A training step of a bidirectional GRU beside torch.nn.GRU: forward and backward.
 
-    python benchmarks/gru.py          # 9 rounds of two sizes: 1 minute
+    python benchmarks/tasks/gru.py          # 9 rounds of two sizes: 1 minute
 
 Contestants: ours (both directions take each step together, their own backward), torch.nn.GRU once in each direction,
 and the plain loop under autograd. The floor is the time of the matrix products alone at the machine's measured peak:
@@ -9,8 +9,12 @@ in training each weight is multiplied three times with each token.
 Seconds are those of the processor on one thread, so that other programs on the machine count little.
 """
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 import torch
 from in_turn import processor_seconds

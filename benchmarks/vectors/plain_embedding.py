@@ -1,7 +1,7 @@
 """Sentences to vectors as it is written without further thought: what our embedding is compared with.
 
 Every token of a padded batch goes through the whole char CNN and every row through every step, by the reference
-operations (ops/*/reference.py). In float64 it is the yardstick of `benchmarks/precision.py`.
+operations (ops/*/reference.py). In float64 it is the yardstick of `precision.py`.
 """
 
 import copy

@@ -1,7 +1,7 @@
 """Training speed: our step against the plain autograd loop and against torch's own LSTM, in one run.
 
-    python benchmarks/training.py --data DATA                   # the shape the project's targets are about
-    python benchmarks/training.py --data DATA --cell-size 4096 --projection-size 512 --rounds 3
+    python benchmarks/pretraining/training.py --data DATA                   # the shape the project's targets are about
+    python benchmarks/pretraining/training.py --data DATA --cell-size 4096 --projection-size 512 --rounds 3
 
     ours, float32      elmo.pretrain.Trainer
     ours, bfloat16     the same, factors of the large products rounded to bfloat16
@@ -22,6 +22,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 import machine_peak
 import numpy as np

@@ -1,6 +1,6 @@
 """A step of pretraining whose freed memory is kept for the next one, and one whose memory glibc gives back.
 
-    python benchmarks/freed_memory.py --data DATA        # 3 rounds of two processes: 2 minutes
+    python benchmarks/pretraining/freed_memory.py --data DATA        # 3 rounds of two processes: 2 minutes
 
 Every figure comes from a process of its own, both kinds taking turns; medians of the rounds. A page fault is a page
 that the system fills with zeros: those of a step that keeps its memory are the floor. DATA is what `elmo prepare`
@@ -13,7 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from record import Record, Table, parser
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
+
+from record import BENCHMARKS, Record, Table, parser
 
 FILTERS = [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256]]  # small-en's
 GIVEN_BACK, KEPT = "given back", "kept"
@@ -79,7 +81,7 @@ def main() -> int:
 
 def _measured(how: str, data: Path, settings: dict[str, object], steps: int) -> dict[str, float]:
     command = [sys.executable, "-c", ONE, how, str(data.resolve()), json.dumps(settings), str(steps)]
-    done = subprocess.run(command, capture_output=True, check=True, cwd=Path(__file__).parent)
+    done = subprocess.run(command, capture_output=True, check=True, cwd=BENCHMARKS)
     return json.loads(done.stdout)
 
 

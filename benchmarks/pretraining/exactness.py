@@ -1,6 +1,6 @@
 """Exactness: N4, our LSTM's own backward against float64 autograd; N6, the sampled softmax's gradient against the full.
 
-    python benchmarks/exactness.py                 # 200 shapes, 2,000 draws: some minutes
+    python benchmarks/pretraining/exactness.py                 # 200 shapes, 2,000 draws: some minutes
 
 N4: random shapes and weights. Outputs and all gradients, in float32 and with bfloat16 factors, against autograd of the
 plain loop in float64; the error is the norm of the difference over the norm (of all outputs, of each gradient). One
@@ -11,7 +11,11 @@ smaller than the vocabulary, for the sampled sum stands inside a logarithm; the 
 vanish with all words.
 """
 
+import sys
 from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 import numpy as np
 import torch

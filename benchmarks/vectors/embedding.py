@@ -1,7 +1,7 @@
 """How fast sentences become vectors: words a second by dtype and batch, beside what the machine's products allow.
 
-    python benchmarks/embedding.py                          published size, random weights; takes minutes
-    python benchmarks/embedding.py --size small --against   beside the plain operations (plain_embedding.py)
+    python benchmarks/vectors/embedding.py                          published size, random weights; takes minutes
+    python benchmarks/vectors/embedding.py --size small --against   beside the plain operations (plain_embedding.py)
 
 Sentences are lines of real text in their natural lengths. Every kind is timed in every round, so that what else the
 machine does falls on all of them; figures are medians over the rounds, and of each kind the best round. The floor is
@@ -9,17 +9,19 @@ the time of the products alone at the speed that the processor's multiply-and-ad
 for one sentence a call, it is the time of reading the recurrent weights once a step, if that is longer.
 """
 
-import lzma
 import statistics
+import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
 import torch
 from peak_memory import peak_memory
 from plain_embedding import PlainEmbedder
-from record import ROOT, Record, Table, parser
+from record import Record, Table, parser
+from sentences import TEXT, first_sentences
 
 from elmo.embed.embedder import Embedder
 from elmo.embed.speed import (
@@ -33,7 +35,6 @@ from elmo.embed.speed import (
 )
 
 _PLAIN_BATCH = 64
-TEXT = ROOT.parent / "shared" / "data" / "lm-en" / "test.txt.xz"
 
 
 def main() -> int:
@@ -51,7 +52,7 @@ def main() -> int:
     arguments.add_argument("--against", action="store_true", help="also the plain operations, batches of 64, unsorted")
     given = arguments.parse_args()
     torch.set_num_threads(given.threads)
-    sentences = _sentences(given.text, given.sentences)
+    sentences = first_sentences(given.text, given.sentences)
     bilm = None if given.model else random_bilm(given.size)
     embedders = {
         dtype: Embedder.from_pretrained(given.model, dtype=dtype) if bilm is None else Embedder(bilm, dtype=dtype)
@@ -102,13 +103,6 @@ def main() -> int:
     )
     Record("embedding", "Sentences to vectors", [Table(columns, rows), facts], sentence, settings).write(given.results)
     return 0
-
-
-def _sentences(path: Path, count: int) -> list[list[str]]:
-    opener: Callable[..., Any] = lzma.open if path.suffix == ".xz" else open
-    with opener(path, "rt", encoding="utf-8") as lines:
-        found = (line.split() for line in lines)
-        return [sentence for sentence, _ in zip((row for row in found if row), range(count), strict=False)]
 
 
 def _share(sentences: list[list[str]], words: int, batch: int, turn: int) -> list[list[str]]:

@@ -1,0 +1,31 @@
+"""Every benchmark of the tasks' models and tables runs to its end at its smallest."""
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+
+def test_the_alternating_lstm_stands_beside_the_library(run) -> None:
+    flags = ["--rounds", "1", "--sizes", "2x4", "--dim", "5", "--batch", "3", "--tokens", "4"]
+    record = run("tasks/alternating_lstm.py", *flags)
+    assert "2 x 4, input 5, 3 rows of half to full length of 4 tokens" in record
+    assert "times as long as the library's LSTM" in record
+
+
+def test_the_gru_stands_beside_the_library_and_its_floor(run) -> None:
+    flags = ["--rounds", "1", "--dims", "5", "7", "--size", "4", "--batch", "3", "--tokens", "6"]
+    record = run("tasks/gru.py", *flags)
+    assert "\n| 5 -> 2 x 4, 3 rows of 6 tokens | " in record and "\n| 7 -> 2 x 4, 3 rows of 6 tokens | " in record
+    assert "of the time of torch.nn.GRU" in record
+
+
+def test_dropout_stands_beside_torchs_and_the_memory(run) -> None:
+    record = run("tasks/dropout.py", "--rounds", "1")
+    assert "\n| 32 x 20 x 256 | " in record and "GB/s" in record
+    assert "of the time of torch.nn.Dropout" in record
+
+
+def test_verdicts_has_a_line_for_every_kind_of_equal_systems(run) -> None:
+    record = run("tasks/verdicts.py", "--tables", "2", "--draws", "20", codes=(0, 1))
+    assert record.count("\n| accuracy, ") == 8 and record.count("\n| F1, ") == 2
+    assert "Tables in which 'ELMo beats the baseline' agrees" in record
