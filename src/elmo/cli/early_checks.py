@@ -6,7 +6,7 @@ so no verb has to.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from glob import has_magic
 from pathlib import Path
@@ -68,6 +68,7 @@ def check(arguments: object) -> None:
     if not _is_alone():
         return
     found = list(roles(arguments))
+    _require_output_of_force(arguments, found)
     inputs = [value for _, role, value in found if role in ("input", "file")]
     for path in inputs:
         if not has_magic(str(path)):  # a pattern of names is for those who read the text
@@ -92,6 +93,25 @@ def check(arguments: object) -> None:
             from elmo.weights.hub import resolve
 
             resolve(value, progress=not flags.get("quiet"))  # a published model is downloaded at its first use
+
+
+def _require_output_of_force(arguments: object, found: Iterable[tuple[str, Role, Any]]) -> None:
+    """ConfigError if something is to be replaced, but no output that could be is named."""
+    groups = list(_groups(arguments))
+    outputs = [
+        name for group in groups for name, annotation in _annotations(group).items() if _is_output(name, annotation)
+    ]
+    is_forced = any(getattr(group, "force", False) for group in groups)
+    if is_forced and outputs and not any(role in _OUTPUTS for _, role, _ in found):
+        names = " or ".join(f"--{name.replace('_', '-')}" for name in outputs)
+        raise ConfigError(
+            f"--force was given without {names}, so there is no file or folder to replace. Add {names}, or leave "
+            "--force out."
+        )
+
+
+def _is_output(name: str, annotation: Any) -> bool:
+    return _role(name, annotation) in _OUTPUTS
 
 
 def _require_read_again(path: Path) -> None:

@@ -13,6 +13,7 @@ import tyro
 from elmo.cli.arguments import parsed
 from elmo.cli.display_width import padded, shortened, width
 from elmo.cli.early_checks import As
+from elmo.cli.given_options import options_of, refuse_ignored
 from elmo.cli.report import list_skipped, print_report
 from elmo.cli.text_input import ReadingFlags, say, text_input, vocabulary_of
 from elmo.errors import ConfigError, TextError, paths_count_from
@@ -20,7 +21,7 @@ from elmo.process.device import Device
 from elmo.process.stop_flag import stop_flag
 from elmo.text.first_look.sample import first_look, look_at
 from elmo.text.reading.placed import PlacedSentence, placed_in
-from elmo.text.reading.settings import Reading, text_files
+from elmo.text.reading.settings import Reading, TextForm, text_files
 from elmo.text.reading.spans import NOWHERE
 from elmo.text.text_file import STDIN, is_file, is_stream
 
@@ -88,42 +89,51 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
-    arguments = parsed(Arguments, argv, "embed")
-    if not arguments.inputs:
-        raise ConfigError("no text was given. Name files, or pass a text in quotation marks: elmo embed TEXT")
-    if arguments.batch_rows is not None and arguments.state != "carry":
-        raise ConfigError(
-            f"--batch-rows is {arguments.batch_rows}, but --state is {arguments.state}, with which rows have no "
-            "effect. Add --state carry, or leave it out."
-        )
-    arguments.reading.check()
+    arguments = parsed(Arguments, argv, "embed", require_sense=_require_sense)
     if arguments.join:
         return _join(arguments)
     if arguments.output is not None:
         return _file_to_file(arguments, arguments.output)
-    of_files = (
-        ("--resume", arguments.resume),
-        ("--to", arguments.to),
-        ("--shard", arguments.shard),
-        ("--store", arguments.store != Arguments.store),
-        ("--forget-sentences", arguments.forget_sentences),
-    )
-    for flag, was_given in of_files:
-        if was_given:
-            raise ConfigError(f"{flag} is for files, but no file was named. Add -o OUT, or leave it out.")
-    if len(arguments.inputs) > 1:
-        raise ConfigError(
-            f"{len(arguments.inputs)} texts were given, but there is no -o for their vectors. Add -o OUT.h5, or put "
-            "quotation marks around a text with spaces."
-        )
     if arguments.input == STDIN:
         return _print_lines(arguments)
     return _print_text(arguments)
 
 
-def _join(arguments: Arguments) -> int:
+_OF_JOINING = {"--join", "--output", "--force", "--json", "--quiet"}
+_OF_FILES = {"--resume", "--force", "--to", "--shard", "--store", "--forget-sentences"}
+
+
+def _require_sense(arguments: Arguments, given: list[str]) -> None:
+    if not arguments.inputs:
+        raise ConfigError("no text was given. Name files, or pass a text in quotation marks: elmo embed TEXT")
+    if arguments.join:
+        why = "together with --join, which combines files of vectors as they are and embeds nothing"
+        refuse_ignored(given, set(given) - _OF_JOINING, why, "embed the text again with --shard and these options")
+        if arguments.output is None:
+            raise ConfigError("--join needs an output file. Add -o OUT, with the ending of the shards.")
+        return
+    if arguments.state != "carry":
+        why = f"with --state {arguments.state}, with which rows have no effect"
+        refuse_ignored(given, ("--batch-rows",), why, "add --state carry")
+    arguments.reading.check()
     if arguments.output is None:
-        raise ConfigError("--join needs an output file. Add -o OUT, with the ending of the shards.")
+        _require_sense_without_output(arguments, given)
+
+
+def _require_sense_without_output(arguments: Arguments, given: list[str]) -> None:
+    refuse_ignored(given, _OF_FILES, "without -o, so there is no file to write", "add -o OUT")
+    if len(arguments.inputs) > 1:
+        raise ConfigError(
+            f"{len(arguments.inputs)} texts were given, but there is no -o for their vectors. Add -o OUT.h5, or put "
+            "quotation marks around a text with spaces."
+        )
+    if arguments.input != STDIN and not is_file(arguments.input) and not _is_meant_as_file(arguments.input):
+        of_files = options_of(TextForm) | {"--encoding", "--errors"}
+        refuse_ignored(given, of_files, "with a quoted text, which is read from no file", "name a file and -o OUT")
+
+
+def _join(arguments: Arguments) -> int:
+    assert arguments.output is not None  # as _require_sense has seen
     from elmo.embed.corpus.join import join_shards
 
     report = join_shards(arguments.inputs, arguments.output, force=arguments.force, progress=not arguments.quiet)
@@ -251,7 +261,7 @@ def _print_text(arguments: Arguments) -> int:
     say(look, vocabulary, quiet=arguments.quiet)
     places = list(placed_in(text, look.reading))
     embedder = _embedder(arguments)
-    arrays = embedder.embed([place.tokens for place in places], layers)
+    arrays = embedder.embed_iter([place.tokens for place in places], layers, window=arguments.batch_rows)
     for index, (place, array) in enumerate(zip(places, arrays, strict=True)):
         if arguments.json:
             print(_json_line(index, place, array, embedder))
@@ -269,15 +279,19 @@ def _text_to_show(arguments: Arguments) -> str:
         )
     if not text.strip():
         raise ConfigError("the text is empty, so there is no token to show. Pass a text in quotation marks, or a file.")
-    if not any(character.isspace() for character in text):
-        if Path(text).suffix.lower() in _FILE_ENDINGS or "/" in text:
-            raise TextError(
-                f"{text}: there is no such file. {paths_count_from()}; check the spelling. If it is a token "
-                f"to be shown, pass it on standard input: echo '{text}' | elmo embed -"
-            )
-        if not arguments.quiet:
-            print(f"(there is no file {text}, so it is treated as text)", file=sys.stderr)
+    if _is_meant_as_file(text):
+        raise TextError(
+            f"{text}: there is no such file. {paths_count_from()}; check the spelling. If it is a token "
+            f"to be shown, pass it on standard input: echo '{text}' | elmo embed -"
+        )
+    if not any(map(str.isspace, text)) and not arguments.quiet:
+        print(f"(there is no file {text}, so it is treated as text)", file=sys.stderr)
     return text
+
+
+def _is_meant_as_file(text: str) -> bool:
+    """Whether it looks like the name of a file."""
+    return not any(map(str.isspace, text)) and (Path(text).suffix.lower() in _FILE_ENDINGS or "/" in text)
 
 
 def _print_lines(arguments: Arguments) -> int:

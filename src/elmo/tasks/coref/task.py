@@ -37,6 +37,7 @@ class Coreference(Task[Settings, Document, Resolved]):
     metric = "average_f1"
     metric_kind = "average_f1"
     settings = Settings
+    reading_flags = ("tokenizer", "encoding")
     places = ("input",)
 
     def read(self, path: Path | str, settings: Settings) -> list[Document]:

@@ -33,6 +33,7 @@ class Entailment(Task[Settings, SentencePair, Prediction]):
     metric = "accuracy"
     metric_kind = "accuracy"
     settings = Settings
+    reading_flags = ("tokenizer", "encoding", "errors")
 
     def read(self, path: Path | str, settings: Settings) -> list[SentencePair]:
         return read_pairs(path, tokenizer(settings.entailment.text_tokenizer), settings.entailment.encoding)
