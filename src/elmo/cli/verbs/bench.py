@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.arguments.given_options import refuse_ignored
 from elmo.cli.early_checks import As
-from elmo.cli.given_options import refuse_ignored
 from elmo.cli.report import print_report
 from elmo.errors import ConfigError
 from elmo.process.progress.report import Count, following

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.arguments.given_options import options_of, refuse_ignored
 from elmo.cli.early_checks import As
-from elmo.cli.given_options import options_of, refuse_ignored
 from elmo.cli.ranks import joined
 from elmo.cli.report import print_report
 from elmo.pretrain.settings.finetune_config import FinetuneConfig

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.arguments.given_options import refuse_ignored
 from elmo.cli.early_checks import As
-from elmo.cli.given_options import refuse_ignored
 from elmo.cli.report import list_skipped, print_report
 from elmo.process.device import Device
 from elmo.text.sentences import read_sentences

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.arguments.given_options import refuse_ignored
 from elmo.cli.display_width import padded, width
 from elmo.cli.early_checks import As, check_language_model
-from elmo.cli.given_options import refuse_ignored
 from elmo.cli.language_model import ModelFlag, load, model_and_texts
 from elmo.cli.report import print_report
 from elmo.cli.text_input import ReadingFlags, TextInput, text_input, vocabulary_of

@@ -8,7 +8,7 @@ from typing import Annotated
 import tyro
 
 from elmo.cli.arguments import parsed
-from elmo.cli.given_options import refuse_ignored
+from elmo.cli.arguments.given_options import refuse_ignored
 from elmo.cli.report import list_skipped, print_report
 from elmo.cli.training_text import TrainingText
 from elmo.static.training.settings import StaticSettings

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import tyro
 
+from elmo.cli.arguments.given_options import options_of, refuse_ignored
 from elmo.cli.early_checks import As
-from elmo.cli.given_options import options_of, refuse_ignored
 from elmo.cli.text_input import ReadingFlags
 from elmo.errors import ConfigError
 from elmo.process.device import Device

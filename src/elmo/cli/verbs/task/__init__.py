@@ -11,9 +11,9 @@ from typing import Annotated, Any, Generic, Literal, TextIO
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.arguments.given_options import given_options, options_of, refuse_ignored
 from elmo.cli.early_checks import As
 from elmo.cli.examples import examples_of
-from elmo.cli.given_options import given_options, options_of, refuse_ignored
 from elmo.cli.report import print_report
 from elmo.cli.task_settings import settings_beneath
 from elmo.cli.text_input import ReadingFlags

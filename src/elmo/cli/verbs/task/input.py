@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from elmo.cli.given_options import options_of, refuse_ignored
+from elmo.cli.arguments.given_options import options_of, refuse_ignored
 from elmo.cli.report import list_skipped
 from elmo.cli.text_input import say, vocabulary_of
 from elmo.errors import WeightFileError

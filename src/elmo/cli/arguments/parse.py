@@ -15,9 +15,9 @@ from tyro.constructors import (
     StructTypeInfo,
 )
 
+from elmo.cli.arguments.given_options import given_options
 from elmo.cli.early_checks import check
 from elmo.cli.examples import examples_of
-from elmo.cli.given_options import given_options
 
 A = TypeVar("A")
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from elmo.cli.given_options import given_options, options_of, refuse_ignored
+from elmo.cli.arguments.given_options import given_options, options_of, refuse_ignored
 from elmo.errors import ConfigError
 
 
