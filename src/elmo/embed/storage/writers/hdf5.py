@@ -12,8 +12,8 @@ from elmo.embed.storage.text_columns import TextRow, write_hdf5
 from elmo.embed.storage.writers.placed import PlacedWriter
 from elmo.embed.storage.writers.writer import SentenceIndex
 
-# Bytes a line costs beside its numbers, about: object header, link, heap.
-_HDF5_BYTES_PER_LINE = 400
+# Bytes a row costs beside its numbers, about: object header, link, heap.
+_BYTES_PER_ROW = 400
 
 
 class Hdf5Writer(PlacedWriter):
@@ -23,26 +23,26 @@ class Hdf5Writer(PlacedWriter):
 
     def create(self, sentence_index: SentenceIndex, rows: Iterable[TextRow]) -> dict[str, Any]:
         """See `VectorWriter`."""
-        lines = len(self.layout.lengths)
-        positions = np.zeros(lines, dtype=np.int64)
+        num_rows = len(self.layout.lengths)
+        positions = np.zeros(num_rows, dtype=np.int64)
         with h5py.File(self.data, "w") as file:
             file.attrs.update(self.metadata)
             if sentence_index is not None:
                 text = file.create_dataset(SENTENCE_INDEX, (1,), dtype=h5py.string_dtype())
                 text[0] = json.dumps(dict(sentence_index))
             kind, settings = h5py.h5t.py_create(self.layout.dtype), _place_now()
-            for line in range(lines):
-                space = h5py.h5s.create_simple(self.layout.shape(line))
-                dataset = h5py.h5d.create(file.id, str(line).encode(), kind, space, settings)
-                positions[line] = dataset.get_offset() or 0
+            for row in range(num_rows):
+                space = h5py.h5s.create_simple(self.layout.shape(row))
+                dataset = h5py.h5d.create(file.id, str(row).encode(), kind, space, settings)
+                positions[row] = dataset.get_offset() or 0
             write_hdf5(file, rows, self.layout.lengths, self.columns)
         return self._created(positions)
 
     def overhead_bytes(self, sentence_index: SentenceIndex) -> int:
         """See `VectorWriter`."""
-        index = sum(len(sentence) + len(line) + 8 for sentence, line in (sentence_index or {}).items())
+        index = sum(len(sentence) + len(row) + 8 for sentence, row in (sentence_index or {}).items())
         text = self.columns.overhead_bytes(self.layout.num_tokens, len(self.layout.lengths))
-        return index + text + _HDF5_BYTES_PER_LINE * len(self.layout.lengths)
+        return index + text + _BYTES_PER_ROW * len(self.layout.lengths)
 
 
 def _place_now() -> Any:

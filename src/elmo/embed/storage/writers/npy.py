@@ -22,7 +22,7 @@ _TEXT_COPY = "text-copy.jsonl"
 
 
 class NpyWriter(PlacedWriter):
-    """One array that numpy can map into memory, and the offsets of the lines in it."""
+    """One array that numpy can map into memory, and the offsets of the rows in it."""
 
     format = "npy"
     work_files = (DATA_FILE, POSITIONS_FILE, _OFFSETS_FILE, _METADATA_FILE, _TEXT_FILE, _TEXT_COPY)

@@ -43,7 +43,7 @@ class ParquetWriter(VectorWriter):
         self._parquet = pyarrow.parquet
         self.groups = folder / _GROUPS_FOLDER
         self._growing: Any = None
-        self._lines = 0
+        self._rows = 0
         """How many are in the growing file."""
 
     def create(self, sentence_index: SentenceIndex, rows: Iterable[TextRow]) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class ParquetWriter(VectorWriter):
             writer.write_table(table)
         sync(group)
         checksum = own_file_hash(group)
-        if first == self._lines:
+        if first == self._rows:
             self._grow(table)
         return checksum
 
@@ -76,9 +76,9 @@ class ParquetWriter(VectorWriter):
     def finish(self, output: Path, *, force: bool = False) -> None:
         """See `VectorWriter`."""
         if self._growing is None:
-            self._lines = 0
-        while self._lines < len(self.layout.lengths):
-            with self._arrow.memory_map(str(self._group(self._lines))) as source:
+            self._rows = 0
+        while self._rows < len(self.layout.lengths):
+            with self._arrow.memory_map(str(self._group(self._rows))) as source:
                 table = self._arrow.ipc.open_file(source).read_all()
                 self._grow(table)
                 del table  # it lies in the mapped file
@@ -88,7 +88,7 @@ class ParquetWriter(VectorWriter):
 
     def close(self) -> None:
         """See `VectorWriter`. What has grown stays unless it is whole: `finish` would begin it anew."""
-        if self._lines < len(self.layout.lengths):
+        if self._rows < len(self.layout.lengths):
             self._end_growing()
         super().close()
 
@@ -98,7 +98,7 @@ class ParquetWriter(VectorWriter):
             self.data.unlink(missing_ok=True)  # what an ended run left, which can't be continued
             self._growing = self._parquet.ParquetWriter(str(self.data), table.schema, **options)
         self._growing.write_table(table, row_group_size=len(table))
-        self._lines += len(table)
+        self._rows += len(table)
 
     def _end_growing(self) -> None:
         if self._growing is not None:
@@ -110,7 +110,7 @@ class ParquetWriter(VectorWriter):
 
     def _table(self, first: int, rows: Sequence[TextRow], arrays: Sequence[np.ndarray]) -> Any:
         arrow, layout = self._arrow, self.layout
-        stored = [layout.stored(array, line) for line, array in enumerate(arrays, start=first)]
+        stored = [layout.stored(array, row) for row, array in enumerate(arrays, start=first)]
         by_token = stored if layout.num_layers is None else [array.swapaxes(0, 1) for array in stored]
         offsets = np.cumsum([0, *(len(array) for array in by_token)])
         numbers = np.empty((offsets[-1], *by_token[0].shape[1:]), layout.dtype)

@@ -21,7 +21,7 @@ _BLOCK = 1 << 20
 
 
 class PlacedWriter(VectorWriter):
-    """For formats in which every line's vectors have their place from the beginning."""
+    """For formats in which every row's vectors have their place from the beginning."""
 
     work_files = (DATA_FILE, POSITIONS_FILE)
 
@@ -34,11 +34,11 @@ class PlacedWriter(VectorWriter):
     def write(self, first: int, rows: Sequence[TextRow], arrays: Sequence[np.ndarray]) -> str:
         """See `VectorWriter`."""
         checksum = hashlib.sha256()
-        for line, array in enumerate(arrays, start=first):
+        for row, array in enumerate(arrays, start=first):
             if array.size:
-                content = self.arranged(self.layout.stored(array, line))
+                content = self.arranged(self.layout.stored(array, row))
                 checksum.update(content)
-                self.file.seek(int(self._positions[line]))
+                self.file.seek(int(self._positions[row]))
                 self.file.write(content)
         self.file.flush()
         os.fsync(self.file.fileno())
@@ -47,9 +47,9 @@ class PlacedWriter(VectorWriter):
     def window_checksum(self, first: int, stop: int) -> str:
         """See `VectorWriter`."""
         checksum = hashlib.sha256()
-        for line in range(first, stop):
-            if size := self._num_bytes(line):
-                self.file.seek(int(self._positions[line]))
+        for row in range(first, stop):
+            if size := self._num_bytes(row):
+                self.file.seek(int(self._positions[row]))
                 checksum.update(self.file.read(size))
         return checksum.hexdigest()
 
@@ -66,7 +66,7 @@ class PlacedWriter(VectorWriter):
         return None
 
     def arranged(self, array: np.ndarray) -> bytes:
-        """A line's bytes in the order of the file."""
+        """A row's bytes in the order of the file."""
         return array.tobytes()
 
     def _created(self, positions: np.ndarray) -> dict[str, Any]:
@@ -89,8 +89,8 @@ class PlacedWriter(VectorWriter):
                 self._known_positions = np.asarray(np.load(file, allow_pickle=False))
         return self._known_positions
 
-    def _num_bytes(self, line: int) -> int:
-        return int(self.layout.lengths[line]) * self.layout.bytes_per_token
+    def _num_bytes(self, row: int) -> int:
+        return int(self.layout.lengths[row]) * self.layout.bytes_per_token
 
     def _structure_hash(self) -> str:
         """Of all bytes of the data file that are no vectors."""
@@ -103,9 +103,9 @@ class PlacedWriter(VectorWriter):
 
     def _gaps(self) -> Iterator[tuple[int, int]]:
         end = 0
-        for line in np.argsort(self._positions, kind="stable"):
-            if size := self._num_bytes(line):
-                start = int(self._positions[line])
+        for row in np.argsort(self._positions, kind="stable"):
+            if size := self._num_bytes(row):
+                start = int(self._positions[row])
                 if start > end:
                     yield end, start
                 end = start + size

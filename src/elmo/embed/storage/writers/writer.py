@@ -58,7 +58,7 @@ class VectorWriter(ABC):
 
     @abstractmethod
     def window_checksum(self, first: int, stop: int) -> str:
-        """The checksum of what lies on the disk for these lines. Raises OSError if it can't be read."""
+        """The checksum of what lies on the disk for these rows. Raises OSError if it can't be read."""
 
     def what_changed(self, facts: Mapping[str, Any]) -> str | None:
         """What is no longer as `create` left it, apart from the windows; None: nothing. Raises OSError."""
