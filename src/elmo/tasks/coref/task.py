@@ -44,8 +44,7 @@ class Coreference(Task[Settings, Document, Resolved]):
         return read_documents(path, settings.resolver.encoding)
 
     def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[Document]:
-        is_default = reading.tokenize is TextReading.tokenize
-        tokenize = tokenizer(settings.resolver.text_tokenizer) if is_default else reading.tokenize
+        tokenize = tokenizer(settings.resolver.text_tokenizer) if reading.is_auto else reading.tokenize
         return iter(read_unlabelled(path, reading.encoding, tokenize))
 
     def sentences(self, example: Document) -> Sequence[Sequence[str]]:

@@ -40,8 +40,7 @@ class Entailment(Task[Settings, SentencePair, Prediction]):
 
     def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[SentencePair]:
         # Raw or not: the tokenizer of the training data leaves tokens as they are, and --tokenizer asks for another.
-        own = tokenizer(settings.entailment.text_tokenizer)
-        tokenize = own if reading.tokenize is str.split else reading.tokenize
+        tokenize = tokenizer(settings.entailment.text_tokenizer) if reading.is_auto else reading.tokenize
         on_bad_line = reading.on_bad_line if reading.errors == "skip" else None
         return read_unlabelled_pairs(path, tokenize, reading.encoding, on_bad_line)
 
