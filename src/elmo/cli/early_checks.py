@@ -43,7 +43,7 @@ class As:
 Flags = Mapping[str, Any]
 
 # The flags that decide what may be there already, how a model is read, and whether its download is shown.
-_SWITCHES = ("resume", "resume_if_begun", "force", "options", "quiet")
+_SWITCHES = ("resume", "resume_if_begun", "join", "force", "options", "quiet")
 # Of a field that is neither a path nor a group of settings; a model's name has its role by the name of its field.
 _PLAIN = (bool, int, float, str)
 
@@ -88,7 +88,7 @@ def check(arguments: object) -> None:
                 require_other_file(one, value, kind="input")
     _require_different({name: value for name, role, value in found if role == "output file"})
     for _, role, value in found:
-        if role in _MODELS and not flags.get("resume") and "options" not in flags:
+        if role in _MODELS and not _needs_no_model(flags) and "options" not in flags:
             # Imported here, for the sake of verbs without a model.
             from elmo.weights.hub import resolve
 
@@ -211,10 +211,15 @@ def _check_task_model(path: Path, _: Flags) -> None:
     read_config(saved_folder(path) / CONFIG_FILE)
 
 
+def _needs_no_model(flags: Flags) -> bool:
+    """A run that is resumed has its own, and files of vectors are joined without one."""
+    return bool(flags.get("resume") or flags.get("join"))
+
+
 def _check_model(model: Any, flags: Flags) -> None:
     from elmo.weights.describe import outline
 
-    if flags.get("resume"):  # it has its own
+    if _needs_no_model(flags):
         return
     options = flags.get("options")
     outline(model if options is None or model is None else (options, model))
@@ -224,7 +229,7 @@ def _check_language_model(model: Any, flags: Flags) -> None:
     from elmo.weights.checkpoint import without_softmax
     from elmo.weights.describe import outline
 
-    if not flags.get("resume") and outline(model).has_softmax is False:
+    if not _needs_no_model(flags) and outline(model).has_softmax is False:
         raise without_softmax(model or "the default model")
 
 

@@ -152,12 +152,13 @@ def test_sentences_of_a_text_continue_one_another_in_rows(model, capsys):
     assert found[2][0] == found[2][1] != found[2][2]
 
 
-def test_shards_are_embedded_and_joined(model, tmp_path, capsys):
+def test_shards_are_embedded_and_joined(model, tmp_path, capsys, monkeypatch):
     text = write(tmp_path / "t.txt", "".join(f"line {number} of the text .\n" for number in range(1200)))
     shards = [str(tmp_path / f"{index}.h5") for index in (1, 2)]
     for index, shard in enumerate(shards, start=1):
         assert main([text, "-o", shard, "--shard", f"{index}/2", "--quiet", "--layers", "top"]) == 0
     assert main([text, "-o", str(tmp_path / "whole.h5"), "--quiet", "--layers", "top"]) == 0
+    monkeypatch.setenv("ELMO_MODEL", "no-such-model")  # joining needs none
     assert main(["--join", *shards, "-o", str(tmp_path / "joined.h5")]) == 0
     assert "1,200 rows, 7,200 tokens of 2 shards" in capsys.readouterr().out
     assert (tmp_path / "joined.h5").read_bytes() == (tmp_path / "whole.h5").read_bytes()
