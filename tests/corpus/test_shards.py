@@ -182,12 +182,12 @@ def test_a_given_vocabulary_is_taken_as_it_is(tmp_path, train):
 def test_a_vocabulary_in_another_order_than_the_counts_is_a_warning(tmp_path, train):
     (tmp_path / "words").write_text("<S>\n</S>\n<UNK>\nmat\nthe\n")
     report = prepare([train], tmp_path / "data", CorpusSettings(vocabulary=tmp_path / "words"))
-    assert "'mat' (line 4) occurs 1 times, 'the' (line 5) 3 times" in report["warnings"][0]
+    assert "'mat' (its word 4) occurs 1 times, 'the' (word 5) 3 times" in report["warnings"][0]
 
 
 def test_a_vocabulary_without_specials_is_refused(tmp_path, train):
     (tmp_path / "words").write_text("the\ncat\n")
-    with pytest.raises(TextError, match="words: lines 1 to 3 must be <S>, </S>, <UNK>"):
+    with pytest.raises(TextError, match="words: the first three words must be <S>, </S>, <UNK>"):
         prepare([train], tmp_path / "data", CorpusSettings(vocabulary=tmp_path / "words"))
 
 

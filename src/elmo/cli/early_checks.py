@@ -6,7 +6,7 @@ so no verb has to.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from glob import has_magic
 from pathlib import Path
@@ -43,7 +43,7 @@ class As:
 Flags = Mapping[str, Any]
 
 # The flags that decide what may be there already, how a model is read, and whether its download is shown.
-_SWITCHES = ("resume", "resume_if_begun", "force", "options", "quiet")
+_SWITCHES = ("resume", "resume_if_begun", "join", "force", "options", "quiet")
 # Of a field that is neither a path nor a group of settings; a model's name has its role by the name of its field.
 _PLAIN = (bool, int, float, str)
 
@@ -68,6 +68,7 @@ def check(arguments: object) -> None:
     if not _is_alone():
         return
     found = list(roles(arguments))
+    _require_output_of_force(arguments, found)
     inputs = [value for _, role, value in found if role in ("input", "file")]
     for path in inputs:
         if not has_magic(str(path)):  # a pattern of names is for those who read the text
@@ -87,11 +88,30 @@ def check(arguments: object) -> None:
                 require_other_file(one, value, kind="input")
     _require_different({name: value for name, role, value in found if role == "output file"})
     for _, role, value in found:
-        if role in _MODELS and not flags.get("resume") and "options" not in flags:
+        if role in _MODELS and not _needs_no_model(flags) and "options" not in flags:
             # Imported here, for the sake of verbs without a model.
             from elmo.weights.hub import resolve
 
             resolve(value, progress=not flags.get("quiet"))  # a published model is downloaded at its first use
+
+
+def _require_output_of_force(arguments: object, found: Iterable[tuple[str, Role, Any]]) -> None:
+    """ConfigError if something is to be replaced, but no output that could be is named."""
+    groups = list(_groups(arguments))
+    outputs = [
+        name for group in groups for name, annotation in _annotations(group).items() if _is_output(name, annotation)
+    ]
+    is_forced = any(getattr(group, "force", False) for group in groups)
+    if is_forced and outputs and not any(role in _OUTPUTS for _, role, _ in found):
+        names = " or ".join(f"--{name.replace('_', '-')}" for name in outputs)
+        raise ConfigError(
+            f"--force was given without {names}, so there is no file or folder to replace. Add {names}, or leave "
+            "--force out."
+        )
+
+
+def _is_output(name: str, annotation: Any) -> bool:
+    return _role(name, annotation) in _OUTPUTS
 
 
 def _require_read_again(path: Path) -> None:
@@ -191,10 +211,15 @@ def _check_task_model(path: Path, _: Flags) -> None:
     read_config(saved_folder(path) / CONFIG_FILE)
 
 
+def _needs_no_model(flags: Flags) -> bool:
+    """A run that is resumed has its own, and files of vectors are joined without one."""
+    return bool(flags.get("resume") or flags.get("join"))
+
+
 def _check_model(model: Any, flags: Flags) -> None:
     from elmo.weights.describe import outline
 
-    if flags.get("resume"):  # it has its own
+    if _needs_no_model(flags):
         return
     options = flags.get("options")
     outline(model if options is None or model is None else (options, model))
@@ -204,7 +229,7 @@ def _check_language_model(model: Any, flags: Flags) -> None:
     from elmo.weights.checkpoint import without_softmax
     from elmo.weights.describe import outline
 
-    if not flags.get("resume") and outline(model).has_softmax is False:
+    if not _needs_no_model(flags) and outline(model).has_softmax is False:
         raise without_softmax(model or "the default model")
 
 

@@ -87,13 +87,13 @@ def vocabulary_warnings(
     ordered = vocabulary.words[len(SPECIAL_WORDS) :]
     pairs = enumerate(zip(ordered, ordered[1:], strict=False), start=len(SPECIAL_WORDS) + 1)
     counts = _target_counts(vocabulary, counts)
-    wrong = [(line, pair) for line, pair in pairs if counts[pair[0]] < counts[pair[1]]]
+    wrong = [(place, pair) for place, pair in pairs if counts[pair[0]] < counts[pair[1]]]
     if not wrong:
         return []
-    line, (word, following) = wrong[0]
+    place, (word, following) = wrong[0]
     return [
         f"the vocabulary's order doesn't follow the training text, {len(wrong):,} times in {len(ordered):,} words: "
-        f"{word!r} (line {line}) occurs {counts[word]} times, {following!r} (line {line + 1}) "
+        f"{word!r} (its word {place}) occurs {counts[word]} times, {following!r} (word {place + 1}) "
         f"{counts[following]} times. The sampled softmax assumes the order of frequency: use the full softmax, or a "
         "vocabulary of this text."
     ]

@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.disk.atomic import new_file
 from elmo.embed.compute import chosen_type
 from elmo.embed.layer_choice import LayerChoice, Layers
+from elmo.embed.network.choice import in_torch, network_of
 from elmo.embed.network.engine_network import EngineNetwork
 from elmo.embed.network.network import Network
 from elmo.embed.results.embedded_text import EmbeddedText, embed_text
 from elmo.embed.results.output import OutputType, as_output, checked_output
 from elmo.embed.results.pooling import Pool, checked_pool, normalized, pooled
-from elmo.embed.row_states import RowStates, checked_state
+from elmo.embed.row_states import RowStates
 from elmo.embed.tokens.cache import DEFAULT_BYTES
 from elmo.embed.tokens.table import TokenTable
+from elmo.embed.warm_state import WarmState, require_warm_state
 from elmo.embed.windows import windows
 from elmo.engine.engine import State, zero_state
 from elmo.errors import ConfigError
@@ -38,12 +39,9 @@ from elmo.text.reading.settings import SentenceEnds
 from elmo.text.sentence_checks import checked_count, checked_sentences, checked_stream
 from elmo.text.sentences import Tokenize
 from elmo.weights import formats, hub
-from elmo.weights.checkpoint import Checkpoint, content_hash
+from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.fingerprint import fingerprint
-from elmo.weights.native.names import WARM_STATE_FILE
-from elmo.weights.native.read import read as read_checkpoint
 from elmo.weights.native.read import read_vocabulary
-from elmo.weights.native.tensor_file import write_tensors
 
 if TYPE_CHECKING:
     import pandas
@@ -105,11 +103,10 @@ class Embedder:
         if state not in get_args(StatePolicy):
             raise ConfigError(f"state is {state!r}, but must be one of zero, warm and carry. Choose one of them.")
         hub.refuse_name(bilm, "Embedder", "a BiLM or a Checkpoint")
-        if state == "warm" and warm_state is None:
-            raise ConfigError(_NO_WARM_STATE)
+        require_warm_state(state, warm_state)
         place = "cpu" if isinstance(bilm, Checkpoint) else str(bilm.device)
         self.dtype: ComputeType = chosen_type(dtype, place)
-        network = _network_of(bilm, self.dtype)
+        network = network_of(bilm, self.dtype)
         network.require_usable()
         self.state: StatePolicy = state
         self.keep_boundaries = keep_boundaries
@@ -121,10 +118,7 @@ class Embedder:
         self._tokens = TokenTable(network, self._cache_bytes)
         self._carried = RowStates(self.config)
         self._lock = ThreadLock()
-        self._warm: State | None = None  # of one row
-        if warm_state is not None:
-            hidden, cell = checked_state(warm_state, self.config, with_rows=False)
-            self._warm = State(hidden[:, None], cell[:, None])
+        self._warm = None if warm_state is None else WarmState.of(warm_state, self.config)
 
     def __repr__(self) -> str:
         return (
@@ -163,9 +157,8 @@ class Embedder:
             files = hub.resolve(model)
             checkpoint = formats.read(files, with_softmax=False, narrow=True)
         warm_state = checkpoint.warm_state if warm_state is None else warm_state
-        if state == "warm" and warm_state is None:
-            raise ConfigError(_NO_WARM_STATE)
-        network = checkpoint if place == "cpu" else _in_torch(checkpoint, place)
+        require_warm_state(state, warm_state)
+        network = checkpoint if place == "cpu" else in_torch(checkpoint, place)
         embedder = cls(
             network,
             dtype=dtype,
@@ -202,7 +195,7 @@ class Embedder:
             network: Any = self._network
             if isinstance(network, EngineNetwork):
                 require_torch("the biLM of an Embedder as a torch module")
-                network = _network_of(_in_torch(network.checkpoint, "cpu"), self.dtype)
+                network = network_of(in_torch(network.checkpoint, "cpu"), self.dtype)
                 self._tokens = TokenTable(network, self._cache_bytes)
             return network.bilm
 
@@ -430,32 +423,19 @@ class Embedder:
         state = zero_state(self.config, 1)
         for row in range(len(read)):
             state = tokens.network.read(pad(places, np.array([row])), table, state, self.max_tokens).state
-        self._warm = state
-        warm_state = self.warm_state
-        assert warm_state is not None
-        return warm_state
+        self._warm = WarmState(state)
+        return self._warm.to_arrays()
 
     @property
     def warm_state(self) -> dict[str, np.ndarray] | None:
         """The state sentences start from in warm mode, if there is one."""
-        if (warm := self._warm) is None:
-            return None
-        return {name: part[:, 0].copy() for name, part in warm._asdict().items()}
+        return None if (warm := self._warm) is None else warm.to_arrays()
 
     def save_warm_state(self, folder: str | Path, *, force: bool = False) -> None:
         """Stores the warm state with a model: `folder` is a model folder of our own format, of these same weights."""
         if self._warm is None:
             raise ConfigError("there is no warm state to save. Make one first: embedder.warm_up(sentences)")
-        found = content_hash(read_checkpoint(Path(folder)))
-        if found != self.model_hash:
-            raise ConfigError(
-                f"{folder} holds other weights ({found[:12]}) than this embedder ({self.model_hash[:12]}): the state "
-                "of one model means nothing to another. Name the folder this model was loaded from."
-            )
-        arrays = self.warm_state or {}
-        size = sum(array.nbytes for array in arrays.values())
-        with new_file(Path(folder) / WARM_STATE_FILE, size=size, force=force) as unfinished:
-            write_tensors(unfinished, arrays, "float32")
+        self._warm.save(Path(folder), self.model_hash, force=force)
 
     def forget_words(self) -> None:
         """Empties the memory of token vectors. They are computed again when needed, and come out the same."""
@@ -533,28 +513,13 @@ class Embedder:
         if self.state != "warm":
             return None
         assert self._warm is not None  # checked when the embedder was made
-        return State(*(part.repeat(rows, axis=1) for part in self._warm))
+        return self._warm.of_rows(rows)
 
     def _cut(self, values: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> Iterator[np.ndarray]:
         """Each row's vectors from those of a batch, as an array with memory of its own."""
         edge = 0 if self.keep_boundaries else 1
         for start, length in zip(starts, lengths, strict=True):
             yield values[..., start + edge : start + length - edge, :].copy()
-
-
-def _network_of(model: "BiLM | Checkpoint", dtype: ComputeType) -> Network[Any]:
-    if isinstance(model, Checkpoint):
-        return EngineNetwork(model, dtype)
-    # Here, because whoever has a biLM has loaded torch, and nobody else must.
-    from elmo.embed.network.torch_network import TorchNetwork
-
-    return TorchNetwork(model, dtype)
-
-
-def _in_torch(checkpoint: Checkpoint, device: str) -> "BiLM":
-    from elmo.model.bilm import BiLM
-
-    return BiLM.from_checkpoint(checkpoint).to(device).requires_grad_(False)
 
 
 def _checked_bytes(cache_bytes: object) -> int:
@@ -564,10 +529,3 @@ def _checked_bytes(cache_bytes: object) -> int:
             "remember. Leave it out for the default, or pass 0 for none."
         )
     return int(cache_bytes)
-
-
-_NO_WARM_STATE = (
-    "state is 'warm', but the model has no warm state: nobody has made one. Make it once: embedder = "
-    "Embedder.from_pretrained(MODEL); embedder.warm_up(sentences); embedder.save_warm_state(MODEL_FOLDER) - or pass "
-    "what warm_up gives as warm_state."
-)

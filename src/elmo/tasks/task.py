@@ -88,6 +88,8 @@ class Task(ABC, Generic[S, E, P]):
     """The dataclass of its settings; called without arguments it gives the defaults."""
     places: tuple[str, ...] = ("input", "output")
     """Where its model can take contextual vectors; values of the setting `placement` (and "both")."""
+    reading_flags: tuple[str, ...] = ("format", "field", "sentences", "tokenizer", "encoding", "errors")
+    """The flags of text that `read_unlabelled` heeds; `elmo task predict` refuses the others."""
 
     @abstractmethod
     def read(self, path: Path | str, settings: S) -> list[E]:

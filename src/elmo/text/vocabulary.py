@@ -16,7 +16,7 @@ from elmo.errors import ConfigError, TextError
 from elmo.shapes import Int
 from elmo.text.targets.beginnings import choose_beginnings
 from elmo.text.targets.target_ids import BEGINNING_MARK, SPECIAL_WORDS, TargetIds, is_beginning
-from elmo.text.word_list import SKIPPED_LINE, encoded_word_list, read_word_list
+from elmo.text.word_list import SKIPPED_LINE, encoded_word_list, read_lines, words_of
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,10 @@ class Vocabulary:
 
         Raises TextError if the file is missing, is not UTF-8, or doesn't begin with `<S>`, `</S>`, `<UNK>`.
         """
-        words = tuple(read_word_list(Path(path)))
+        lines = read_lines(Path(path))
+        words = tuple(words_of(lines))
         if words[:3] != SPECIAL_WORDS:
-            raise TextError(_without_specials(path, words))
+            raise TextError(_without_specials(path, lines))
         return cls(words)
 
 
@@ -132,11 +133,12 @@ def _can_be_listed(word: str) -> bool:
     return word not in SPECIAL_WORDS and word != SKIPPED_LINE and not is_beginning(word)
 
 
-def _without_specials(path: Path | str, words: Sequence[str]) -> str:
+def _without_specials(path: Path | str, lines: Sequence[str]) -> str:
     found = ", ".join(
-        f"{word} {f'in line {words.index(word) + 1}' if word in words else 'nowhere'}" for word in SPECIAL_WORDS
+        f"{word} {f'in line {lines.index(word) + 1}' if word in lines else 'nowhere'}" for word in SPECIAL_WORDS
     )
     return (
-        f"{path}: lines 1 to 3 must be {', '.join(SPECIAL_WORDS)}, but the file has {found}. Without them boundaries "
-        "and unknown words would get the ids of other words. Add them, or let 'elmo prepare' make the vocabulary."
+        f"{path}: the first three words must be {', '.join(SPECIAL_WORDS)}, but the file has {found}. Without them "
+        "boundaries and unknown words would get the ids of other words. Put them first, or let 'elmo prepare' make the "
+        "vocabulary."
     )

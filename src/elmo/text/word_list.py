@@ -28,6 +28,16 @@ def read_word_list(path: Path) -> list[str]:
 
     A word may occur twice: both rows exist, and the later one's id is the word's. Raises TextError with file and line.
     """
+    return words_of(read_lines(path))
+
+
+def words_of(lines: Iterable[str]) -> list[str]:
+    """The words that are in the lines of a list."""
+    return [line for line in lines if line != SKIPPED_LINE]
+
+
+def read_lines(path: Path) -> list[str]:
+    """All lines of a list, stripped, also those that are no words. Raises as `read_word_list`."""
     try:
         content = read_bytes(path, limit=MAX_BYTES)
     except OSError as error:
@@ -42,8 +52,7 @@ def read_word_list(path: Path) -> list[str]:
             f"{path}: has {lines:,} lines, the limit for a list of words is {limit:,}. Name the vocabulary file the "
             f"model was trained with; set {LIMIT_VARIABLE}=BYTES to read more ({_BYTES_PER_WORD} bytes per line)."
         )
-    words = (line.strip() for line in text.removesuffix("\n").split("\n")) if text else ()
-    return [word for word in words if word != SKIPPED_LINE]
+    return [line.strip() for line in text.removesuffix("\n").split("\n")] if text else []
 
 
 def encoded_word_list(words: Iterable[str]) -> bytes:

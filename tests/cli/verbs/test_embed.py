@@ -171,8 +171,8 @@ def test_mistakes_are_named(model, text, tmp_path):
     for arguments, error, message in (
         ([str(tmp_path / "nothing.txt"), *output], TextError, "nothing.txt: there is no such file.*check the spelling"),
         ([str(text)], ConfigError, "is a file, but there is no -o.*Add -o OUT.h5"),
-        (["a b", "--resume"], ConfigError, "no file was named. Add -o OUT"),
-        ([str(text), *output, "--batch-rows", "3"], ConfigError, "Add --state carry"),
+        (["a b", "--resume"], ConfigError, "without -o, so there is no file to write.*add -o OUT"),
+        ([str(text), *output, "--batch-rows", "3"], ConfigError, "add --state carry"),
         ([str(text), *output, "--layers", "7"], ConfigError, "layers is 7"),
         ([str(text), *output, "--layers", "a,b"], ConfigError, "layers is 'a,b'"),
         ([str(text), *output, "--state", "warm"], ConfigError, "no warm state"),

@@ -133,12 +133,32 @@ def test_several_sentences_of_a_text_are_shown_one_by_one(model, capsys):
     assert rows[1]["spans"][0] == [11, 13]
 
 
-def test_shards_are_embedded_and_joined(model, tmp_path, capsys):
+def test_sentences_of_a_text_continue_one_another_in_rows(model, capsys):
+    command = [
+        "It rained. It rained. It rained.",
+        "--sentences",
+        "within-lines",
+        "--state",
+        "carry",
+        "--json",
+        "--quiet",
+    ]
+    found = {}
+    for rows in (1, 2, 64):
+        assert main([*command, "--batch-rows", str(rows)]) == 0
+        found[rows] = [json.loads(line)["vectors"] for line in capsys.readouterr().out.splitlines()]
+    assert found[64][0] == found[64][1] == found[64][2]
+    assert found[1][0] != found[1][1] != found[1][2]
+    assert found[2][0] == found[2][1] != found[2][2]
+
+
+def test_shards_are_embedded_and_joined(model, tmp_path, capsys, monkeypatch):
     text = write(tmp_path / "t.txt", "".join(f"line {number} of the text .\n" for number in range(1200)))
     shards = [str(tmp_path / f"{index}.h5") for index in (1, 2)]
     for index, shard in enumerate(shards, start=1):
         assert main([text, "-o", shard, "--shard", f"{index}/2", "--quiet", "--layers", "top"]) == 0
     assert main([text, "-o", str(tmp_path / "whole.h5"), "--quiet", "--layers", "top"]) == 0
+    monkeypatch.setenv("ELMO_MODEL", "no-such-model")  # joining needs none
     assert main(["--join", *shards, "-o", str(tmp_path / "joined.h5")]) == 0
     assert "1,200 rows, 7,200 tokens of 2 shards" in capsys.readouterr().out
     assert (tmp_path / "joined.h5").read_bytes() == (tmp_path / "whole.h5").read_bytes()
@@ -153,9 +173,9 @@ def test_mistakes_are_found_before_a_model_is_loaded(no_model, tmp_path):
         ([], ConfigError, "no text was given"),
         ([text, text], ConfigError, "2 texts were given, but there is no -o"),
         ([text, text, "-o", output], ConfigError, "was named twice"),
-        (["a b", "--shard", "1/2"], ConfigError, "--shard is for files"),
-        (["a b", "--store", "float16"], ConfigError, "--store is for files"),
-        (["-", "--forget-sentences"], ConfigError, "--forget-sentences is for files"),
+        (["a b", "--shard", "1/2"], ConfigError, "--shard was given without -o"),
+        (["a b", "--store", "float16"], ConfigError, "--store was given without -o"),
+        (["-", "--forget-sentences"], ConfigError, "--forget-sentences was given without -o"),
         ([text, "-o", output, "--shard", "3/2"], ConfigError, "must be like 2/8"),
         (["--join", text], ConfigError, "--join needs an output file"),
         ([str(tmp_path / "*.csv"), "-o", output], TextError, "no file matches"),

@@ -28,7 +28,7 @@ def test_a_page_is_exported_into_a_new_folder(command, tmp_path, capsys):
 
 
 def test_a_run_that_is_no_folder_is_refused_before_a_model_is_loaded(command, tmp_path, capsys):
-    assert main([*command, str(tmp_path / "page"), "--run", str(tmp_path / "none")]) == 2
+    assert main([*command[:-1], "--run", str(tmp_path / "none")]) == 2
     assert "there is no such folder" in capsys.readouterr().err
 
 

@@ -156,7 +156,7 @@ def test_tokens_that_a_file_can_not_hold_are_marked(embedder, tmp_path, suffix):
 
 
 def test_a_text_that_changes_between_two_readings_is_noticed(embedder, raw, tmp_path, monkeypatch):
-    from elmo.embed.corpus import embed_corpus as module
+    from elmo.embed.corpus import part as module
 
     def change(*arguments, real=module.plan_corpus, **named):
         plan = real(*arguments, **named)

@@ -11,6 +11,9 @@ import pytest
 from elmo.cli.main import main
 from elmo.tasks.coref.documents import Document
 from elmo.tasks.coref.formats.conll import read_conll, write_conll
+from elmo.tasks.coref.settings import Settings
+from elmo.tasks.coref.task import TASK
+from elmo.tasks.task import TextReading
 
 NAMES = {"Anna": "She", "Bell": "She", "Otto": "He", "Carl": "He"}
 
@@ -190,3 +193,10 @@ def test_every_command_of_the_page_runs(files, monkeypatch):
         program, *words = shlex.split(line)
         assert program == "elmo"
         assert main([*words, *(quick if words[1] == "train" else [])]) == 0, line
+
+
+def test_a_tokenizer_that_is_asked_for_takes_the_place_of_the_trained_one(tmp_path):
+    (tmp_path / "text.txt").write_text("It rains.\n", encoding="utf-8")
+    for reading, words in ((TextReading(is_auto=True), ("It", "rains", ".")), (TextReading(), ("It", "rains."))):
+        (found,) = TASK.read_unlabelled(tmp_path / "text.txt", Settings(), reading)
+        assert tuple(found.sentences[0]) == words

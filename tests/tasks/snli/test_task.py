@@ -12,6 +12,7 @@ from elmo.tasks.settings import with_table
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.settings import Settings
 from elmo.tasks.snli.task import TASK
+from elmo.tasks.task import TextReading
 
 FOLDER = Path(__file__).resolve().parents[3] / "configs" / "tasks"
 ANIMALS, VERBS = ["cat", "dog", "bird"], ["sleeps", "runs"]
@@ -115,3 +116,10 @@ def test_a_recipe_is_read_and_says_how_to_run_it(path):
     if path.stem == "snli-paper":
         assert (settings.entailment.hidden_size, settings.fit.learning_rate) == (300, 0.0004)
         assert (settings.tokens.placement, settings.tokens.layer_norm) == ("both", "words")
+
+
+def test_a_tokenizer_that_is_asked_for_takes_the_place_of_the_trained_one(tmp_path):
+    (tmp_path / "pairs.tsv").write_text("It rains.\tIt's wet.\n", encoding="utf-8")
+    for reading, premise in ((TextReading(is_auto=True), ["It", "rains", "."]), (TextReading(), ["It", "rains."])):
+        (found,) = TASK.read_unlabelled(tmp_path / "pairs.tsv", Settings(), reading)
+        assert list(found.premise) == premise

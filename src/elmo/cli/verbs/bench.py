@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.arguments.given_options import refuse_ignored
 from elmo.cli.early_checks import As
 from elmo.cli.report import print_report
 from elmo.errors import ConfigError
@@ -53,7 +54,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
-    arguments = parsed(Arguments, argv, "bench")
+    arguments = parsed(Arguments, argv, "bench", require_sense=_require_sense)
     numbers = {"--sentences": arguments.sentences, "--rounds": arguments.rounds, "--threads": arguments.threads}
     numbers |= {"--batches": min(arguments.batches, default=0)}
     for name, number in numbers.items():
@@ -75,6 +76,12 @@ def main(argv: list[str]) -> int:
     figures = _measured(arguments, sentences)
     print_report(figures, _table(figures), as_json=arguments.json)
     return 0
+
+
+def _require_sense(arguments: Arguments, given: list[str]) -> None:
+    if arguments.model is not None:
+        why = f"together with --model {arguments.model}, which has a size of its own"
+        refuse_ignored(given, ("--size",), why, "leave out --model to measure random weights")
 
 
 def _measured(arguments: Arguments, sentences: list[list[str]]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.arguments.given_options import refuse_ignored
 from elmo.cli.early_checks import As
 from elmo.cli.verbs.serve import require_libraries
 from elmo.errors import ConfigError
@@ -61,8 +62,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0 after a signal."""
-    arguments = parsed(Arguments, argv, "explore")
-    _require_sense(arguments)
+    arguments = parsed(Arguments, argv, "explore", require_sense=_require_sense)
     require_libraries("elmo explore")
     # Here, so that --help does not wait for torch.
     from elmo.explorer.frozen import export
@@ -100,19 +100,15 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _require_sense(arguments: Arguments) -> None:
-    limits = (
-        ("--tokens", arguments.tokens != Arguments.tokens),
-        ("--sample", arguments.sample),
-        ("--tokenizer", arguments.tokenizer != Arguments.tokenizer),
-    )
-    for flag, was_given in limits if arguments.text is None else ():
-        if was_given:
-            raise ConfigError(
-                f"{flag} was given without --text, so the bundled texts would be shown as they are. Add --text FILE, "
-                f"or leave {flag} out."
-            )
-    if arguments.run is not None and arguments.export is not None:
+def _require_sense(arguments: Arguments, given: list[str]) -> None:
+    if arguments.text is None:
+        why = "without --text, so the bundled texts would be shown as they are"
+        refuse_ignored(given, ("--tokens", "--sample", "--tokenizer"), why, "add --text FILE")
+    if arguments.export is None:
+        return
+    why = "together with --export, which writes a page and starts no server"
+    refuse_ignored(given, ("--host", "--port", "--no-browser"), why, "leave out --export to open the page here")
+    if arguments.run is not None:
         raise ConfigError(
             f"--run {arguments.run} was given together with --export, but an exported page has no server that could "
             "mix the layers, and shows each by itself. Leave out --run; or leave out --export, choose the mix in the "

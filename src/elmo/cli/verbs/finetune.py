@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.arguments.given_options import options_of, refuse_ignored
 from elmo.cli.early_checks import As
 from elmo.cli.ranks import joined
 from elmo.cli.report import print_report
-from elmo.errors import ConfigError
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.process.device import Device
 from elmo.process.freed_memory import keep_freed_memory
@@ -57,19 +57,19 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     with stop_flag():
-        arguments = parsed(Arguments, argv, "finetune", flag_pairs=True)
-        given = arguments.model is not None or arguments.old is not None or arguments.recipe != FinetuneConfig()
-        if arguments.resume and given:
-            raise ConfigError(
-                "--resume was given together with --model, --old or settings, but a fine-tuning continues with its "
-                "own. Leave them out, or start another run."
-            )
+        arguments = parsed(Arguments, argv, "finetune", flag_pairs=True, require_sense=_require_sense)
         keep_freed_memory()
         with joined(arguments.device, arguments.deterministic, arguments.peer_timeout) as ranks:
             found = _run(arguments, ranks)
             if ranks.is_first:
                 _tell(found, arguments)
     return 0
+
+
+def _require_sense(arguments: Arguments, given: list[str]) -> None:
+    if arguments.resume:
+        why = "together with --resume, but a fine-tuning continues with its own model, old text and settings"
+        refuse_ignored(given, {"--model", "--old", *options_of(FinetuneConfig)}, why, "start another run")
 
 
 def _run(arguments: Arguments, ranks: "Ranks") -> "Finetuned":

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.arguments.given_options import refuse_ignored
 from elmo.cli.early_checks import As
 from elmo.cli.report import list_skipped, print_report
-from elmo.errors import ConfigError
 from elmo.process.device import Device
 from elmo.text.sentences import read_sentences
 from elmo.text.tokenizer import tokenizer as named_tokenizer
@@ -53,12 +53,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
-    arguments = parsed(Arguments, argv, "index")
-    if arguments.seed is not None and not arguments.sample:
-        raise ConfigError(
-            f"--seed {arguments.seed} was given without --sample, so the first sentences would be taken and no seed "
-            "used. Add --sample, or leave the seed out."
-        )
+    arguments = parsed(Arguments, argv, "index", require_sense=_require_sense)
     # Here, so that --help does not wait for torch.
     from elmo.analysis.neighbors.build import build_index
     from elmo.embed.embedder import Embedder
@@ -93,3 +88,9 @@ def main(argv: list[str]) -> int:
     )
     print_report(report, text, as_json=arguments.json, quiet=arguments.quiet)
     return code
+
+
+def _require_sense(arguments: Arguments, given: list[str]) -> None:
+    if not arguments.sample:
+        why = "without --sample, so the first sentences would be taken and no seed used"
+        refuse_ignored(given, ("--seed",), why, "add --sample")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.arguments.given_options import refuse_ignored
 from elmo.cli.display_width import padded, width
 from elmo.cli.early_checks import As, check_language_model
 from elmo.cli.language_model import ModelFlag, load, model_and_texts
@@ -75,9 +76,8 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
-    arguments = parsed(Arguments, argv, "perplexity")
+    arguments = parsed(Arguments, argv, "perplexity", require_sense=_require_sense)
     model, names = model_and_texts(arguments.inputs, arguments.model, "perplexity")
-    _require_sense(arguments)
     names = text_files(names)
     if arguments.per_token is not None:
         for name in names:
@@ -99,25 +99,17 @@ def main(argv: list[str]) -> int:
     return code
 
 
-def _require_sense(arguments: Arguments) -> None:
-    carries = arguments.protocol == "bilm-tf" or arguments.state == "carry"
-    if arguments.batch_size is not None and not carries:
-        raise ConfigError(
-            "--batch-size was given, but sentences that start from a zero state have the same scores in every batch. "
-            "Leave it out, or add --state carry or --protocol bilm-tf."
-        )
-    if arguments.protocol == "bilm-tf" and (
-        arguments.state != "zero" or arguments.per_sentence or arguments.per_token or arguments.manifest
-    ):
-        raise ConfigError(
-            "--protocol bilm-tf was given together with --state, --per-sentence, --per-token or --manifest, but it "
-            "always carries the state and cuts sentences off. Leave the protocol out to have scores of sentences, "
-            "tokens and sources."
-        )
-    if arguments.manifest_part is not None and arguments.manifest is None:
-        raise ConfigError(
-            "--manifest-part was given without --manifest, so there is nothing to look it up in. Add --manifest FILE."
-        )
+def _require_sense(arguments: Arguments, given: list[str]) -> None:
+    if arguments.protocol == "bilm-tf":
+        why = "together with --protocol bilm-tf, which always carries the state and cuts sentences off"
+        otherwise = "leave the protocol out to have scores of sentences, tokens and sources"
+        refuse_ignored(given, ("--state", "--per-sentence", "--per-token", "--manifest"), why, otherwise)
+    elif arguments.state != "carry":
+        why = "with sentences that start from a zero state, which have the same scores in every batch"
+        refuse_ignored(given, ("--batch-size",), why, "add --state carry or --protocol bilm-tf")
+    if arguments.manifest is None:
+        why = "without --manifest, so there is nothing to look it up in"
+        refuse_ignored(given, ("--manifest-part",), why, "add --manifest FILE")
 
 
 def _documents(arguments: Arguments, names: Sequence[str]) -> Sources | None:

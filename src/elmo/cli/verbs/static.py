@@ -8,9 +8,17 @@ from typing import Annotated
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.arguments.given_options import refuse_ignored
 from elmo.cli.report import list_skipped, print_report
 from elmo.cli.training_text import TrainingText
 from elmo.static.training.settings import StaticSettings
+
+# What only some methods use.
+_KINDS_OF_OPTIONS = (
+    (("word2vec", "fasttext"), ("--architecture", "--negatives", "--subsample", "--workers")),
+    (("fasttext",), ("--min-ngram", "--max-ngram", "--buckets")),
+    (("glove",), ("--x-max", "--alpha")),
+)
 
 
 @dataclass(frozen=True)
@@ -36,7 +44,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
-    arguments = parsed(Arguments, argv, "static", flag_pairs=True)
+    arguments = parsed(Arguments, argv, "static", flag_pairs=True, require_sense=_require_sense)
     # Here, so that --help does not wait for torch.
     from elmo.disk.atomic import new_file
     from elmo.static.training.train import train_static_vectors
@@ -65,3 +73,10 @@ def main(argv: list[str]) -> int:
     )
     print_report(report, text, as_json=arguments.json, quiet=arguments.quiet)
     return code
+
+
+def _require_sense(arguments: Arguments, given: list[str]) -> None:
+    for kinds, options in _KINDS_OF_OPTIONS:
+        if arguments.recipe.kind not in kinds:
+            why = f"with --kind {arguments.recipe.kind}, but only {' and '.join(kinds)} use such a setting"
+            refuse_ignored(given, options, why, f"use --kind {' or '.join(kinds)}")

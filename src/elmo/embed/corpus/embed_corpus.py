@@ -1,31 +1,31 @@
 """embed_corpus: a text file -> a file of vectors, in constant memory, resumable after any kind of end.
 
 check_places   nothing is in the way, and the text is not its own output
-plan_corpus    once over the text: tokens of each line, bad lines, hash
+plan_part      once over the text: tokens of each row, bad lines, hash; the rows of the shard
+facts_of       what the file says of itself, and what a resumed run must have the same
 VectorWriter   the file's structure, in OUTPUT.partial/
 windows        embed one, and while the next is embedded write it, sync it, note it; they depend on the text alone,
                so that a resumed run computes the very same batches and its file has the very same vectors
 finish         rename the file to OUTPUT, whole
 """
 
-import hashlib
-import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
-from elmo.embed.corpus.join import ALL_ROWS, SHARD, WHOLE_RUN
+from elmo.embed.corpus.facts import FileForm, facts_of
+from elmo.embed.corpus.part import plan_part
 from elmo.embed.corpus.partial_folder import DamagedFolder, PartialFolder
 from elmo.embed.corpus.places import check_places, require_free
-from elmo.embed.corpus.plan import CorpusPlan, StopAsked, plan_corpus
+from elmo.embed.corpus.plan import CorpusPlan, StopAsked
 from elmo.embed.corpus.run import WORK_FILES, WORK_FOLDERS, Run
-from elmo.embed.corpus.shards import Shard, rows_of_shard
+from elmo.embed.corpus.shards import Shard
 from elmo.embed.corpus.text_source import TextSource
 from elmo.embed.embedder import Embedder
 from elmo.embed.layer_choice import LayerChoice, Layers
-from elmo.embed.storage.layout import FIRST_ROW, FileFormat, StoredType, VectorLayout, files_of
+from elmo.embed.storage.layout import FileFormat, StoredType, VectorLayout, files_of
 from elmo.embed.storage.text_columns import TextColumns, names_of_files
 from elmo.embed.storage.writers import WRITERS
 from elmo.errors import ConfigError, TextError, TextWarning
@@ -35,8 +35,7 @@ from elmo.text.first_look.sample import first_look
 from elmo.text.reading.settings import AUTO, Reading, SentenceEnds, text_files
 from elmo.text.sentence_checks import checked_count
 from elmo.text.sentences import OnBadText, Tokenize
-from elmo.text.text_file import FormatChoice, format_of, is_stream
-from elmo.version import __version__
+from elmo.text.text_file import FormatChoice, is_stream
 
 Warn = Callable[[str], object]
 """Called with a message about the text."""
@@ -96,41 +95,33 @@ def embed_corpus(
     """
     _check(store, window)
     which = _shard(shard, embedder)
-    output = Path(output)
     texts = text_files([str(it) for it in _listed(text)])
-    file_format = check_places(texts, output, to, resume=resume, force=force)
+    file_format = check_places(texts, Path(output), to, resume=resume, force=force)
     choice = LayerChoice.of(layers, embedder.num_layers)
-    partial = PartialFolder(output, WORK_FILES)
+    form = FileForm(file_format, store, _columns(embedder, texts, forget_sentences))
+    partial = PartialFolder(Path(output), WORK_FILES)
     named = tokenizer if isinstance(tokenizer, str) else "whitespace"
     reading = Reading(format, field, sentences, named, encoding, errors)
     reading.check()
-    is_once = is_stream(texts[0])
-    paths = (partial.input,) if is_once else tuple(map(Path, texts))
-    source = TextSource(paths, reading, None if isinstance(tokenizer, str) else tokenizer, texts[0] if is_once else "")
-    with_sentences = file_format == "hdf5" and not forget_sentences
+    source = _source(texts, partial, reading, None if isinstance(tokenizer, str) else tokenizer)
     with partial.held(), following(progress) as reported:
-        _make_room(partial, file_format, needs_input=is_once, resume=resume, force=force)
-        if is_once and not partial.is_begun:
-            partial.spool(texts[0], reported)
+        _make_room(partial, file_format, needs_input=bool(source.given_as), resume=resume, force=force)
+        if source.given_as and not partial.is_begun:
+            partial.spool(source.given_as, reported)
         source = _looked_at(source, embedder.vocabulary, warn or _python_warning)
-        whole, source, plan = _planned(source, which, embedder, window, with_sentences, reported, stop_asked)
-        num_layers = embedder.num_layers if choice.keeps_all else None
-        # With boundaries kept, even a blank line has two vectors.
-        lengths = plan.lengths + (2 if embedder.keep_boundaries else 0)
-        layout = VectorLayout(lengths, num_layers, embedder.layer_dim, store)
-        boundaries = embedder.boundary_tokens if embedder.keep_boundaries else None
-        columns = TextColumns(not forget_sentences, boundaries, names_of_files(texts))
-        metadata = _metadata(embedder, source, choice, store, columns)
-        settings = metadata | {"format": file_format, "sentence_index": str(with_sentences)}
-        settings |= _settings(embedder, source, plan, window)
-        metadata["run"] = _hash_of(settings)
-        if which is not None:
-            places = {SHARD: str(which), FIRST_ROW: str(source.first), ALL_ROWS: str(whole)}
-            settings |= {SHARD: str(which)}
-            metadata |= places | {WHOLE_RUN: metadata["run"], "run": _hash_of(settings)}
-        writer = WRITERS[file_format](partial.path, layout, metadata, columns)
-        run = Run(embedder, source, plan, partial, writer, layers, window, force, reported, stop_asked)
-        return run.report(run.make(settings, resume=resume))
+        part = plan_part(
+            source,
+            which,
+            embedder.window_limits(window),
+            with_sentences=form.has_sentence_index,
+            progress=reported,
+            stop_asked=stop_asked,
+        )
+        facts = facts_of(embedder, part, choice, form, window)
+        layout = _layout(embedder, part.plan, choice, store)
+        writer = WRITERS[file_format](partial.path, layout, facts.metadata, form.columns)
+        run = Run(embedder, part.source, part.plan, partial, writer, layers, window, force, reported, stop_asked)
+        return run.report(run.make(facts.settings, resume=resume))
 
 
 def _shard(asked: str | None, embedder: Embedder) -> Shard | None:
@@ -143,25 +134,23 @@ def _shard(asked: str | None, embedder: Embedder) -> Shard | None:
     return which
 
 
-def _planned(
-    source: TextSource,
-    which: Shard | None,
-    embedder: Embedder,
-    window: int | None,
-    with_sentences: bool,
-    progress: Progress,
-    stop_asked: StopAsked | None,
-) -> tuple[int, TextSource, CorpusPlan]:
-    """The rows of the whole text, then the text and its plan: of the shard, if one is wanted."""
-    if which is None:
-        plan = plan_corpus(source, with_sentences=with_sentences, progress=progress, stop_asked=stop_asked)
-        return len(plan.lengths), source, plan
-    plan = plan_corpus(source, with_sentences=False, progress=progress, stop_asked=stop_asked)
-    first, stop = rows_of_shard(plan.lengths, which, embedder.window_limits(window))
-    part = source.part(first, stop)
-    # The index of a shard's sentences is made now that its rows are known.
-    index = part.sentence_index() if with_sentences else None
-    return len(plan.lengths), part, plan.part(first, stop, index)
+def _columns(embedder: Embedder, texts: Sequence[str], forget_sentences: bool) -> TextColumns:
+    boundaries = embedder.boundary_tokens if embedder.keep_boundaries else None
+    return TextColumns(not forget_sentences, boundaries, names_of_files(texts))
+
+
+def _source(texts: Sequence[str], partial: PartialFolder, reading: Reading, tokenize: Tokenize | None) -> TextSource:
+    """What can be read only once will be kept in the folder of work, and is read from there."""
+    if is_stream(texts[0]):
+        return TextSource((partial.input,), reading, tokenize, given_as=texts[0])
+    return TextSource(tuple(map(Path, texts)), reading, tokenize)
+
+
+def _layout(embedder: Embedder, plan: CorpusPlan, choice: LayerChoice, store: StoredType) -> VectorLayout:
+    num_layers = embedder.num_layers if choice.keeps_all else None
+    # With boundaries kept, even a blank line has two vectors.
+    lengths = plan.lengths + (2 if embedder.keep_boundaries else 0)
+    return VectorLayout(lengths, num_layers, embedder.layer_dim, store)
 
 
 def _check(store: str, window: int | None) -> None:
@@ -170,7 +159,7 @@ def _check(store: str, window: int | None) -> None:
             f"store is {store!r}, but vectors are stored as {' or '.join(get_args(StoredType))}. Choose one of them."
         )
     if window is not None:
-        checked_count(window, "window", "lines taken at a time")
+        checked_count(window, "window", "rows taken at a time")
 
 
 def _listed(text: Path | str | Sequence[Path | str]) -> Sequence[Path | str]:
@@ -193,53 +182,6 @@ def _looked_at(source: TextSource, vocabulary: Sequence[str] | None, warn: Warn)
 
 def _python_warning(message: str) -> None:
     warnings.warn(message, TextWarning, stacklevel=5)
-
-
-def _metadata(
-    embedder: Embedder, source: TextSource, choice: LayerChoice, store: str, columns: TextColumns
-) -> dict[str, str]:
-    """What the file says of itself; no dates, and names only of several files, so that equal runs give equal files."""
-    several = {"files": json.dumps(columns.files)} if columns.files else {}
-    words = {} if columns.has_tokens else {"words": "left out"}
-    return (
-        several
-        | words
-        | {
-            "elmo_version": __version__,
-            "model_hash": embedder.model_hash,
-            "layers": choice.name,
-            "num_layers": str(embedder.num_layers),
-            "dim": str(embedder.layer_dim),
-            "state": embedder.state if embedder.state_hash is None else f"{embedder.state} {embedder.state_hash}",
-            "dtype": embedder.dtype,
-            "store": store,
-            "tokenizer": source.tokenizer_name,
-            "sentences": source.reading.sentences,
-            "keep_boundaries": str(embedder.keep_boundaries),
-        }
-    )
-
-
-def _settings(embedder: Embedder, source: TextSource, plan: CorpusPlan, window: int | None) -> dict[str, Any]:
-    """All that decides the file's content beside its metadata: a resumed run must have the same."""
-    limits = embedder.window_limits(window)
-    return {
-        "text_sha256": plan.sha256,
-        "text_bytes": plan.num_bytes,
-        "encoding": source.reading.encoding,
-        "errors": source.reading.errors,
-        "text_formats": [format_of(source.given_as or path, source.reading.format) for path in source.paths],
-        "field": source.reading.field,
-        "window_lines": limits[0],
-        "window_tokens": limits[1],
-        "max_tokens": embedder.max_tokens,
-        "device": embedder.device.partition(":")[0],
-        "products": embedder.products,
-    }
-
-
-def _hash_of(settings: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode("ascii")).hexdigest()
 
 
 def _make_room(

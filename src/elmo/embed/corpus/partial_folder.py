@@ -4,7 +4,7 @@ manifest.json    what is being made: text, model, settings, and checksums of the
                  structure is complete, removed last of all
 windows.jsonl    a line for each finished window: where it ends, and the checksum of its vectors
 progress.json    how many windows are finished and synced, and the checksum of their lines in windows.jsonl
-state-N.npz      carry mode only: the rows' state after N lines
+state-N.npz      carry mode only: the rows' state after N rows of the text
 input.txt        the text, if it came from standard input or a pipe
 
 Whatever is found here is checked before it is believed: a file that is missing, cut off, changed or a link ends in an
@@ -52,7 +52,7 @@ class Window:
     """A finished window, as its line in windows.jsonl says."""
 
     lines: int
-    """Lines up to its end."""
+    """Rows of the text up to its end."""
     tokens: int
     """Tokens up to its end."""
     sha256: str
@@ -217,7 +217,7 @@ class PartialFolder:
                 )
 
     def finished(self, lengths: np.ndarray) -> tuple[Position, list[Window]]:
-        """How far the file is finished, and its windows. `lengths`: (lines,) tokens of each line.
+        """How far the file is finished, and its windows. `lengths`: (rows,) tokens of each row.
 
         OutputError if the folder's records contradict each other or the text.
         """

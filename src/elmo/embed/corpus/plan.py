@@ -17,7 +17,7 @@ from elmo.weights.fingerprint import file_hash
 
 StopAsked = Callable[[], bool]
 
-_LINES_BETWEEN_CHECKS = 4096
+_ROWS_BETWEEN_CHECKS = 4096
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def plan_corpus(
     progress: Progress = SILENT,
     stop_asked: StopAsked | None = None,
 ) -> CorpusPlan:
-    """Reads the whole text once. `with_sentences`: whether the sentence index is made, which holds all distinct lines.
+    """Reads the whole text once. `with_sentences`: whether the sentence index is made, which holds all sentences once.
 
     Raises TextError if the text is missing, empty or, with errors="strict", has a bad line.
     """
@@ -79,7 +79,7 @@ def plan_corpus(
             lengths.append(len(place.tokens))
             if index is not None and place.tokens:
                 index[place.text.strip()] = str(row)
-            if stop_asked is not None and row % _LINES_BETWEEN_CHECKS == 0 and stop_asked():
+            if stop_asked is not None and row % _ROWS_BETWEEN_CHECKS == 0 and stop_asked():
                 raise Interrupted(f"{source.name}: interrupted while it was counted. Nothing is lost: start again.")
     except TextError as error:
         raise TextError(source.told(str(error))) from None

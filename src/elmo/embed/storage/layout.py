@@ -32,10 +32,10 @@ _SUFFIXES: dict[str, FileFormat] = {
 
 @dataclass(frozen=True)
 class VectorLayout:
-    """One array for each input line; a blank line's has no tokens."""
+    """One array for each row; that of a blank line has no tokens."""
 
     lengths: np.ndarray
-    """(lines,) vectors of each line"""
+    """(rows,) vectors of each row"""
     num_layers: int | None
     """Layers of each array; None: the arrays have no axis of layers."""
     dim: int
@@ -59,7 +59,7 @@ class VectorLayout:
 
     @property
     def num_tokens(self) -> int:
-        """Vectors of all lines."""
+        """Vectors of all rows."""
         return int(self.lengths.sum())
 
     @property
@@ -67,21 +67,21 @@ class VectorLayout:
         """Bytes of all vectors."""
         return self.num_tokens * self.bytes_per_token
 
-    def shape(self, line: int) -> tuple[int, ...]:
-        """(layers, tokens, dim) or (tokens, dim) of a line's array."""
-        length = int(self.lengths[line])
+    def shape(self, row: int) -> tuple[int, ...]:
+        """(layers, tokens, dim) or (tokens, dim) of a row's array."""
+        length = int(self.lengths[row])
         return (length, self.dim) if self.num_layers is None else (self.num_layers, length, self.dim)
 
-    def stored(self, array: np.ndarray, line: int) -> np.ndarray:
-        """The array of a line as it is stored; OutputError if the stored type can't hold a number of it."""
-        if array.shape != self.shape(line):
-            raise ValueError(f"line {line} has an array of shape {array.shape}, planned was {self.shape(line)}")
+    def stored(self, array: np.ndarray, row: int) -> np.ndarray:
+        """The array of a row as it is stored; OutputError if the stored type can't hold a number of it."""
+        if array.shape != self.shape(row):
+            raise ValueError(f"row {row + 1} has an array of shape {array.shape}, planned was {self.shape(row)}")
         try:
             with np.errstate(over="raise"):
                 return array.astype(self.dtype, copy=False)
         except FloatingPointError:
             raise OutputError(
-                f"row {line + 1} has the value {np.abs(array).max():g}, but the largest float16 is 65504. Use --store "
+                f"row {row + 1} has the value {np.abs(array).max():g}, but the largest float16 is 65504. Use --store "
                 "float32."
             ) from None
 

@@ -1,4 +1,4 @@
-"""Readers: a file of vectors -> its arrays, one for each input line, as `embed` gave them."""
+"""Readers: a file of vectors -> its arrays, one for each row, as `embed` gave them."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -46,16 +46,16 @@ class StoredVectors(Sequence[np.ndarray]):
         return f"<{type(self).__name__} {str(self.path)!r}: {len(self):,} rows{_listed(facts)}>"
 
     @overload
-    def __getitem__(self, line: int) -> np.ndarray: ...
+    def __getitem__(self, row: int) -> np.ndarray: ...
     @overload
-    def __getitem__(self, line: slice) -> list[np.ndarray]: ...
-    def __getitem__(self, line: Any) -> Any:
+    def __getitem__(self, row: slice) -> list[np.ndarray]: ...
+    def __getitem__(self, row: Any) -> Any:
         """The array of a row, counted from 0."""
-        if isinstance(line, slice):
-            return [self._array(place) for place in range(*line.indices(len(self)))]
-        place = line + len(self) if line < 0 else line
+        if isinstance(row, slice):
+            return [self._array(place) for place in range(*row.indices(len(self)))]
+        place = row + len(self) if row < 0 else row
         if not 0 <= place < len(self):
-            raise IndexError(f"line {line} of {len(self)} lines, which count from 0")
+            raise IndexError(f"row {row} of {len(self)} rows, which count from 0")
         return self._array(place)
 
     def row(self, row: int) -> StoredRow:
@@ -114,7 +114,7 @@ class StoredVectors(Sequence[np.ndarray]):
         """Each sentence's row, in HDF5; None: the file has no such index."""
         return None
 
-    def _array(self, line: int) -> np.ndarray:
+    def _array(self, row: int) -> np.ndarray:
         raise NotImplementedError
 
     def _text(self, row: int) -> StoredRow | None:
@@ -164,8 +164,8 @@ class _Hdf5Vectors(StoredVectors):
     def __len__(self) -> int:
         return self._length
 
-    def _array(self, line: int) -> np.ndarray:
-        return np.asarray(dataset(self._file, str(line)))
+    def _array(self, row: int) -> np.ndarray:
+        return np.asarray(dataset(self._file, str(row)))
 
     def lengths(self) -> Iterator[int]:
         """See `StoredVectors`."""
@@ -200,8 +200,8 @@ class _NpyVectors(StoredVectors):
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
-    def _array(self, line: int) -> np.ndarray:
-        numbers = self._numbers[self._offsets[line] : self._offsets[line + 1]]
+    def _array(self, row: int) -> np.ndarray:
+        numbers = self._numbers[self._offsets[row] : self._offsets[row + 1]]
         return np.array(numbers if numbers.ndim == 2 else numbers.swapaxes(0, 1), order="C")
 
     def lengths(self) -> Iterator[int]:
@@ -250,11 +250,11 @@ class _ParquetVectors(StoredVectors):
     def __len__(self) -> int:
         return int(self._starts[-1])
 
-    def _array(self, line: int) -> np.ndarray:
-        group = int(np.searchsorted(self._starts, line, side="right")) - 1
+    def _array(self, row: int) -> np.ndarray:
+        group = int(np.searchsorted(self._starts, row, side="right")) - 1
         if self._group[0] != group:
             self._group = (group, list(self._read(group)))
-        return self._group[1][line - int(self._starts[group])].copy()
+        return self._group[1][row - int(self._starts[group])].copy()
 
     def lengths(self) -> Iterator[int]:
         """See `StoredVectors`."""

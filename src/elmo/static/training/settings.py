@@ -18,7 +18,8 @@ _MOST = {"dim": 10_000, "epochs": 10_000, "negatives": 10_000, "max_ngram": 1_00
 
 @dataclass(frozen=True)
 class StaticSettings:
-    """How static vectors are trained. A setting that only some methods use names them; the others ignore it."""
+    """How static vectors are trained. A setting that only some methods use names them; the others ignore it, and 'elmo
+    static' refuses it."""
 
     kind: Kind = "word2vec"
     """word2vec and fasttext: a word predicts its neighbors against random words (by gensim: pip install

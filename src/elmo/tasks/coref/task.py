@@ -37,14 +37,14 @@ class Coreference(Task[Settings, Document, Resolved]):
     metric = "average_f1"
     metric_kind = "average_f1"
     settings = Settings
+    reading_flags = ("tokenizer", "encoding")
     places = ("input",)
 
     def read(self, path: Path | str, settings: Settings) -> list[Document]:
         return read_documents(path, settings.resolver.encoding)
 
     def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[Document]:
-        is_default = reading.tokenize is TextReading.tokenize
-        tokenize = tokenizer(settings.resolver.text_tokenizer) if is_default else reading.tokenize
+        tokenize = tokenizer(settings.resolver.text_tokenizer) if reading.is_auto else reading.tokenize
         return iter(read_unlabelled(path, reading.encoding, tokenize))
 
     def sentences(self, example: Document) -> Sequence[Sequence[str]]:

@@ -33,14 +33,14 @@ class Entailment(Task[Settings, SentencePair, Prediction]):
     metric = "accuracy"
     metric_kind = "accuracy"
     settings = Settings
+    reading_flags = ("tokenizer", "encoding", "errors")
 
     def read(self, path: Path | str, settings: Settings) -> list[SentencePair]:
         return read_pairs(path, tokenizer(settings.entailment.text_tokenizer), settings.entailment.encoding)
 
     def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[SentencePair]:
         # Raw or not: the tokenizer of the training data leaves tokens as they are, and --tokenizer asks for another.
-        own = tokenizer(settings.entailment.text_tokenizer)
-        tokenize = own if reading.tokenize is str.split else reading.tokenize
+        tokenize = tokenizer(settings.entailment.text_tokenizer) if reading.is_auto else reading.tokenize
         on_bad_line = reading.on_bad_line if reading.errors == "skip" else None
         return read_unlabelled_pairs(path, tokenize, reading.encoding, on_bad_line)
 

@@ -37,6 +37,7 @@ class QuestionAnswering(Task[Settings, Question, PredictedAnswer]):
     metric = "f1"
     metric_kind = "mean"
     settings = Settings
+    reading_flags = ("encoding", "errors")
 
     def read(self, path: Path | str, settings: Settings) -> list[Question]:
         return read_questions(path, settings.reader)

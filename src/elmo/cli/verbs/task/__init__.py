@@ -11,6 +11,7 @@ from typing import Annotated, Any, Generic, Literal, TextIO
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.arguments.given_options import given_options, options_of, refuse_ignored
 from elmo.cli.early_checks import As
 from elmo.cli.examples import examples_of
 from elmo.cli.report import print_report
@@ -21,7 +22,7 @@ from elmo.errors import ConfigError
 from elmo.process.device import Device
 from elmo.process.freed_memory import keep_freed_memory
 from elmo.tasks.registry import AnyTask, find, is_known, summaries
-from elmo.tasks.settings import S
+from elmo.tasks.settings import FitSettings, S, TokenSettings
 from elmo.text.reading.settings import Reading, text_files
 from elmo.text.text_file import STDIN
 
@@ -234,7 +235,9 @@ def _predict(argv: list[str]) -> int:
 
     # Before the model is loaded, so that a bad line or an odd text shows at once.
     task = None if arguments.task is None else find(arguments.task)
-    files = unlabelled_files(text_files(arguments.text), arguments.reading, arguments.folder, task, arguments.model)
+    files = unlabelled_files(
+        text_files(arguments.text), arguments.reading, arguments.folder, task, arguments.model, given_options(argv)
+    )
     saved = _loaded(arguments)
     from elmo.tasks.train.apply import predict
 
@@ -260,10 +263,16 @@ def _score(argv: list[str]) -> int:
         f"task score {argv[0]}",
         flag_pairs=True,
         default=Score(gold=tyro.MISSING, predicted=tyro.MISSING, settings=task.settings()),
+        require_sense=_require_scoring,
     )
     scores = task.score_files(arguments.gold, arguments.predicted, arguments.settings)
     _print_scores(task, scores, arguments.json, str(arguments.predicted))
     return 0
+
+
+def _require_scoring(_: Score[Any], given: list[str]) -> None:
+    why = "with 'elmo task score', which reads two files and needs no model"
+    refuse_ignored(given, options_of(TokenSettings) | options_of(FitSettings), why, "train with 'elmo task train'")
 
 
 def _print_scores(task: AnyTask, scores: Mapping[str, Any], as_json: bool, source: str) -> None:

@@ -1,12 +1,13 @@
 """The input of `elmo task predict`: files of unlabelled examples, looked at before a model is loaded."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from elmo.cli.arguments.given_options import options_of, refuse_ignored
 from elmo.cli.report import list_skipped
 from elmo.cli.text_input import say, vocabulary_of
 from elmo.errors import WeightFileError
@@ -47,15 +48,22 @@ class UnlabelledFiles:
 
 
 def unlabelled_files(
-    names: list[str], reading: Reading, folder: Path, given: AnyTask | None = None, model: str | None = None
+    names: list[str],
+    reading: Reading,
+    folder: Path,
+    given: AnyTask | None = None,
+    model: str | None = None,
+    options: Sequence[str] = (),
 ) -> UnlabelledFiles:
     """The examples of `names` for the task model in `folder`, the first of them read, and warned of if it looks odd.
 
-    Raises TextError for what can't be read, WeightFileError for a damaged config, ConfigError for an unknown task.
+    `options`: those that were given. Raises TextError for what can't be read, WeightFileError for a damaged config,
+    ConfigError for an unknown task, and for an option that its input has no use for.
     """
     folder = saved_folder(folder)
     config = read_config(folder / CONFIG_FILE)
     task = task_of(config["task"], given, folder)
+    _require_heeded(task, options)
     settings = settings_of(task, config, folder)
     vocabulary = _words_of(bilm_of(config, folder, model)) if settings.tokens.encoder == "elmo" else None
     found = UnlabelledFiles(names)
@@ -73,6 +81,12 @@ def unlabelled_files(
     examples = found.read(task, settings, how)
     found.examples = chain([first for first in [next(examples, None)] if first is not None], examples)
     return found
+
+
+def _require_heeded(task: AnyTask, options: Sequence[str]) -> None:
+    heeded = [f"--{name}" for name in task.reading_flags]
+    why = f"for the task {task.name!r}, whose input has a format of its own and heeds {' and '.join(heeded)} only"
+    refuse_ignored(options, options_of(Reading) - set(heeded), why, "convert the input to that format")
 
 
 def _words_of(bilm: str | None) -> list[str] | None:

@@ -15,6 +15,7 @@ from tyro.constructors import (
     StructTypeInfo,
 )
 
+from elmo.cli.arguments.given_options import given_options
 from elmo.cli.early_checks import check
 from elmo.cli.examples import examples_of
 
@@ -47,13 +48,15 @@ def parsed(
     flag_pairs: bool = False,
     default: A | None = None,
     is_final: bool = True,
+    require_sense: Callable[[A, list[str]], None] | None = None,
 ) -> A:
     """`argv` as the dataclass `arguments`, as `elmo VERB` takes it; `default` holds the values that no flag gives.
 
     flag_pairs: whether what is on or off has two flags, --x and --no-x, unless its annotation says otherwise.
     is_final: whether these are the arguments that the verb will run with, so that their paths and models are checked
-    (see `early_checks`). Exits: SystemExit(2) after a message for arguments that don't fit, SystemExit(0) after --help.
-    Raises an ElmoError for inputs, outputs and models that can't be right.
+    (see `early_checks`). require_sense: called before that, with the arguments and the names of the options that were
+    given; raises for those that make no sense together. Exits: SystemExit(2) after a message for arguments that don't
+    fit, SystemExit(0) after --help. Raises an ElmoError for inputs, outputs and models that can't be right.
     """
     found = tyro.cli(
         arguments,
@@ -64,6 +67,8 @@ def parsed(
         default=default,
         registry=_registry(),
     )
+    if require_sense is not None:
+        require_sense(found, given_options(argv))  # pyright: ignore[reportArgumentType] - as below
     if is_final:
         check(found)
     return found  # pyright: ignore[reportReturnType] - `default=None` says that there is none

@@ -1,0 +1,114 @@
+"""The options of `elmo embed`, and which of them make no sense together."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from elmo.cli.arguments.given_options import options_of, refuse_ignored
+from elmo.cli.early_checks import As
+from elmo.cli.text_input import ReadingFlags
+from elmo.errors import ConfigError
+from elmo.process.device import Device
+from elmo.text.reading.settings import Reading, TextForm
+from elmo.text.text_file import STDIN, is_file
+
+# Of what must be meant to be the name of a file.
+_FILE_ENDINGS = (
+    *(".txt", ".text", ".md", ".jsonl", ".ndjson", ".conll", ".conllu", ".csv", ".tsv"),
+    *(".gz", ".xz", ".bz2", ".zst"),
+)
+# That joining files and embedding none heeds, and that a file of vectors is needed for.
+_OF_JOINING = {"--join", "--output", "--force", "--json", "--quiet"}
+_OF_FILES = {"--resume", "--force", "--to", "--shard", "--store", "--forget-sentences"}
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Turn text into a vector for every token. With -o, the vectors of a text go into a file, together with the tokens
+    and their positions in the text. Without it, the vectors of a quoted text are shown as a table, and - reads standard
+    input and prints one JSON object per sentence."""
+
+    inputs: Annotated[tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
+    """With -o: files or patterns like 'data/*.txt' (.gz, .xz, .bz2 and .zst are unpacked), a pipe, or - for standard
+    input. Without -o: a text, or -."""
+    output: Annotated[Path | None, As("unchecked"), tyro.conf.arg(aliases=["-o"])] = None
+    """File to write: .h5 or .hdf5 (AllenNLP's layout), .parquet or .npy."""
+    model: Annotated[str | None, tyro.conf.arg(aliases=["-m"])] = None
+    """A name, a folder or file, or a hub id (default: $ELMO_MODEL, or the bundled model)."""
+    layers: str = "all"
+    """all, average, top, an index (0 is the token layer, -1 the top), or weights like 0.2,0.3,0.5, which are used as
+    they are (no softmax)."""
+    reading: ReadingFlags = field(default_factory=Reading)
+    to: Literal["hdf5", "parquet", "npy"] | None = None
+    """Format of the file of vectors (default: by the ending of the file)."""
+    dtype: Literal["float32", "bfloat16", "int8", "auto"] = "float32"
+    """Precision of matrix products. auto: bfloat16 if this processor is fast with it, else float32."""
+    store: Literal["float32", "float16"] = "float32"
+    """Type of the stored vectors."""
+    state: Literal["zero", "warm", "carry"] = "zero"
+    """State that every sentence starts from. zero: zeros; warm: the model's warm state; carry: as in the originals, the
+    state after the sentence in the same row of the previous batch."""
+    batch_rows: int | None = None
+    """With --state carry: number of rows in a batch (default: 64). Sentence k continues sentence k - batch_rows."""
+    keep_boundaries: bool = False
+    """Keep the vectors of <S> and </S> around each sentence."""
+    forget_sentences: bool = False
+    """Leave all words out of the file, and store only their positions in the text."""
+    max_tokens: int | None = None
+    """Maximum number of tokens in a batch (default: 8192 on a CPU, 16384 on a GPU)."""
+    shard: Annotated[str | None, tyro.conf.arg(metavar="I/N")] = None
+    """Embed the I-th of N parts of the text, for N machines; --join combines the files."""
+    join: bool = False
+    """Join the files that --shard made from one text: the inputs. The result is the same as that of a single run."""
+    device: Device = "auto"
+    """Where to compute."""
+    resume: bool = False
+    """Continue a killed or interrupted run. Everything that it left is checked first."""
+    force: bool = False
+    """Replace an existing file and discard an unfinished one. With --resume: discard it only if it is damaged."""
+    json: bool = False
+    """Print the report, or the vectors of a text, as JSON."""
+    quiet: bool = False
+    """Show no progress and no report; warnings are still shown."""
+
+    @property
+    def input(self) -> str:
+        """The first of the inputs."""
+        return self.inputs[0]
+
+
+def require_sense(arguments: Arguments, given: list[str]) -> None:
+    """ConfigError for options that don't fit together; `given`: the names of those that were given."""
+    if not arguments.inputs:
+        raise ConfigError("no text was given. Name files, or pass a text in quotation marks: elmo embed TEXT")
+    if arguments.join:
+        why = "together with --join, which combines files of vectors as they are and embeds nothing"
+        refuse_ignored(given, set(given) - _OF_JOINING, why, "embed the text again with --shard and these options")
+        if arguments.output is None:
+            raise ConfigError("--join needs an output file. Add -o OUT, with the ending of the shards.")
+        return
+    if arguments.state != "carry":
+        why = f"with --state {arguments.state}, with which rows have no effect"
+        refuse_ignored(given, ("--batch-rows",), why, "add --state carry")
+    arguments.reading.check()
+    if arguments.output is None:
+        _require_sense_without_output(arguments, given)
+
+
+def _require_sense_without_output(arguments: Arguments, given: list[str]) -> None:
+    refuse_ignored(given, _OF_FILES, "without -o, so there is no file to write", "add -o OUT")
+    if len(arguments.inputs) > 1:
+        raise ConfigError(
+            f"{len(arguments.inputs)} texts were given, but there is no -o for their vectors. Add -o OUT.h5, or put "
+            "quotation marks around a text with spaces."
+        )
+    if arguments.input != STDIN and not is_file(arguments.input) and not is_meant_as_file(arguments.input):
+        of_files = options_of(TextForm) | {"--encoding", "--errors"}
+        refuse_ignored(given, of_files, "with a quoted text, which is read from no file", "name a file and -o OUT")
+
+
+def is_meant_as_file(text: str) -> bool:
+    """Whether it looks like the name of a file."""
+    return not any(map(str.isspace, text)) and (Path(text).suffix.lower() in _FILE_ENDINGS or "/" in text)

@@ -1,0 +1,100 @@
+"""`elmo embed TEXT -o OUT`: files of text -> a file of vectors."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elmo.cli.report import list_skipped, print_report
+from elmo.cli.text_input import say, vocabulary_of
+from elmo.cli.verbs.embed.model import check_layers, load_embedder
+from elmo.cli.verbs.embed.options import Arguments
+from elmo.errors import ConfigError
+from elmo.process.stop_flag import stop_flag
+from elmo.text.first_look.sample import first_look
+from elmo.text.reading.settings import text_files
+from elmo.text.text_file import is_file, is_stream
+
+if TYPE_CHECKING:
+    from elmo.embed.layer_names import Layers
+
+
+def embed_files(arguments: Arguments, output: Path) -> int:
+    """Embeds the inputs into the output; the exit code."""
+    names = text_files(arguments.inputs)
+    layers = _checked_layers(arguments, names, output)
+    said = _said_of(names, arguments)
+    # Here, so that --help and the checks do not wait for a model.
+    from elmo.embed.corpus.embed_corpus import embed_corpus
+
+    embedder = load_embedder(arguments)
+    reading = arguments.reading
+    with stop_flag() as flag:
+        report = embed_corpus(
+            embedder,
+            names,
+            output,
+            layers=layers,
+            to=arguments.to,
+            store=arguments.store,
+            format=reading.format,
+            field=reading.field,
+            sentences=reading.sentences,
+            tokenizer=reading.tokenizer,
+            encoding=reading.encoding,
+            errors=reading.errors,
+            window=arguments.batch_rows,
+            forget_sentences=arguments.forget_sentences,
+            shard=arguments.shard,
+            resume=arguments.resume,
+            force=arguments.force,
+            progress=not arguments.quiet,
+            stop_asked=lambda: flag.signal is not None,
+            warn=lambda message: message in said or print(f"warning: {message}", file=sys.stderr),
+        )
+    if "begun_anew" in report:
+        print(f"started again because of --force: {report['begun_anew']}", file=sys.stderr)
+    for path in report.get("left_behind", ()):
+        print(f"note: {path} stays: no run of elmo made it, so it and its folder were not removed", file=sys.stderr)
+    code = list_skipped(report["bad_lines"])
+    print_report(report, _summary(report), as_json=arguments.json, quiet=arguments.quiet)
+    return code
+
+
+def _checked_layers(arguments: Arguments, names: Sequence[str], output: Path) -> "Layers":
+    """The layers, when everything was checked that needs no model, which takes seconds to load."""
+    # Here, so that --help does not wait for it.
+    from elmo.embed.corpus.places import check_places
+    from elmo.embed.corpus.shards import Shard
+    from elmo.embed.layer_names import parse_layers
+    from elmo.embed.storage.text_columns import names_of_files
+
+    check_places(names, output, arguments.to, resume=arguments.resume, force=arguments.force)
+    names_of_files(names)
+    layers = parse_layers(arguments.layers)
+    if arguments.shard is not None:
+        Shard.of(arguments.shard)
+    model = arguments.model
+    if model is not None and is_file(output) and is_file(model) and output.samefile(model):
+        raise ConfigError(f"{output}: is the model's own file and would be replaced. Choose another output.")
+    check_layers(layers, model)
+    return layers
+
+
+def _said_of(names: Sequence[str], arguments: Arguments) -> set[str]:
+    """What a first look at the texts found, which is printed; of a stream nothing."""
+    vocabulary = vocabulary_of(arguments.model, quiet=arguments.quiet)
+    if is_stream(names[0]):
+        return set()
+    look = first_look(names, arguments.reading)
+    say(look, vocabulary, quiet=arguments.quiet)
+    return {look.note or "", *look.warnings(vocabulary)}
+
+
+def _summary(report: dict[str, Any]) -> str:
+    facts = report["metadata"]
+    return (
+        f"{report['output']}: {report['lines']:,} rows ({report['blank_lines']:,} blank, {len(report['bad_lines']):,} "
+        f"bad), {report['tokens']:,} tokens, layers {facts['layers']}, {facts['store']}, {report['bytes']:,} bytes, "
+        f"{report['tokens_per_second']:,.0f} tokens/s"
+    )

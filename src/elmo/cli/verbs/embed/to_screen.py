@@ -1,0 +1,110 @@
+"""`elmo embed` without -o: the vectors of a text as a table, or a line of JSON for each sentence."""
+
+import json
+import sys
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from elmo.cli.text_input import say, text_input, vocabulary_of
+from elmo.cli.verbs.embed.model import check_layers, load_embedder
+from elmo.cli.verbs.embed.options import Arguments, is_meant_as_file
+from elmo.cli.verbs.embed.table import table
+from elmo.errors import ConfigError, TextError, paths_count_from
+from elmo.text.first_look.sample import look_at
+from elmo.text.reading.placed import PlacedSentence, placed_in
+from elmo.text.reading.spans import NOWHERE
+from elmo.text.text_file import STDIN, is_file
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from elmo.embed.embedder import Embedder
+
+
+def show_text(arguments: Arguments) -> int:
+    """Shows the vectors of a text that was given as an argument; the exit code."""
+    # Here, so that --help does not wait for it.
+    from elmo.embed.layer_names import parse_layers
+
+    layers = parse_layers(arguments.layers)
+    text = _text_to_show(arguments)
+    check_layers(layers, arguments.model)
+    vocabulary = vocabulary_of(arguments.model, quiet=arguments.quiet)
+    look = look_at([text], arguments.reading)
+    say(look, vocabulary, quiet=arguments.quiet)
+    places = list(placed_in(text, look.reading))
+    embedder = load_embedder(arguments)
+    arrays = embedder.embed_iter([place.tokens for place in places], layers, window=arguments.batch_rows)
+    for index, (place, array) in enumerate(zip(places, arrays, strict=True)):
+        if arguments.json:
+            print(_json_line(index, place, array, embedder))
+        else:
+            print(table(*_with_boundaries(place, embedder), array))
+    return 0
+
+
+def _text_to_show(arguments: Arguments) -> str:
+    """The text that was given as an argument. Raises for what is, or must be meant to be, a file."""
+    text = arguments.input
+    if is_file(text):
+        raise ConfigError(
+            f"{text} is a file, but there is no -o for its vectors. Add -o OUT.h5, or print them: elmo embed - < {text}"
+        )
+    if not text.strip():
+        raise ConfigError("the text is empty, so there is no token to show. Pass a text in quotation marks, or a file.")
+    if is_meant_as_file(text):
+        raise TextError(
+            f"{text}: there is no such file. {paths_count_from()}; check the spelling. If it is a token "
+            f"to be shown, pass it on standard input: echo '{text}' | elmo embed -"
+        )
+    if not any(map(str.isspace, text)) and not arguments.quiet:
+        print(f"(there is no file {text}, so it is treated as text)", file=sys.stderr)
+    return text
+
+
+def show_lines(arguments: Arguments) -> int:
+    """A line of JSON for each sentence and blank line of standard input, in constant memory."""
+    from elmo.embed.layer_names import parse_layers
+
+    layers = parse_layers(arguments.layers)
+    check_layers(layers, arguments.model)
+    vocabulary = vocabulary_of(arguments.model, quiet=arguments.quiet)
+    text = text_input([STDIN], arguments.reading, vocabulary, quiet=arguments.quiet)
+    embedder = load_embedder(arguments)
+    waiting: deque[PlacedSentence] = deque()
+    arrays = embedder.embed_iter(_noted(text.sentences(), waiting), layers, window=arguments.batch_rows)
+    for index, array in enumerate(arrays):
+        print(_json_line(index, waiting.popleft(), array, embedder))
+    return text.report_bad_lines()
+
+
+def _noted(places: Iterator[PlacedSentence], waiting: deque[PlacedSentence]) -> Iterator[list[str]]:
+    """The tokens of the sentences, each of which is put into `waiting` until its array comes."""
+    for place in places:
+        waiting.append(place)
+        yield place.tokens
+
+
+def _with_boundaries(place: PlacedSentence, embedder: "Embedder") -> tuple[list[str], list[list[int]]]:
+    """Tokens and spans as they belong to the vectors."""
+    spans = place.spans.tolist()
+    if embedder.keep_boundaries:
+        spans = [list(NOWHERE), *spans, list(NOWHERE)]
+    return list(embedder.with_boundaries(place.tokens)), spans
+
+
+def _json_line(index: int, place: PlacedSentence, array: "np.ndarray", embedder: "Embedder") -> str:
+    from elmo.embed.results.shortest_digits import shortest
+
+    tokens, spans = _with_boundaries(place, embedder)
+    values = {
+        "index": index,
+        "line": place.line,
+        "sentence": place.sentence,
+        "tokens": tokens,
+        "spans": spans,
+        "shape": list(array.shape),
+        "vectors": shortest(array).tolist(),
+    }
+    return json.dumps(values, ensure_ascii=False)
