@@ -68,7 +68,7 @@ def test_a_vocabulary_in_another_order_is_a_warning_on_stderr_and_in_the_report(
     (tmp_path / "words").write_text("<S>\n</S>\n<UNK>\ncat\nthe\n")
     assert main([str(text), "-o", str(tmp_path / "data"), "--vocabulary", str(tmp_path / "words")]) == 0
     told = capsys.readouterr()
-    warning = "warning: the vocabulary's order doesn't follow the training text, 1 times in 2 words: 'cat' (line 4)"
+    warning = "warning: the vocabulary's order doesn't follow the training text, 1 times in 2 words: 'cat' (its word 4)"
     assert warning in told.err
     assert warning in told.out
 
