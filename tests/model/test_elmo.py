@@ -136,6 +136,29 @@ def test_a_trainable_bilm_is_trained_whole(tiny_bilm, tiny_corpus):
     assert not elmo.bilm.token_encoder.character_embedding.grad[0].any()
 
 
+def test_a_frozen_bilm_whose_gradients_are_switched_on_is_not_silently_left_untrained(tiny_bilm, tiny_corpus):
+    elmo = ELMo(tiny_bilm).train()
+    elmo.requires_grad_(True)
+    with pytest.raises(ConfigError, match=r"trainable=False, so they would get none .* Build it with trainable=True"):
+        elmo(tiny_corpus)
+    with torch.no_grad():
+        elmo(tiny_corpus)
+    elmo.eval()(tiny_corpus)
+    elmo.train().bilm.requires_grad_(False)
+    elmo(tiny_corpus)
+
+
+@pytest.mark.parametrize("trainable", [False, True])
+def test_weights_that_are_written_without_torchs_notice_are_seen(tiny_bilm, tiny_corpus, trainable):
+    elmo = ELMo(tiny_bilm, trainable=trainable).eval()
+    with torch.no_grad():
+        elmo(tiny_corpus)
+        for parameter in elmo.bilm.parameters():
+            parameter.data.mul_(1.5)  # as moving averages and copies of weights do, which torch doesn't count
+        found = vectors(elmo, tiny_corpus)
+        assert torch.equal(found, vectors(ELMo(copy.deepcopy(tiny_bilm)).eval(), tiny_corpus))
+
+
 def test_gradients_equal_finite_differences(tiny_corpus):
     torch.manual_seed(3)
     config = BiLMConfig(cell_size=4, projection_size=3, filters=((1, 2), (2, 2)), character_dim=2, num_highway=1)
