@@ -106,6 +106,16 @@ def test_a_stopped_run_goes_on_bit_for_bit(
     assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
 
 
+def test_an_old_text_that_was_changed_meanwhile_is_refused(
+    model: Path, medical: TrainingData, old_text: Path, tmp_path: Path
+) -> None:
+    whole = finetune(model, medical, tmp_path / "run", config=replace(RECIPE, max_steps=2), old_text=old_text)
+    assert resume_finetuning(medical, tmp_path / "run").after == whole.after
+    old_text.write_text("the bank\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"old\.txt: the old text has the SHA-256 .* would be of two texts"):
+        resume_finetuning(medical, tmp_path / "run")
+
+
 def test_another_vocabulary_is_an_error_with_the_command(model: Path, tmp_path: Path) -> None:
     text = tmp_path / "new.txt"
     text.write_text(NEW_DOMAIN, encoding="utf-8")
