@@ -47,6 +47,8 @@ from elmo.weights.native.write import write as write_checkpoint
 _CHECKPOINT = re.compile(r"step-(\d+)")
 _REPLACED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.old")
 _POINTER_BYTES = 1 << 12
+# Settings of `elmo prepare` that decide which sentence a place in the streams is, for the same text.
+_ORDERING = ("tokens_per_shard", "sentences", "tokenizer")
 
 
 @dataclass(frozen=True)
@@ -111,12 +113,22 @@ class RunFolder:
         def compare() -> None:
             path = self.path / "env.json"
             noted = read_record(path).get("data") if path.is_file() else None
-            if noted is not None and _texts_of(noted) != _texts_of(report):
+            if noted is None:
+                return
+            if _texts_of(noted) != _texts_of(report):
                 raise ConfigError(
                     f"{self.path}: the run was started on other data: the texts that it was prepared from, or its "
                     "sentences, differ (env.json has its report). Resume with the data it was started on, or continue "
                     "the model on these: elmo finetune."
                 )
+            for name in _ORDERING:
+                before, now = noted.get("settings", {}).get(name), report.get("settings", {}).get(name)
+                if before is not None and before != now:
+                    raise ConfigError(
+                        f"{self.path}: the run was started on data prepared with {name} = {before!r}, but these have "
+                        f"{now!r}: the same texts in another order or form, so sentences would be read twice or left "
+                        "out. Resume with the data it was started on, or prepare the texts with that setting again."
+                    )
 
         self.ranks.on_first(compare)
 
@@ -171,6 +183,13 @@ class RunFolder:
     def best(self) -> Path | None:
         """The checkpoint of the lowest validation perplexity so far."""
         return self._pointed("best")
+
+    @property
+    def best_step(self) -> int | None:
+        """The step of that checkpoint."""
+        best = self.best
+        match = None if best is None else _CHECKPOINT.fullmatch(best.name)
+        return None if match is None else int(match[1])
 
     def save(self, trainer: Trainer, keep: int) -> Path:
         """Write a checkpoint; older ones beyond `keep` are removed only afterwards, the best one never.
