@@ -15,7 +15,7 @@ from elmo.errors import ConfigError, Interrupted, WeightFileError
 from elmo.lm.on_engine import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
 from elmo.pretrain.run.finetune import finetune, resume_finetuning
-from elmo.pretrain.run.loop import pretrain
+from elmo.pretrain.run.loop import pretrain, resume
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.pretrain.step.trainer import Trainer
@@ -139,6 +139,16 @@ def test_a_run_of_pretraining_is_not_resumed_as_fine_tuning(
 ) -> None:
     with pytest.raises(ConfigError, match="has no finetune.json.*elmo pretrain --resume"):
         resume_finetuning(medical, model.parent)
+
+
+def test_a_run_of_fine_tuning_is_not_resumed_as_pretraining(
+    model: Path, medical: TrainingData, tmp_path: Path
+) -> None:
+    found = finetune(model, medical, tmp_path / "run", config=replace(RECIPE, max_steps=1))
+    before = read_checkpoint(found.model).metadata
+    with pytest.raises(ConfigError, match=r"has finetune\.json, .* Use: elmo finetune --resume"):
+        resume(medical, tmp_path / "run")
+    assert read_checkpoint(found.model).metadata == before
 
 
 def test_every_published_shape_has_a_recipe_or_a_reason(tiny_config) -> None:

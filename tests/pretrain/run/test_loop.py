@@ -446,6 +446,17 @@ def test_resuming_a_finished_run_computes_nothing_anew(
     assert _metrics(tmp_path / "run") == before
 
 
+def test_a_finished_run_without_its_checkpoints_does_not_begin_anew(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path
+) -> None:
+    model = pretrain(replace(recipe, max_steps=2), data, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "checkpoints")
+    before = read(model).metadata, _metrics(tmp_path / "run")
+    with pytest.raises(ConfigError, match="has a finished model, but its checkpoints are gone.*elmo finetune --model"):
+        resume(data, tmp_path / "run", config=replace(recipe, max_steps=4))
+    assert (read(model).metadata, _metrics(tmp_path / "run")) == before
+
+
 def test_a_second_signal_ends_at_once() -> None:
     with stop_flag() as flag:
         flag.check()

@@ -21,7 +21,7 @@ from elmo.model.lm_head import LMHead
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.run.held_out import HeldOut, text_file, validation
 from elmo.pretrain.run.loop import Loop, facts_of, stop_before_beginning
-from elmo.pretrain.run.run_folder import RunFolder
+from elmo.pretrain.run.run_folder import FINETUNING_FILE, RunFolder
 from elmo.pretrain.run.saved_training import weights_of
 from elmo.pretrain.run.watch import LogTo, Watch
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
@@ -34,7 +34,6 @@ from elmo.weights.checkpoint import Checkpoint, content_hash
 from elmo.weights.fingerprint import file_hash
 from elmo.weights.native.names import VOCABULARY_FILE
 
-FACTS_FILE = "finetune.json"
 RESULT_FILE = "perplexities.json"
 
 
@@ -82,7 +81,7 @@ def finetune(
         old = None if old_text is None else str(Path(old_text).absolute())
         facts |= {"old_text": old, "old_text_sha256": _hash_of(old)}
         with run.held():
-            run.write_json(FACTS_FILE, {**facts, "settings": asdict(config)})
+            run.write_json(FINETUNING_FILE, {**facts, "settings": asdict(config)})
             run.save(trainer, recipe.keep_checkpoints)  # from here on the run needs the model no more
             with Watch(run, trainer, progress=reported, log_to=log_to) as watch:
                 return _train(Loop(run, trainer, watch, flag, _of_name(texts, "valid")), texts, config)
@@ -149,7 +148,7 @@ def _train(loop: Loop, texts: list[HeldOut], config: FinetuneConfig) -> Finetune
     loop.train()
     result["after"] = {text.name: loop.evaluate(text, limit) for text in texts}
     run.write_json(RESULT_FILE, result)
-    facts = _read(run.path / FACTS_FILE)
+    facts = _read(run.path / FINETUNING_FILE)
     metadata = {
         **facts["metadata"],
         "finetuned_from": facts["model"],
@@ -216,10 +215,10 @@ def _of_name(texts: list[HeldOut], name: str) -> HeldOut | None:
 
 
 def _facts(run: RunFolder) -> dict[str, Any]:
-    facts = _read(run.path / FACTS_FILE)
+    facts = _read(run.path / FINETUNING_FILE)
     if not facts:
         raise ConfigError(
-            f"{run.path}: has no {FACTS_FILE}, so it is not a run of 'elmo finetune'. Try: elmo pretrain --resume"
+            f"{run.path}: has no {FINETUNING_FILE}, so it is not a run of 'elmo finetune'. Try: elmo pretrain --resume"
         )
     if run.latest is None:
         raise ConfigError(

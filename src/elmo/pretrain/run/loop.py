@@ -80,6 +80,7 @@ def resume(
         stop_before_beginning(ranks, flag)
         run = RunFolder.existing(path, ranks)
         with run.held():
+            run.require_pretraining()
             run.require_same_data(data.report)
             if config is not None:
                 _check_patience(config, data)
@@ -276,7 +277,7 @@ class Loop:
 
         The evaluation at a run's end takes more sentences and is not among them.
         """
-        best = self.run.best_step
+        best = self.run.ranks.on_first(lambda: self.run.best_step)
         if self.held_out is None or best is None:
             return {}
         count = self.held_out.count(self.trainer.config.evaluation_sentences)

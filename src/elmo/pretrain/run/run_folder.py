@@ -47,6 +47,8 @@ from elmo.weights.native.write import write as write_checkpoint
 _CHECKPOINT = re.compile(r"step-(\d+)")
 _REPLACED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.old")
 _POINTER_BYTES = 1 << 12
+FINETUNING_FILE = "finetune.json"
+"""What a run of fine-tuning has, see `finetune.py`."""
 # Settings of `elmo prepare` that decide which sentence a place in the streams is, for the same text.
 _ORDERING = ("tokens_per_shard", "sentences", "tokenizer")
 
@@ -102,6 +104,14 @@ class RunFolder:
         if not self.is_begun:
             raise ConfigError(
                 f"{self.path}: there is no run to resume, config.json is missing. Start it without --resume."
+            )
+
+    def require_pretraining(self) -> None:
+        """ConfigError if it is a run of fine-tuning: as pretraining it would lose what it began from."""
+        if self.ranks.on_first(lambda: (self.path / FINETUNING_FILE).is_file()):
+            raise ConfigError(
+                f"{self.path}: has {FINETUNING_FILE}, so it is a run of 'elmo finetune', and pretraining would forget "
+                "which model it continues. Use: elmo finetune --resume"
             )
 
     def require_same_data(self, report: Mapping[str, Any]) -> None:
@@ -227,6 +237,12 @@ class RunFolder:
     def restore(self, trainer: Trainer) -> None:
         """Bring a fresh trainer to where the newest checkpoint was taken."""
         folder = self.ranks.on_first(lambda: self.latest)
+        if folder is None and self.ranks.on_first(lambda: (self.path / "model").is_dir()):
+            raise ConfigError(
+                f"{self.path}: the run has a finished model, but its checkpoints are gone, so it would begin anew and "
+                f"replace that model. Continue the model on the text: elmo finetune --model {self.path / 'model'}; or "
+                "start another run."
+            )
         if folder is not None:
             restore_from(folder, trainer, self._recipe_of(folder))
         self.ranks.on_first(lambda: self._forget_metrics_after(trainer.step_number))
