@@ -141,9 +141,7 @@ def test_a_run_of_pretraining_is_not_resumed_as_fine_tuning(
         resume_finetuning(medical, model.parent)
 
 
-def test_a_run_of_fine_tuning_is_not_resumed_as_pretraining(
-    model: Path, medical: TrainingData, tmp_path: Path
-) -> None:
+def test_a_run_of_fine_tuning_is_not_resumed_as_pretraining(model: Path, medical: TrainingData, tmp_path: Path) -> None:
     found = finetune(model, medical, tmp_path / "run", config=replace(RECIPE, max_steps=1))
     before = read_checkpoint(found.model).metadata
     with pytest.raises(ConfigError, match=r"has finetune\.json, .* Use: elmo finetune --resume"):

@@ -9,10 +9,10 @@ _SAMPLE = 256
 def weight_version(weight: Tensor) -> tuple[object, ...]:
     """Differs when the weight was changed in place, moved or trained.
 
-    Most changes are counted by torch. Its fused optimizers and whatever is written through `weight.data` or numpy change
-    weights without counting, and tensors of inference mode have no count. So some numbers spread over the whole are part
-    of the version: a step of training, a moving average or a copy changes all. Of a weight on a GPU that isn't trained
-    they are left out, because reading them would wait for the device.
+    Most changes are counted by torch. Its fused optimizers and whatever is written through `weight.data` or numpy
+    change weights without counting, and tensors of inference mode have no count. So some numbers spread over the whole
+    are part of the version: a step of training, a moving average or a copy changes all. Of a weight on a GPU that isn't
+    trained they are left out, because reading them would wait for the device.
     """
     count = None if weight.is_inference() else weight._version
     known: tuple[object, ...] = (count, weight.data_ptr(), weight.dtype, weight.device)
