@@ -209,6 +209,13 @@ def test_beginnings_are_targets_of_words_that_are_not_listed(tmp_path):
     assert again["splits"]["train"]["beginning_share"] == 2 / 10
 
 
+def test_unknown_words_that_the_text_itself_marks_are_no_beginnings(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("a <UNK> a b\n", encoding="utf-8")
+    counted = prepare([text], tmp_path / "data", CorpusSettings(vocab_size=4))["splits"]["train"]
+    assert (counted["oov_share"], counted["beginning_share"]) == (2 / 4, 0)
+
+
 def test_small_texts_and_repeated_files_are_warnings(tmp_path, train):
     (tmp_path / "empty").write_text("\n")
     report = prepare([train, tmp_path / "empty"], tmp_path / "data", CorpusSettings(vocab_size=100), valid=[train])

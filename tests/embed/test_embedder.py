@@ -285,6 +285,23 @@ def test_training_the_model_is_noticed_by_the_cache(tiny_bilm):
     np.testing.assert_array_equal(after, Embedder(tiny_bilm).embed(["a"])[0])
 
 
+@pytest.mark.parametrize("step", ["fused", "data"])
+def test_changes_that_torch_does_not_count_are_noticed_by_the_cache_too(tiny_bilm, step):
+    torch = pytest.importorskip("torch")
+    embedder = Embedder(tiny_bilm)
+    before = embedder.embed(["a"])[0]
+    if step == "fused":
+        for parameter in tiny_bilm.parameters():
+            parameter.grad = torch.ones_like(parameter)
+        torch.optim.AdamW(tiny_bilm.parameters(), lr=0.1, fused=True).step()
+    else:
+        for parameter in tiny_bilm.parameters():
+            parameter.data.mul_(1.5)
+    after = embedder.embed(["a"])[0]
+    assert not np.array_equal(after, before)
+    np.testing.assert_array_equal(after, Embedder(tiny_bilm).embed(["a"])[0])
+
+
 def test_the_network_in_torch_takes_over_from_its_first_use_on(tiny_checkpoint, tiny_corpus):
     torch = pytest.importorskip("torch")
     embedder = Embedder(tiny_checkpoint)

@@ -47,6 +47,20 @@ def test_a_beginning_is_predicted_where_the_token_is_not_listed(model: EngineLan
     assert carried.nats["forward"].tolist() == pytest.approx(score.nats["forward"].tolist(), abs=1e-5)
 
 
+def test_unknown_words_that_the_text_itself_marks_count_as_unknown(model: EngineLanguageModel):
+    marked, plain = evaluate(model, [["the", "<UNK>", "bank"]]), evaluate(model, [["the", "zebra", "bank"]])
+    assert marked.num_unknown == plain.num_unknown == 1
+    assert {kind: tally.count for kind, tally in marked.kinds.items()} == {
+        kind: tally.count for kind, tally in plain.kinds.items()
+    }
+
+
+def test_a_perplexity_that_no_float_holds_is_infinite():
+    found = Perplexity({"forward": 8000.0}, 2, 1, 0, kinds={"listed": Tally({"forward": 8000.0}, 2)})
+    assert found.of("forward") == found.to_dict()["listed_mean_perplexity"] == math.inf
+    assert found.to_dict()["nats_per_token"] == 4000
+
+
 def test_bits_per_character_count_a_space_or_line_end_after_each_token(model: EngineLanguageModel):
     found = evaluate(model, SENTENCES)
     text = "".join(" ".join(sentence) + "\n" for sentence in SENTENCES)

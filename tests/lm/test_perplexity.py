@@ -74,6 +74,11 @@ def test_unknown_words_are_counted(model: LanguageModel) -> None:
     assert found["tokens"] == 11
 
 
+def test_a_state_that_does_not_exist_is_refused(model: LanguageModel) -> None:
+    with pytest.raises(ConfigError, match=r"state is 'Carry', but must be one of: zero, carry"):
+        evaluate(model, SENTENCES, state="Carry")
+
+
 def test_a_text_without_sentences_is_an_error(model: LanguageModel) -> None:
     with pytest.raises(TextError, match="there is no sentence to evaluate"):
         evaluate(model, [[]])

@@ -60,6 +60,12 @@ def test_columns_that_a_manifest_lacks_are_not_compared(tmp_path, header, row, s
     assert read_manifest(path, "any/part").of(2) == source
 
 
+def test_a_document_without_lines_hides_no_other(tmp_path):
+    path = tmp_path / "manifest.tsv"
+    path.write_text("source\tfirst_line\tlines\nS\t1\t2\nEMPTY\t1\t0\n", encoding="utf-8")
+    assert [read_manifest(path, "any/part").of(line) for line in (1, 2)] == ["S", "S"]
+
+
 def test_a_part_is_named_as_the_text_lies():
     assert part_of("data/lm-en/test.txt.xz") == "lm-en/test"
     assert part_of("test.txt") == "/test"

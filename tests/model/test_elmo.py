@@ -1,10 +1,12 @@
 """ELMo: what a downstream model sees of it."""
 
 import copy
+import warnings
 
 import numpy as np
 import pytest
 import torch
+from torch.nn.utils import prune
 
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError
@@ -134,6 +136,65 @@ def test_a_trainable_bilm_is_trained_whole(tiny_bilm, tiny_corpus):
     elmo(tiny_corpus).mixes[0].sin().sum().backward()
     assert all(parameter.grad.any() for parameter in elmo.parameters())
     assert not elmo.bilm.token_encoder.character_embedding.grad[0].any()
+
+
+def test_a_frozen_bilm_whose_gradients_are_switched_on_is_not_silently_left_untrained(tiny_bilm, tiny_corpus):
+    elmo = ELMo(tiny_bilm).train()
+    elmo.requires_grad_(True)
+    with pytest.raises(ConfigError, match=r"trainable=False, so they would get none .* Build it with trainable=True"):
+        elmo(tiny_corpus)
+    with torch.no_grad():
+        elmo(tiny_corpus)
+    elmo.eval()(tiny_corpus)
+    elmo.train().bilm.requires_grad_(False)
+    elmo(tiny_corpus)
+
+
+@pytest.mark.parametrize("trainable", [False, True])
+def test_weights_that_are_written_without_torchs_notice_are_seen(tiny_bilm, tiny_corpus, trainable):
+    elmo = ELMo(tiny_bilm, trainable=trainable).eval()
+    with torch.no_grad():
+        elmo(tiny_corpus)
+        for parameter in elmo.bilm.parameters():
+            parameter.data.mul_(1.5)  # as moving averages and copies of weights do, which torch doesn't count
+        found = vectors(elmo, tiny_corpus)
+        assert torch.equal(found, vectors(ELMo(copy.deepcopy(tiny_bilm)).eval(), tiny_corpus))
+
+
+def _pruned(elmo):
+    prune.l1_unstructured(elmo.bilm.token_encoder.projection, "weight", 0.5)
+    return elmo
+
+
+def _parametrized(elmo):
+    torch.nn.utils.parametrizations.weight_norm(elmo.bilm.token_encoder.projection)
+    return elmo
+
+
+@pytest.mark.parametrize("change", [_pruned, _parametrized])
+def test_a_part_that_was_replaced_computes_as_it_does_in_training(tiny_bilm, tiny_corpus, change):
+    elmo = change(ELMo(tiny_bilm, trainable=True).eval())
+    with torch.no_grad():
+        for parameter in elmo.bilm.token_encoder.projection.parameters():
+            parameter.mul_(2)
+        found = vectors(elmo, tiny_corpus)
+    torch.testing.assert_close(found, vectors(elmo, tiny_corpus), rtol=0, atol=CLOSE)
+
+
+def test_the_linear_layers_can_be_quantized(tiny_bilm, tiny_corpus):
+    elmo = ELMo(tiny_bilm).eval()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch says that another library will do this
+        quantized = torch.ao.quantization.quantize_dynamic(copy.deepcopy(elmo), {torch.nn.Linear})
+    difference = (vectors(quantized, tiny_corpus) - vectors(elmo, tiny_corpus)).abs().max()
+    assert 0 < difference < 0.1
+
+
+def test_ids_of_a_type_that_cannot_hold_them_are_refused(elmo, tiny_corpus):
+    ids = elmo.character_ids(tiny_corpus)
+    torch.testing.assert_close(vectors(elmo, ids.short()), vectors(elmo, ids))
+    with pytest.raises(ConfigError, match=r"torch\.int8, which has numbers up to 127 only, .* go up to 261"):
+        elmo(ids.to(torch.int8))
 
 
 def test_gradients_equal_finite_differences(tiny_corpus):

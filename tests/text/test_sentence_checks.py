@@ -80,6 +80,31 @@ def test_arrays_of_numbers_are_no_sentences(checked, sentences, place):
         checked(sentences)
 
 
+class Table:
+    """Iterated over like the tables of pandas and Polars: by its columns."""
+
+    columns = ("text",)
+
+    def __iter__(self):
+        return iter(self.columns)
+
+
+@pytest.mark.parametrize("checked", BOTH)
+@pytest.mark.parametrize(
+    ("sentences", "message"),
+    [
+        ([{"text": "a b", "label": 1}], r"sentences\[0\] is .* \(dict\), but must be .*row\['text'\]"),
+        ({"text": ["a b"]}, r"sentences is .* \(dict\), but must be a list of sentences.*row\['text'\]"),
+        (Table(), r"sentences is a Table, but must be a list of sentences"),
+        (["a b", {"a", "b"}], r"sentences\[1\] is .* \(set\), but must be .* no order"),
+        (frozenset(["a b", "c d"]), r"\(frozenset\), but must be a list of sentences: a set has no order"),
+    ],
+)
+def test_names_of_columns_and_keys_are_no_text(checked, sentences, message):
+    with pytest.raises(ConfigError, match=message):
+        checked(sentences)
+
+
 @pytest.mark.parametrize("value", ["a", 1.5, float("nan"), None, True, 0, -1])
 def test_a_count_is_an_integer_of_at_least_1(value):
     with pytest.raises(ConfigError, match=re.escape(f"window is {value!r}")):

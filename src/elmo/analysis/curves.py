@@ -171,7 +171,7 @@ def _draw_perplexity(axes: Any, run: Curves, color: str) -> None:
             marker="o" if direction == "mean" else None,
             markersize=3.5,
         )
-    if "mean" in run.perplexity and len(run.perplexity["mean"]):
+    if "mean" in run.perplexity and len(run.perplexity["mean"]) and np.isfinite(run.perplexity["mean"][-1]):
         last = run.perplexity["mean"][-1]
         axes.annotate(
             f"{last:.1f}", (run.perplexity_tokens[-1], last), xytext=(0, 7), textcoords="offset points", color=color,

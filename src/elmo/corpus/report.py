@@ -27,8 +27,9 @@ def split_report(
     """A split's figures; shares are of its tokens, from 0 to 1. `counts`: how often it has each of `words`."""
     num_types = len(words)
     num_bytes = np.fromiter((len(word.encode("utf-8", "ignore")) for word in words), np.int64, num_types)
-    unknown = int(counts[vocabulary.ids(words) == vocabulary.unknown_id].sum())
-    listed = int(counts[np.fromiter((word in vocabulary for word in words), bool, num_types)].sum())
+    is_unknown = vocabulary.ids(words) == vocabulary.unknown_id  # also where the text itself says <UNK>
+    is_listed = np.fromiter((word in vocabulary for word in words), bool, num_types)
+    unknown, listed = int(counts[is_unknown].sum()), int(counts[is_listed & ~is_unknown].sum())
     truncated = int(counts[np.fromiter(map(character_map.is_cut, words), bool, num_types)].sum())
     return {
         "shards": split.shards,

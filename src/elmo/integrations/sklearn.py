@@ -14,6 +14,7 @@ from elmo.embed.results.pooling import Pool, checked_pool
 from elmo.errors import ConfigError, MissingExtraError
 from elmo.integrations.model_reference import ModelReference, State
 from elmo.integrations.texts import Tokenize, tokenized
+from elmo.text.sentence_checks import refuse_without_order
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -102,6 +103,8 @@ def _texts(X: Any) -> list[Any]:  # noqa: N803 - as scikit-learn names it
     """The texts of one column, however it is passed."""
     if isinstance(X, str):
         raise ConfigError("one string was passed, but a list of texts is needed. Put it into a list: [text]")
+    if not hasattr(X, "shape"):
+        refuse_without_order(X, "X", "a list of texts")
     shape = getattr(X, "shape", None)
     if shape is not None and len(shape) != 1:
         if len(shape) == 2 and shape[1] == 1:

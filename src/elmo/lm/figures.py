@@ -25,11 +25,11 @@ class Tally:
     """In each direction."""
 
     def perplexity(self, direction: str) -> float | None:
-        """Of "forward", "backward" or their "mean"; None if there is no prediction of this kind."""
+        """Of "forward", "backward" or their "mean"; None if there is no prediction of this kind, inf as in `of`."""
         if not self.count:
             return None
         nats = sum(self.nats.values()) / len(self.nats) if direction == "mean" else self.nats[direction]
-        return math.exp(nats / self.count)
+        return _exp(nats / self.count)
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,9 @@ class Perplexity:
     """The same predictions by kind. None: the kinds were not distinguished."""
 
     def of(self, direction: str) -> float:
-        """Perplexity of "forward", "backward", or of their "mean"."""
-        return math.exp(self._nats(direction) / self.num_predictions)
+        """Perplexity of "forward", "backward", or of their "mean"; inf if it exceeds every float: of a model that has
+        diverged."""
+        return _exp(self._nats(direction) / self.num_predictions)
 
     def _nats(self, direction: str) -> float:
         return sum(self.nats.values()) / len(self.nats) if direction == "mean" else self.nats[direction]
@@ -86,6 +87,13 @@ class Perplexity:
                 perplexity = tally.perplexity(direction)
                 assert perplexity is not None
                 yield f"{kind}_{direction}_perplexity", perplexity
+
+
+def _exp(nats: float) -> float:
+    try:
+        return math.exp(nats)
+    except OverflowError:
+        return math.inf
 
 
 class Sums:

@@ -33,7 +33,7 @@ class Sources:
     """Line number -> source."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
-        self._documents = sorted(documents, key=attrgetter("first_line"))
+        self._documents = sorted(documents, key=attrgetter("first_line", "end"))
         self._starts = [document.first_line for document in self._documents]
 
     def of(self, line: int) -> str:

@@ -14,7 +14,7 @@ sentence: the forward language model reads a part from its beginning, the backwa
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -137,6 +137,8 @@ def scores(
     `progress`: with state "carry" it receives the tokens that each direction reads, before the first sentence comes.
     Memory: a batch's vectors, and a block of logits (2 MB on a CPU; on a GPU 32 MB, or those of 32 targets).
     """
+    if state not in get_args(State):
+        raise ConfigError(f"state is {state!r}, but must be one of: {', '.join(get_args(State))}. Choose one.")
     iterator = iter(sentences)
     if state == "carry":
         yield from _carried_scores(model, list(iterator), rows, max_tokens, poll, progress)
@@ -206,9 +208,9 @@ def _kinds(sentence: Sequence[str], ids: TargetIds) -> np.ndarray:
 
 
 def _kind(token: str, ids: TargetIds) -> Kind:
-    if token in ids:
-        return "listed"
-    return "unknown" if ids.id(token) == ids.unknown else "beginning"
+    if ids.id(token) == ids.unknown:  # also where the text itself says <UNK>
+        return "unknown"
+    return "listed" if token in ids else "beginning"
 
 
 def _nats(

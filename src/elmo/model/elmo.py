@@ -139,11 +139,13 @@ class ELMo(nn.Module):
 
         Character ids are (batch, tokens, characters), 0 after each sentence, or (batch, groups, tokens, characters),
         whose every row of tokens is a sentence; they may be on any device. Raises ConfigError if they aren't this
-        model's. Sentences are lists of tokens or strings; a flat list of words is refused, as by `Embedder.embed`.
+        model's, or if weights that a training step asks a gradient of would get none. Sentences are lists of tokens or
+        strings; a flat list of words is refused, as by `Embedder.embed`.
         """
         if not isinstance(sentences, Tensor):
             sentences = checked_sentences(sentences)
         shape = sentences.shape[:-2] if isinstance(sentences, Tensor) else (len(sentences),)
+        self._require_frozen()
         with torch.set_grad_enabled(self.trainable and torch.is_grad_enabled()):
             # torch.compile leaves the biLM out: it has compiled passes of its own, and text is not a tensor. Disabled
             # only here, because to do it at import costs every program the seconds that torch's compiler takes to load.
@@ -207,6 +209,17 @@ class ELMo(nn.Module):
         with torch.no_grad():
             for name, tensor in tensors.items():
                 own[name].copy_(torch.as_tensor(tensor))
+
+    def _require_frozen(self) -> None:
+        """ConfigError if somebody switched the gradients of a frozen biLM on: it would silently not be trained."""
+        if self.trainable or not self.training or not torch.is_grad_enabled():
+            return
+        if any(parameter.requires_grad for parameter in self.bilm.parameters()):
+            raise ConfigError(
+                "weights of the biLM require a gradient, but this ELMo was built with trainable=False, so they would "
+                "get none and stay as they are. Build it with trainable=True to train them, or freeze them again: "
+                "elmo.bilm.requires_grad_(False)."
+            )
 
     def _is_learned(self, name: str) -> bool:
         return self.trainable or not name.startswith("bilm.")

@@ -15,6 +15,7 @@ from elmo.engine import tier
 from elmo.engine.network_weights import LayerWeights, LSTMSettings
 from elmo.engine.side_by_side import Stack
 from elmo.engine.token_encoder import TokenEncoder
+from elmo.model.linear import is_plain
 from elmo.ops.native.kinds import ComputeType, native_types
 from elmo.ops.product.version import weight_version
 from elmo.process.thread_lock import ThreadLock
@@ -28,11 +29,19 @@ _lock = ThreadLock()
 
 
 def runs_on_engine(module: nn.Module, *inputs: Tensor) -> bool:
-    """Whether the engine computes this module: float32 on a CPU, no gradient, and nobody traces the operations."""
+    """Whether the engine computes this module: float32 on a CPU, no gradient, nobody traces the operations, and no part
+    was replaced since it was built, by a quantized, pruned or parametrized one for instance."""
     if torch.is_grad_enabled() or torch.compiler.is_compiling() or torch.jit.is_tracing():
+        return False
+    if not all(map(_is_as_built, module.children())):
         return False
     tensors = (*module.parameters(), *inputs)
     return all(tensor.device.type == "cpu" and tensor.dtype == torch.float32 for tensor in tensors)
+
+
+def _is_as_built(part: nn.Module) -> bool:
+    is_ours = type(part) is nn.ModuleList or type(part).__module__.startswith("elmo.model.") or is_plain(part)
+    return is_ours and all(map(_is_as_built, part.children()))
 
 
 def stack_of(lstm: "ProjectedLSTM", dtype: ComputeType, *, backward: bool) -> Stack:

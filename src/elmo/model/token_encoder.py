@@ -101,6 +101,8 @@ class TokenEncoder(nn.Module):
         ):
             if is_read and ids is None:
                 raise ConfigError(f"{name} is None, but this model reads it. Make the ids with the model's TokenMap.")
+            if is_read and ids is not None:
+                _require_wide(name, ids, config.num_characters if name == "character_ids" else config.num_words)
         if config.has_characters and character_ids.shape[-1] != config.max_characters_per_token:
             raise ConfigError(
                 f"character_ids has {character_ids.shape[-1]} characters per token, this model takes "
@@ -114,6 +116,15 @@ class TokenEncoder(nn.Module):
         for highway in self.highways:
             features = highway(features, dtype)
         return features
+
+
+def _require_wide(name: str, ids: Tensor, limit: int) -> None:
+    """ConfigError for a type in which larger ids were wrapped around to others, which can't be seen any more."""
+    if not ids.is_floating_point() and ids.dtype != torch.bool and torch.iinfo(ids.dtype).max < limit - 1:
+        raise ConfigError(
+            f"{name} are {ids.dtype}, which has numbers up to {torch.iinfo(ids.dtype).max} only, but this model's ids "
+            f"go up to {limit - 1}: the larger ones have become others. Keep them as torch.int16 or wider."
+        )
 
 
 def _wide(ids: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ of one word. Nobody can know, so it is an error that names both ways to write it
 """
 
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any
 
@@ -41,6 +41,7 @@ def checked_sentence(sentence: Any, place: int) -> Sequence[str]:
     """One sentence as a list of tokens; a string is split on whitespace. `place` counts from 0."""
     if isinstance(sentence, str):
         return sentence.split()
+    refuse_without_order(sentence, f"sentences[{place}]", "a list of tokens or a string")
     tokens = None if isinstance(sentence, bytes) else _iterated(sentence)
     if tokens is None:
         raise ConfigError(
@@ -55,6 +56,21 @@ def checked_sentence(sentence: Any, place: int) -> Sequence[str]:
                 "empty string is a token too."
             )
     return listed
+
+
+def refuse_without_order(value: Any, name: str, needed: str) -> None:
+    """ConfigError for a dict, a table or a set, whose iteration gives keys, columns or any order instead of text.
+
+    `name`: what the message calls it; `needed`: what it should be.
+    """
+    if isinstance(value, Mapping) or hasattr(value, "columns"):
+        what = "reading it would give the names or columns, not the text. Pass the text in it, for instance row['text']"
+    elif isinstance(value, Set):
+        what = "a set has no order. Pass a list"
+    else:
+        return
+    shown = _short(value) if isinstance(value, Mapping | Set) else f"a {type(value).__name__}"
+    raise ConfigError(f"{name} is {shown}, but must be {needed}: {what}.")
 
 
 def require_place(tokens: Sequence[str], place: int) -> None:
@@ -98,6 +114,7 @@ def _items(sentences: Any) -> Iterator[Any]:
             f"sentences is the plain string {_short(sentences)}, but a list of sentences is needed, for instance "
             "[['A', 'first', 'sentence'], 'A second one']. Put it into a list: [text]."
         )
+    refuse_without_order(sentences, "sentences", "a list of sentences")
     found = _iterated(sentences)
     if found is None:
         raise ConfigError(

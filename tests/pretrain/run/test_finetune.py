@@ -15,7 +15,7 @@ from elmo.errors import ConfigError, Interrupted, WeightFileError
 from elmo.lm.on_engine import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
 from elmo.pretrain.run.finetune import finetune, resume_finetuning
-from elmo.pretrain.run.loop import pretrain
+from elmo.pretrain.run.loop import pretrain, resume
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.pretrain.step.trainer import Trainer
@@ -106,6 +106,16 @@ def test_a_stopped_run_goes_on_bit_for_bit(
     assert all((one.tensors[name] == other.tensors[name]).all() for name in one.tensors)
 
 
+def test_an_old_text_that_was_changed_meanwhile_is_refused(
+    model: Path, medical: TrainingData, old_text: Path, tmp_path: Path
+) -> None:
+    whole = finetune(model, medical, tmp_path / "run", config=replace(RECIPE, max_steps=2), old_text=old_text)
+    assert resume_finetuning(medical, tmp_path / "run").after == whole.after
+    old_text.write_text("the bank\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"old\.txt: the old text has the SHA-256 .* would be of two texts"):
+        resume_finetuning(medical, tmp_path / "run")
+
+
 def test_another_vocabulary_is_an_error_with_the_command(model: Path, tmp_path: Path) -> None:
     text = tmp_path / "new.txt"
     text.write_text(NEW_DOMAIN, encoding="utf-8")
@@ -129,6 +139,14 @@ def test_a_run_of_pretraining_is_not_resumed_as_fine_tuning(
 ) -> None:
     with pytest.raises(ConfigError, match="has no finetune.json.*elmo pretrain --resume"):
         resume_finetuning(medical, model.parent)
+
+
+def test_a_run_of_fine_tuning_is_not_resumed_as_pretraining(model: Path, medical: TrainingData, tmp_path: Path) -> None:
+    found = finetune(model, medical, tmp_path / "run", config=replace(RECIPE, max_steps=1))
+    before = read_checkpoint(found.model).metadata
+    with pytest.raises(ConfigError, match=r"has finetune\.json, .* Use: elmo finetune --resume"):
+        resume(medical, tmp_path / "run")
+    assert read_checkpoint(found.model).metadata == before
 
 
 def test_every_published_shape_has_a_recipe_or_a_reason(tiny_config) -> None:

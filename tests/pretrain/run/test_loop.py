@@ -71,6 +71,30 @@ def test_a_run_does_not_go_on_with_other_text_of_the_same_words(
     resume(TrainingData.open(moved), tmp_path / "run", config=replace(recipe, max_steps=4))
 
 
+def test_a_run_does_not_go_on_with_the_same_text_in_other_shards(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path
+) -> None:
+    pretrain(replace(recipe, max_steps=2), data, tmp_path / "run")
+    texts = [tmp_path / "train.txt"], [tmp_path / "valid.txt"]
+    prepare(texts[0], tmp_path / "other", CorpusSettings(tokens_per_shard=22), valid=texts[1])
+    with pytest.raises(ConfigError, match=r"tokens_per_shard = 20, but these have 22.* read twice or left out"):
+        resume(TrainingData.open(tmp_path / "other"), tmp_path / "run", config=replace(recipe, max_steps=4))
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_the_ties_of_a_softmax_and_the_order_of_the_text_can_not_be_changed(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path, tied: bool
+) -> None:
+    words = replace(recipe, characters="none", tie_softmax=tied, max_steps=2)
+    pretrain(words, data, tmp_path / "run")
+    for change in ({"tie_softmax": not tied}, {"seed": 7}):
+        (name, value), before = next(iter(change.items())), (tmp_path / "run" / "config.json").read_bytes()
+        with pytest.raises(ConfigError, match=f"{name} is {value}, but the checkpoint was trained with"):
+            resume(data, tmp_path / "run", config=replace(words, max_steps=4, **change))
+        assert (tmp_path / "run" / "config.json").read_bytes() == before
+    resume(data, tmp_path / "run", config=replace(words, max_steps=4))
+
+
 def test_a_run_stopped_by_a_signal_goes_on_bit_for_bit(
     data: TrainingData, recipe: PretrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -344,6 +368,31 @@ def test_a_run_out_of_patience_ends_with_its_best_model(
     assert all(np.array_equal(again.tensors[name], best.tensors[name]) for name in best.tensors)
 
 
+def test_patience_given_when_resuming_waits_for_a_model_that_is_kept(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path
+) -> None:
+    rising = replace(recipe, evaluate_every=2, learning_rate=5.0, keep_best=False, max_steps=12, epochs=500)
+    pretrain(rising, data, tmp_path / "run")
+    model = read(resume(data, tmp_path / "run", config=replace(rising, keep_best=True, patience=1, max_steps=200)))
+    found = {line["step"]: line["mean_perplexity"] for line in _metrics(tmp_path / "run") if "evaluation" in line}
+    run = RunFolder(tmp_path / "run")
+    assert run.best_step > 12
+    assert float(model.metadata["valid_mean_perplexity"]) == pytest.approx(found[run.best_step], rel=1e-3)
+    assert np.array_equal(model.softmax["bias"], read(run.best / "model").softmax["bias"])
+    assert f"is that of step {run.best_step}." in (tmp_path / "run" / "log.txt").read_text(encoding="utf-8")
+
+
+def test_a_perplexity_beyond_every_float_does_not_end_a_run(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path
+) -> None:
+    wild = replace(recipe, evaluate_every=2, learning_rate=1e4, clip_norm=1e9, max_steps=6)
+    model = read(pretrain(wild, data, tmp_path / "run"))
+    assert model.metadata["valid_mean_perplexity"] == "inf"
+    found = [line["mean_perplexity"] for line in _metrics(tmp_path / "run") if "evaluation" in line]
+    assert found[0] == float("inf")
+    assert RunFolder(tmp_path / "run").best_step == 2
+
+
 def test_patience_needs_something_to_wait_for(data: TrainingData, recipe: PretrainConfig, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="patience is 2 with keep_best=False"):
         replace(recipe, patience=2, keep_best=False)
@@ -353,6 +402,9 @@ def test_patience_needs_something_to_wait_for(data: TrainingData, recipe: Pretra
     with pytest.raises(ConfigError, match="no validation text"):
         pretrain(replace(recipe, patience=2), TrainingData.open(tmp_path / "no-valid"), tmp_path / "none")
     assert not (tmp_path / "none").exists()
+    pretrain(replace(recipe, max_steps=1), TrainingData.open(tmp_path / "no-valid"), tmp_path / "run")
+    with pytest.raises(ConfigError, match="no validation text"):
+        resume(TrainingData.open(tmp_path / "no-valid"), tmp_path / "run", config=replace(recipe, patience=2))
 
 
 def test_a_signal_during_an_evaluation_saves_and_the_evaluation_is_made_up_for(
@@ -392,6 +444,17 @@ def test_resuming_a_finished_run_computes_nothing_anew(
     monkeypatch.setattr(loop, "evaluate_together", None)
     assert resume(data, tmp_path / "run") == model
     assert _metrics(tmp_path / "run") == before
+
+
+def test_a_finished_run_without_its_checkpoints_does_not_begin_anew(
+    data: TrainingData, recipe: PretrainConfig, tmp_path: Path
+) -> None:
+    model = pretrain(replace(recipe, max_steps=2), data, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "checkpoints")
+    before = read(model).metadata, _metrics(tmp_path / "run")
+    with pytest.raises(ConfigError, match="has a finished model, but its checkpoints are gone.*elmo finetune --model"):
+        resume(data, tmp_path / "run", config=replace(recipe, max_steps=4))
+    assert (read(model).metadata, _metrics(tmp_path / "run")) == before
 
 
 def test_a_second_signal_ends_at_once() -> None:

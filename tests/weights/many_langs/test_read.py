@@ -265,6 +265,10 @@ def test_weights_are_reordered_into_our_gates(folder):
         (changed("token_embedder", n_highway=10**9), "'highways._layers.1.weight' is missing"),
         (changed("token_embedder", filters=[]), "filters is"),
         ({"encoder": ARCHITECTURE["encoder"]}, "key 'token_embedder' is missing"),
+        (
+            {**ARCHITECTURE, "encoder": {k: v for k, v in ARCHITECTURE["encoder"].items() if k != "cell_clip"}},
+            "key 'cell_clip' is missing; the network can't be known without it",
+        ),
     ],
 )
 def test_architecture_that_contradicts_the_weights_is_an_error(folder, architecture, message):

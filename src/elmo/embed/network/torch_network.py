@@ -74,8 +74,7 @@ class TorchNetwork:
 
     def token_weights(self) -> object:
         """Differs when the token encoder was trained, loaded anew or moved."""
-        tensors = self.bilm.token_encoder.parameters()
-        return [(tensor.data_ptr(), 0 if tensor.is_inference() else tensor._version) for tensor in tensors]
+        return [weight_version(tensor) for tensor in self.bilm.token_encoder.parameters()]
 
     def empty(self, count: int) -> Tensor:
         """(count, projection) without values."""

@@ -16,12 +16,12 @@ from torch import Tensor
 
 from elmo.corpus.shards import TrainingData
 from elmo.disk.json_file import read_record
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, TextError
 from elmo.model.lm_head import LMHead
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.run.held_out import HeldOut, text_file, validation
 from elmo.pretrain.run.loop import Loop, facts_of, stop_before_beginning
-from elmo.pretrain.run.run_folder import RunFolder
+from elmo.pretrain.run.run_folder import FINETUNING_FILE, RunFolder
 from elmo.pretrain.run.saved_training import weights_of
 from elmo.pretrain.run.watch import LogTo, Watch
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
@@ -31,9 +31,9 @@ from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import stop_flag
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import Checkpoint, content_hash
+from elmo.weights.fingerprint import file_hash
 from elmo.weights.native.names import VOCABULARY_FILE
 
-FACTS_FILE = "finetune.json"
 RESULT_FILE = "perplexities.json"
 
 
@@ -79,8 +79,9 @@ def finetune(
         run = RunFolder.create(path, recipe, {"data": data.report}, ranks)
         facts = {"model": str(files), "model_hash": content_hash(checkpoint), "metadata": checkpoint.metadata}
         old = None if old_text is None else str(Path(old_text).absolute())
+        facts |= {"old_text": old, "old_text_sha256": _hash_of(old)}
         with run.held():
-            run.write_json(FACTS_FILE, {**facts, "old_text": old, "settings": asdict(config)})
+            run.write_json(FINETUNING_FILE, {**facts, "settings": asdict(config)})
             run.save(trainer, recipe.keep_checkpoints)  # from here on the run needs the model no more
             with Watch(run, trainer, progress=reported, log_to=log_to) as watch:
                 return _train(Loop(run, trainer, watch, flag, _of_name(texts, "valid")), texts, config)
@@ -103,11 +104,32 @@ def resume_finetuning(
             facts = _facts(run)
             run.require_same_data(data.report)
             texts = held_out_texts(data, None if facts["old_text"] is None else Path(facts["old_text"]))
+            _require_same_old_text(run, facts)
             trainer = Trainer(run.config(), data, ranks=ranks)
             run.restore(trainer)
             with Watch(run, trainer, progress=reported, log_to=log_to) as watch:
                 loop = Loop(run, trainer, watch, flag, _of_name(texts, "valid"))
                 return _train(loop, texts, FinetuneConfig(**facts["settings"]))
+
+
+def _hash_of(text: str | None) -> str | None:
+    try:
+        return None if text is None else file_hash([Path(text)])
+    except OSError as error:
+        raise TextError(
+            f"{text}: the old text can't be read: {error.strerror or error}. It is read before and after the training, "
+            "so pass a file, not a pipe."
+        ) from None
+
+
+def _require_same_old_text(run: RunFolder, facts: dict[str, Any]) -> None:
+    """ConfigError if the old text is another one than when its perplexity before was measured."""
+    noted, found = facts.get("old_text_sha256"), _hash_of(facts["old_text"])  # older runs noted none
+    if noted not in (None, found):
+        raise ConfigError(
+            f"{facts['old_text']}: the old text has the SHA-256 {found}, but had {noted} when {run.path} was started: "
+            "the perplexities before and after would be of two texts. Restore it, or start another run."
+        )
 
 
 def held_out_texts(data: TrainingData, old_text: Path | None) -> list[HeldOut]:
@@ -126,7 +148,7 @@ def _train(loop: Loop, texts: list[HeldOut], config: FinetuneConfig) -> Finetune
     loop.train()
     result["after"] = {text.name: loop.evaluate(text, limit) for text in texts}
     run.write_json(RESULT_FILE, result)
-    facts = _read(run.path / FACTS_FILE)
+    facts = _read(run.path / FINETUNING_FILE)
     metadata = {
         **facts["metadata"],
         "finetuned_from": facts["model"],
@@ -193,10 +215,10 @@ def _of_name(texts: list[HeldOut], name: str) -> HeldOut | None:
 
 
 def _facts(run: RunFolder) -> dict[str, Any]:
-    facts = _read(run.path / FACTS_FILE)
+    facts = _read(run.path / FINETUNING_FILE)
     if not facts:
         raise ConfigError(
-            f"{run.path}: has no {FACTS_FILE}, so it is not a run of 'elmo finetune'. Try: elmo pretrain --resume"
+            f"{run.path}: has no {FINETUNING_FILE}, so it is not a run of 'elmo finetune'. Try: elmo pretrain --resume"
         )
     if run.latest is None:
         raise ConfigError(

@@ -4,7 +4,6 @@ All ranks of a run go through it together: they agree on what only one of them c
 before anything depends on it.
 """
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
@@ -71,8 +70,9 @@ def resume(
 ) -> Path:
     """Continue from the newest checkpoint; returns the finished model's folder.
 
-    `config` replaces the run's recipe, for this and all later resumptions; architecture, batch_size and optimizer must
-    stay as they are, and so must the texts that `data` was prepared from (ConfigError). Bit for bit with as many ranks
+    `config` replaces the run's recipe, for this and all later resumptions; architecture, tie_softmax, batch_size,
+    optimizer and seed must stay as they are, and so must the texts that `data` was prepared from and their order
+    (ConfigError). Bit for bit with as many ranks
     as before; with another number up to rounding, and no token is read twice or left out.
     """
     ranks = ranks or Ranks()
@@ -80,8 +80,10 @@ def resume(
         stop_before_beginning(ranks, flag)
         run = RunFolder.existing(path, ranks)
         with run.held():
+            run.require_pretraining()
             run.require_same_data(data.report)
             if config is not None:
+                _check_patience(config, data)
                 require_memory(config, data, ranks)
             trainer = Trainer(config or run.config(), data, ranks=ranks)
             run.restore(trainer)
@@ -243,10 +245,10 @@ class Loop:
         step = trainer.step_number
         if self.held_out is None or not config.evaluate_every or not step or step % config.evaluate_every:
             return
-        before = min((found for at, found in self._perplexities.items() if at < step), default=math.inf)
+        before = min((found for at, found in self._perplexities.items() if at < step), default=None)
         found = self.evaluate(self.held_out, config.evaluation_sentences)["mean_perplexity"]
         self._perplexities[step] = found
-        if config.keep_best and found < before:
+        if config.keep_best and (before is None or found < before):
             with self.watch.not_training():
                 self.run.save_best(trainer, config.keep_checkpoints)
 
@@ -259,10 +261,10 @@ class Loop:
 
     def take_best(self) -> dict[str, float]:
         """Out of patience: back to the weights of the best checkpoint; returns the figures of its evaluation."""
-        best, limit = self.run.best, self.trainer.config.evaluation_sentences
-        assert best is not None  # patience needs keep_best and a validation text, which is checked before the run
+        best, step, limit = self.run.best, self.run.best_step, self.trainer.config.evaluation_sentences
+        # Patience needs keep_best and a validation text, which is checked before the run.
+        assert best is not None and step is not None
         assert self.held_out is not None
-        step = min(self._perplexities, key=lambda step: (self._perplexities[step], step))
         self.trainer.load_weights(weights_of(read_checkpoint(best / "model")))
         self.watch.say(
             f"ended at step {self.trainer.step_number}: no lower perplexity in {self.trainer.config.patience} "
@@ -271,15 +273,20 @@ class Loop:
         return _figures(self._recorded[self.held_out.name, step, self.held_out.count(limit)])
 
     def _perplexities_recorded(self) -> dict[int, float]:
-        """By step; the evaluation at a run's end takes more sentences and is not among them."""
-        if self.held_out is None:
+        """By step, from that of the best checkpoint on; none without it, since no model can be gone back to.
+
+        The evaluation at a run's end takes more sentences and is not among them.
+        """
+        best = self.run.ranks.on_first(lambda: self.run.best_step)
+        if self.held_out is None or best is None:
             return {}
         count = self.held_out.count(self.trainer.config.evaluation_sentences)
-        return {
+        found = {
             step: line["mean_perplexity"]
             for (name, step, sentences), line in self._recorded.items()
-            if name == self.held_out.name and step > 0 and sentences == count
+            if name == self.held_out.name and step >= best and sentences == count
         }
+        return found if best in found else {}
 
     def _report_start(self) -> None:
         trainer = self.trainer

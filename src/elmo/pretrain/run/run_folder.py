@@ -47,6 +47,10 @@ from elmo.weights.native.write import write as write_checkpoint
 _CHECKPOINT = re.compile(r"step-(\d+)")
 _REPLACED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.old")
 _POINTER_BYTES = 1 << 12
+FINETUNING_FILE = "finetune.json"
+"""What a run of fine-tuning has, see `finetune.py`."""
+# Settings of `elmo prepare` that decide which sentence a place in the streams is, for the same text.
+_ORDERING = ("tokens_per_shard", "sentences", "tokenizer")
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,14 @@ class RunFolder:
                 f"{self.path}: there is no run to resume, config.json is missing. Start it without --resume."
             )
 
+    def require_pretraining(self) -> None:
+        """ConfigError if it is a run of fine-tuning: as pretraining it would lose what it began from."""
+        if self.ranks.on_first(lambda: (self.path / FINETUNING_FILE).is_file()):
+            raise ConfigError(
+                f"{self.path}: has {FINETUNING_FILE}, so it is a run of 'elmo finetune', and pretraining would forget "
+                "which model it continues. Use: elmo finetune --resume"
+            )
+
     def require_same_data(self, report: Mapping[str, Any]) -> None:
         """ConfigError if the run was begun on other text: places in its streams would be those of other sentences.
 
@@ -111,12 +123,22 @@ class RunFolder:
         def compare() -> None:
             path = self.path / "env.json"
             noted = read_record(path).get("data") if path.is_file() else None
-            if noted is not None and _texts_of(noted) != _texts_of(report):
+            if noted is None:
+                return
+            if _texts_of(noted) != _texts_of(report):
                 raise ConfigError(
                     f"{self.path}: the run was started on other data: the texts that it was prepared from, or its "
                     "sentences, differ (env.json has its report). Resume with the data it was started on, or continue "
                     "the model on these: elmo finetune."
                 )
+            for name in _ORDERING:
+                before, now = noted.get("settings", {}).get(name), report.get("settings", {}).get(name)
+                if before is not None and before != now:
+                    raise ConfigError(
+                        f"{self.path}: the run was started on data prepared with {name} = {before!r}, but these have "
+                        f"{now!r}: the same texts in another order or form, so sentences would be read twice or left "
+                        "out. Resume with the data it was started on, or prepare the texts with that setting again."
+                    )
 
         self.ranks.on_first(compare)
 
@@ -172,6 +194,13 @@ class RunFolder:
         """The checkpoint of the lowest validation perplexity so far."""
         return self._pointed("best")
 
+    @property
+    def best_step(self) -> int | None:
+        """The step of that checkpoint."""
+        best = self.best
+        match = None if best is None else _CHECKPOINT.fullmatch(best.name)
+        return None if match is None else int(match[1])
+
     def save(self, trainer: Trainer, keep: int) -> Path:
         """Write a checkpoint; older ones beyond `keep` are removed only afterwards, the best one never.
 
@@ -208,6 +237,12 @@ class RunFolder:
     def restore(self, trainer: Trainer) -> None:
         """Bring a fresh trainer to where the newest checkpoint was taken."""
         folder = self.ranks.on_first(lambda: self.latest)
+        if folder is None and self.ranks.on_first(lambda: (self.path / "model").is_dir()):
+            raise ConfigError(
+                f"{self.path}: the run has a finished model, but its checkpoints are gone, so it would begin anew and "
+                f"replace that model. Continue the model on the text: elmo finetune --model {self.path / 'model'}; or "
+                "start another run."
+            )
         if folder is not None:
             restore_from(folder, trainer, self._recipe_of(folder))
         self.ranks.on_first(lambda: self._forget_metrics_after(trainer.step_number))

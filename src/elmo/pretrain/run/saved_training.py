@@ -51,6 +51,7 @@ def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig | None =
     if model.softmax is None or model.config != trainer.bilm.config or model.vocabulary != trainer.head.vocabulary:
         raise WeightFileError(f"{folder}: the model isn't this run's. Resume with the run's own config and data.")
     recipe = recipe or trainer.config
+    _require_same(recipe, trainer.config)
     try:
         tensors = load_file(folder / _TENSORS)
         progress = read_json(folder / _PROGRESS, limit=_PROGRESS_BYTES)
@@ -60,6 +61,19 @@ def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig | None =
         if isinstance(error, ConfigError):
             raise
         raise _damaged(folder, f"{type(error).__name__}: {error}") from error
+
+
+def _require_same(before: PretrainConfig, now: PretrainConfig) -> None:
+    """ConfigError for a setting that no tensor shows, but that the checkpoint can't be continued without."""
+    for name, why in (
+        ("tie_softmax", "the softmax would lose its weights, or the word vectors theirs"),
+        ("seed", "the order of the text follows from it, so sentences would be read twice or left out"),
+    ):
+        if getattr(before, name) != getattr(now, name):
+            raise ConfigError(
+                f"{name} is {getattr(now, name)!r}, but the checkpoint was trained with {getattr(before, name)!r}: "
+                f"{why}. Resume with that value, or start a new run."
+            )
 
 
 def _damaged(folder: Path, why: str) -> WeightFileError:

@@ -55,13 +55,13 @@ def config_of(architecture: Mapping[str, Any], num_characters: int, num_words: i
             cell_size=encoder["dim"],
             projection_size=encoder["projection_dim"],
             num_layers=encoder["n_layers"],
-            cell_clip=encoder.get("cell_clip") or None,
-            projection_clip=encoder.get("proj_clip") or None,
+            cell_clip=encoder["cell_clip"] or None,
+            projection_clip=encoder["proj_clip"] or None,
             forget_bias=0.0,
         )
     except KeyError as error:
         raise WeightFileError(
-            f"{source}: key {error} is missing; the sizes can't be known without it. {GET_AGAIN}"
+            f"{source}: key {error} is missing; the network can't be known without it. {GET_AGAIN}"
         ) from None
     except ConfigError as error:
         raise WeightFileError(f"{source}: {error} {GET_AGAIN}") from None
