@@ -376,7 +376,7 @@ def test_patience_given_when_resuming_waits_for_a_model_that_is_kept(
     model = read(resume(data, tmp_path / "run", config=replace(rising, keep_best=True, patience=1, max_steps=200)))
     found = {line["step"]: line["mean_perplexity"] for line in _metrics(tmp_path / "run") if "evaluation" in line}
     run = RunFolder(tmp_path / "run")
-    assert run.best_step > 12
+    assert run.best_step >= 12  # nothing was kept before
     assert float(model.metadata["valid_mean_perplexity"]) == pytest.approx(found[run.best_step], rel=1e-3)
     assert np.array_equal(model.softmax["bias"], read(run.best / "model").softmax["bias"])
     assert f"is that of step {run.best_step}." in (tmp_path / "run" / "log.txt").read_text(encoding="utf-8")
