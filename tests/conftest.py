@@ -2,6 +2,7 @@
 
 import gc
 import importlib.util
+import inspect
 import io
 import json
 import os
@@ -46,8 +47,15 @@ def _shapes_checked(typechecker: Callable) -> Callable:
 
     def decorated(function: Callable) -> Callable:
         if isinstance(function, type):  # a dataclass
-            return jaxtyped(typechecker=typechecker)(function)
-        function.__annotations__ = {name: _resolved(hint, function) for name, hint in function.__annotations__.items()}
+            return jaxtyped(typechecker=typechecker)(function) if _is_network(function) else function
+        if inspect.isgeneratorfunction(function):  # its body runs after the call, when the dimensions are forgotten
+            return function
+        hints = {name: _resolved(hint, function) for name, hint in function.__annotations__.items()}
+        if not _is_network(function):
+            hints = {name: hint for name, hint in hints.items() if "jaxtyping." in repr(hint)}
+        if not hints:
+            return function
+        function.__annotations__ = hints
         checked = beartype(function)
 
         @wraps(function)
@@ -68,9 +76,17 @@ def _resolved(hint: object, function: Callable) -> object:
         return Any
 
 
-# The shapes in the signatures of the network and its operations are checked in every call that a test makes.
+def _is_network(thing: Callable) -> bool:
+    return thing.__module__.startswith(NETWORK)
+
+
+# The signatures of the network and its operations are checked in every call that a test makes; elsewhere the shapes in
+# them, because tests replace models and files by things of other types. `elmo.text` and `elmo.weights` are imported
+# above, before the hook.
+NETWORK = ("elmo.engine", "elmo.model", "elmo.ops")
+ROOMS_WITH_SHAPES = ("analysis", "corpus", "embed", "explorer", "lm", "pretrain", "serve", "static", "tasks")
 jaxtyping.jaxtyped, jaxtyped = _shapes_checked, jaxtyping.jaxtyped
-install_import_hook(["elmo.engine", "elmo.model", "elmo.ops"], "beartype.beartype")
+install_import_hook([*NETWORK, *(f"elmo.{room}" for room in ROOMS_WITH_SHAPES)], "beartype.beartype")
 
 # What is about torch, as a whole. Without torch these rooms are left out and these files skipped; all else must pass.
 ROOMS_OF_TORCH = ("gpu", "model", "ops", "pretrain", "reproduce", "runs", "tasks")

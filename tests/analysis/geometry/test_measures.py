@@ -65,7 +65,7 @@ def test_a_sentence_is_compared_with_its_mean(vectors):
 def test_the_explained_variance_is_the_largest_share_of_squared_length(vectors):
     values = np.linalg.eigvalsh(vectors.T @ vectors)
     assert explained_variance(vectors) == pytest.approx(values[-1] / values.sum(), abs=1e-12)
-    assert explained_variance(np.outer([1, 2, 3], [1, 1])) == pytest.approx(1)
+    assert explained_variance(np.outer([1.0, 2, 3], [1, 1])) == pytest.approx(1)
     assert explained_variance(np.zeros((3, 2))) == 0
 
 

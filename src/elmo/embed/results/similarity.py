@@ -1,8 +1,7 @@
 """Similarity: cosines of vectors with vectors, and which are nearest."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from elmo.embed.results.pooling import normalized
 from elmo.errors import ConfigError
@@ -22,10 +21,8 @@ _BLOCK = 1 << 24
 
 
 @known_keywords
-def similarity(
-    a: Float32[np.ndarray, "a dim"], b: Float32[np.ndarray, "b dim"] | None = None
-) -> Float32[np.ndarray, "a b"]:
-    """The cosine of each vector of `a` with each of `b` (default: with those of `a`), in float32.
+def similarity(a: ArrayLike, b: ArrayLike | None = None) -> Float32[np.ndarray, "a b"]:
+    """The cosine of each vector of `a`, (a, dim), with each of `b`, (b, dim) (default: with those of `a`), in float32.
 
     A single vector (dim,) counts as one row. A vector of zeros has cosine 0 with all. Raises ConfigError for arrays of
     other shapes and values that are not finite (NaN or inf).
@@ -36,13 +33,14 @@ def similarity(
 
 @known_keywords
 def nearest(
-    queries: Float32[np.ndarray, "queries dim"], vectors: Float32[np.ndarray, "vectors dim"], k: int = 10
+    queries: ArrayLike, vectors: ArrayLike, k: int = 10
 ) -> tuple[Int[np.ndarray, "queries k"], Float32[np.ndarray, "queries k"]]:
     """For each query the rows of the `k` vectors with the largest cosines, and these cosines, the largest first.
 
-    Exact, by comparing all of them; of equal ones the first row comes first. A single query (dim,) counts as one row.
-    If there are fewer than `k` vectors, all are given. For millions of vectors use an index such as faiss.
-    Raises ConfigError as `similarity` does, and if k is less than 1.
+    `queries`: (queries, dim), or (dim,) for one; `vectors`: (vectors, dim).
+    Exact, by comparing all of them; of equal ones the first row comes first. If there are fewer than `k` vectors, all
+    are given. For millions of vectors use an index such as faiss. Raises ConfigError as `similarity` does,
+    and if k is less than 1.
     """
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise ConfigError(f"k is {k!r}, but must be an integer of at least 1: the number of vectors to find.")
@@ -60,7 +58,7 @@ def nearest(
     return rows, found
 
 
-def _checked(vectors: Any, name: str, dim: int | None = None) -> Float32[np.ndarray, "rows dim"]:
+def _checked(vectors: ArrayLike, name: str, dim: int | None = None) -> Float32[np.ndarray, "rows dim"]:
     """(rows, dim) finite float32."""
     try:
         array = np.atleast_2d(np.asarray(vectors, dtype=np.float32))
