@@ -28,7 +28,9 @@ from elmo.errors import ConfigError
 from elmo.setting_checks import require_setting
 from elmo.shapes import Float, Int
 
-MEMORY_BYTES = 512 << 20
+# 200,000 tokens of small-en, the most that `elmo explore` indexes, take 0.8 GB. In memory, a search is ten times as
+# fast as with a conversion from float16.
+MEMORY_BYTES = 1 << 30
 _CHUNK_ROWS = 1 << 16
 
 Which = Literal["any", "same", "other"]
