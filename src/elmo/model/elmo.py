@@ -224,7 +224,7 @@ class ELMo(nn.Module):
     def _is_learned(self, name: str) -> bool:
         return self.trainable or not name.startswith("bilm.")
 
-    def _read(self, sentences: Sentences | Int[Tensor, "*batch tokens characters"]) -> BiLMOutput:
+    def _read(self, sentences: Sentences | Shaped[Tensor, "*batch tokens characters"]) -> BiLMOutput:
         # The biLM computes in the type of its weights, also where the model around it is under autocast.
         with torch.autocast(self.bilm.device.type, enabled=False):
             if isinstance(sentences, Tensor):
