@@ -8,13 +8,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or "jaxtyping" in sys.modules:
-    from jaxtyping import Bool, Float, Float32, Int, Shaped, UInt32, UInt64
+    from jaxtyping import Bool, Float, Float32, Int, Shaped, UInt8, UInt16, UInt32, UInt64
 else:
 
     class _Unchecked:
         def __class_getitem__(cls, item: tuple[Any, str]) -> Any:
             return item[0]
 
-    Bool = Float = Float32 = Int = Shaped = UInt32 = UInt64 = _Unchecked
+    Bool = Float = Float32 = Int = Shaped = UInt8 = UInt16 = UInt32 = UInt64 = _Unchecked
 
-__all__ = ["Bool", "Float", "Float32", "Int", "Shaped", "UInt32", "UInt64"]
+__all__ = ["Bool", "Float", "Float32", "Int", "Shaped", "UInt8", "UInt16", "UInt32", "UInt64"]

@@ -34,6 +34,7 @@ from elmo.process.device import device_name, require_torch
 from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.thread_lock import ThreadLock
+from elmo.shapes import Float, Int
 from elmo.text.batches import bucket, number_tokens, pad
 from elmo.text.reading.settings import SentenceEnds
 from elmo.text.sentence_checks import checked_count, checked_sentences, checked_stream
@@ -94,7 +95,7 @@ class Embedder:
         bilm: "BiLM | Checkpoint",
         *,
         state: StatePolicy = "zero",
-        warm_state: Mapping[str, np.ndarray] | None = None,
+        warm_state: Mapping[str, Float[np.ndarray, "layers width"]] | None = None,
         dtype: str = "float32",
         keep_boundaries: bool = False,
         max_tokens: int | None = None,
@@ -135,7 +136,7 @@ class Embedder:
         device: str = "auto",
         dtype: str = "float32",
         state: StatePolicy = "zero",
-        warm_state: Mapping[str, np.ndarray] | None = None,
+        warm_state: Mapping[str, Float[np.ndarray, "layers width"]] | None = None,
         keep_boundaries: bool = False,
         max_tokens: int | None = None,
         cache_bytes: int = DEFAULT_BYTES,
@@ -279,7 +280,7 @@ class Embedder:
         normalize: bool = False,
         progress: Progress | bool = False,
         output: Literal["numpy"] = "numpy",
-    ) -> list[np.ndarray]: ...
+    ) -> list[Float[np.ndarray, "... dim"]]: ...
     @overload
     def embed(
         self,
@@ -290,7 +291,7 @@ class Embedder:
         normalize: bool = False,
         progress: Progress | bool = False,
         output: Literal["numpy"] = "numpy",
-    ) -> np.ndarray: ...
+    ) -> Float[np.ndarray, "sentences *layers dim"]: ...
     @overload
     def embed(
         self,
@@ -301,7 +302,7 @@ class Embedder:
         normalize: bool = False,
         progress: Progress | bool = False,
         output: Literal["torch"],
-    ) -> "list[Tensor]": ...
+    ) -> "list[Float[Tensor, '*layers positions dim']]": ...
     @overload
     def embed(
         self,
@@ -312,7 +313,7 @@ class Embedder:
         normalize: bool = False,
         progress: Progress | bool = False,
         output: Literal["torch"],
-    ) -> "Tensor": ...
+    ) -> "Float[Tensor, 'sentences *layers dim']": ...
     @overload
     def embed(
         self,
@@ -387,7 +388,7 @@ class Embedder:
         window: int | None = None,
         pool: Pool | None = None,
         normalize: bool = False,
-    ) -> Iterator[np.ndarray]:
+    ) -> Iterator[Float[np.ndarray, "... dim"]]:
         """The arrays of `embed`, one by one in input order, in constant memory.
 
         `window`: sentences taken at a time (default 512), fewer if they are long. In carry mode it is the number of
@@ -409,7 +410,7 @@ class Embedder:
             return window or CARRY_ROWS, None
         return window or WINDOW_SENTENCES, self.window_tokens
 
-    def warm_up(self, sentences: Sentences) -> dict[str, np.ndarray]:
+    def warm_up(self, sentences: Sentences) -> dict[str, Float[np.ndarray, "layers width"]]:
         """Reads sentences one after the other in one row, from nothing; its last state becomes the warm state.
 
         Gives `hidden` (layers, projections) and `cell` (layers, cells), for `Embedder(bilm, state="warm",
@@ -427,7 +428,7 @@ class Embedder:
         return self._warm.to_arrays()
 
     @property
-    def warm_state(self) -> dict[str, np.ndarray] | None:
+    def warm_state(self) -> dict[str, Float[np.ndarray, "layers width"]] | None:
         """The state sentences start from in warm mode, if there is one."""
         return None if (warm := self._warm) is None else warm.to_arrays()
 
@@ -446,7 +447,7 @@ class Embedder:
         with self._carried.alone():
             self._carried.reset(rows)
 
-    def state_dict(self) -> dict[str, np.ndarray]:
+    def state_dict(self) -> dict[str, Float[np.ndarray, "layers rows width"]]:
         """Carry mode: what is remembered, `hidden` (layers, rows, projections) and `cell` (layers, rows, cells).
 
         Empty before the first call. As in AllenNLP, there are as many rows as the largest batch so far had.
@@ -454,7 +455,7 @@ class Embedder:
         with self._carried.alone():
             return self._carried.to_arrays()
 
-    def load_state_dict(self, arrays: Mapping[str, np.ndarray]) -> None:
+    def load_state_dict(self, arrays: Mapping[str, Float[np.ndarray, "layers rows width"]]) -> None:
         """Carry mode: goes on from what `state_dict` gave. Raises ConfigError for other shapes, NaN or inf."""
         with self._carried.alone():
             self._carried.load_arrays(arrays)
@@ -465,7 +466,7 @@ class Embedder:
         choice: LayerChoice,
         pool: Pool | None = None,
         tell: Callable[[int], object] = lambda tokens: None,
-    ) -> list[np.ndarray]:
+    ) -> list[Float[np.ndarray, "... dim"]]:
         """The arrays of checked sentences; `tell` is called with the number of tokens of each batch when it is done."""
         if not sentences:
             return []
@@ -494,14 +495,16 @@ class Embedder:
         return [before, *sentence, after] if self.keep_boundaries else sentence
 
     @staticmethod
-    def _numbered(sentences: Sequence[Sequence[str]], tokens: TokenTable[Any]) -> tuple[list[np.ndarray], Any]:
+    def _numbered(
+        sentences: Sequence[Sequence[str]], tokens: TokenTable[Any]
+    ) -> tuple[list[Int[np.ndarray, " tokens"]], Any]:
         """Each sentence's places among the distinct tokens, and the token vectors of these."""
         distinct, places = number_tokens(sentences, tokens.network.token_map.boundary_tokens)
         return places, tokens.vectors(distinct)
 
     def _embed_rows(
-        self, network: Network[Any], places: Sequence[np.ndarray], table: Any, choice: LayerChoice
-    ) -> list[np.ndarray]:
+        self, network: Network[Any], places: Sequence[Int[np.ndarray, " tokens"]], table: Any, choice: LayerChoice
+    ) -> list[Float[np.ndarray, "... dim"]]:
         """Carry mode: all sentences are one batch, in the caller's order."""
         batch = pad(places, np.arange(len(places)))
         read = network.read(batch, table, self._carried.first(len(places)), self.max_tokens)
@@ -515,7 +518,12 @@ class Embedder:
         assert self._warm is not None  # checked when the embedder was made
         return self._warm.of_rows(rows)
 
-    def _cut(self, values: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> Iterator[np.ndarray]:
+    def _cut(
+        self,
+        values: Float[np.ndarray, "*layers positions dim"],
+        starts: Int[np.ndarray, " batch"],
+        lengths: Int[np.ndarray, " batch"],
+    ) -> Iterator[Float[np.ndarray, "*layers tokens dim"]]:
         """Each row's vectors from those of a batch, as an array with memory of its own."""
         edge = 0 if self.keep_boundaries else 1
         for start, length in zip(starts, lengths, strict=True):

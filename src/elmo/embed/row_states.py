@@ -13,6 +13,7 @@ from elmo.config import BiLMConfig
 from elmo.engine.engine import State, zero_state
 from elmo.errors import ConfigError
 from elmo.process.thread_lock import ThreadLock
+from elmo.shapes import Float
 
 
 class RowStates:
@@ -74,13 +75,13 @@ class RowStates:
             for part in self._state:
                 part[:, list(rows)] = 0
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
+    def to_arrays(self) -> dict[str, Float[np.ndarray, "layers rows width"]]:
         """`hidden` (layers, rows, projections) and `cell` (layers, rows, cells); nothing if nothing is remembered."""
         if self._state is None:
             return {}
         return {name: part.copy() for name, part in self._state._asdict().items()}
 
-    def load_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
+    def load_arrays(self, arrays: Mapping[str, Float[np.ndarray, "layers rows width"]]) -> None:
         """The reverse of `to_arrays`."""
         if not arrays:
             self._state = None
@@ -88,7 +89,9 @@ class RowStates:
         self._state = checked_state(arrays, self._config, with_rows=True)
 
 
-def checked_state(arrays: Mapping[str, np.ndarray], config: BiLMConfig, *, with_rows: bool) -> State:
+def checked_state(
+    arrays: Mapping[str, Float[np.ndarray, "layers *rows width"]], config: BiLMConfig, *, with_rows: bool
+) -> State:
     """A copy of `hidden` and `cell`, with an axis of rows or without; ConfigError if they are not of such a model."""
     directions = len(config.directions)
     sizes = {"hidden": directions * config.projection_size, "cell": directions * config.cell_size}
@@ -110,7 +113,7 @@ def checked_state(arrays: Mapping[str, np.ndarray], config: BiLMConfig, *, with_
     return State(*(np.array(arrays[name], np.float32) for name in sizes))
 
 
-def _keep_used(old: np.ndarray, new: np.ndarray) -> None:
+def _keep_used(old: Float[np.ndarray, "layers rows width"], new: Float[np.ndarray, "layers rows width"]) -> None:
     """Writes into `old` the rows of `new` that were used: AllenNLP knows them by their layer 0 not summing to zero."""
     used = new[0].sum(axis=1) != 0
     old[:, used] = new[:, used]

@@ -12,6 +12,7 @@ from elmo.disk.atomic import new_file
 from elmo.embed.row_states import checked_state
 from elmo.engine.engine import State
 from elmo.errors import ConfigError
+from elmo.shapes import Float
 from elmo.weights.checkpoint import content_hash
 from elmo.weights.native.names import WARM_STATE_FILE
 from elmo.weights.native.read import read as read_checkpoint
@@ -26,12 +27,12 @@ class WarmState:
     """Of one row."""
 
     @classmethod
-    def of(cls, arrays: Mapping[str, np.ndarray], config: BiLMConfig) -> Self:
+    def of(cls, arrays: Mapping[str, Float[np.ndarray, "layers width"]], config: BiLMConfig) -> Self:
         """From `hidden` (layers, projections) and `cell` (layers, cells). Raises ConfigError for other shapes."""
         hidden, cell = checked_state(arrays, config, with_rows=False)
         return cls(State(hidden[:, None], cell[:, None]))
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
+    def to_arrays(self) -> dict[str, Float[np.ndarray, "layers width"]]:
         """What `of` takes."""
         return {name: part[:, 0].copy() for name, part in self.row._asdict().items()}
 

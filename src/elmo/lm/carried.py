@@ -11,6 +11,7 @@ import numpy as np
 from elmo.engine.engine import State
 from elmo.lm.language_model import LanguageModel, Poll
 from elmo.process.progress.report import SILENT, Count, Progress
+from elmo.shapes import Float, Int
 
 Row = Sequence[Sequence[str]]
 
@@ -24,7 +25,7 @@ def carried_nats(
     max_tokens: int = 4096,
     poll: Poll = lambda: None,
     progress: Progress = SILENT,
-) -> list[np.ndarray]:
+) -> list[Float[np.ndarray, " predictions"]]:
     """For each row the nats of its predictions in the order it is read, float32, sentence after sentence.
 
     A row's sentences stand in the order they are read, each in the order of the text: the backward language model
@@ -34,7 +35,7 @@ def carried_nats(
     numbers, inputs, targets = _numbered(model, direction, rows, steps)
     read = Count(progress, f"{direction} language model", sum(map(len, inputs)), "tokens")
     state: State | None = None
-    found: list[list[np.ndarray]] = [[] for _ in rows]
+    found: list[list[Float[np.ndarray, " some"]]] = [[] for _ in rows]
     for window in _windows([len(row) for row in inputs], max_tokens):
         poll()
         places, lengths = _padded([row[window] for row in inputs])
@@ -50,7 +51,7 @@ def carried_nats(
 
 def _numbered(
     model: LanguageModel, direction: str, rows: Sequence[Row], steps: int | None
-) -> tuple[list[str], list[np.ndarray], list[np.ndarray]]:
+) -> tuple[list[str], list[Int[np.ndarray, " tokens"]], list[Int[np.ndarray, " predictions"]]]:
     """The distinct tokens; each row's inputs as places among them; each row's targets as vocabulary ids."""
     first, last = (0, 1) if direction == "forward" else (1, 0)  # the boundaries' numbers
     ids = model.target_ids
@@ -75,7 +76,9 @@ def _windows(lengths: Sequence[int], max_tokens: int) -> Iterator[slice]:
         yield slice(start, start + width)
 
 
-def _padded(rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _padded(
+    rows: Sequence[Int[np.ndarray, " tokens"]],
+) -> tuple[Int[np.ndarray, "rows longest"], Int[np.ndarray, " rows"]]:
     """(rows, longest) padded with 0, and the lengths."""
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
     padded = np.zeros((len(rows), int(lengths.max())), dtype=np.int64)

@@ -11,6 +11,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from elmo.shapes import Float, Int
+
 Kind = Literal["listed", "beginning", "unknown", "boundary"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -105,7 +107,12 @@ class Sums:
         self.counts = np.zeros(len(KINDS), dtype=np.int64)
         self.nats = np.zeros((len(KINDS), len(directions)))
 
-    def add(self, tokens: Sequence[str], kinds: np.ndarray, nats: Mapping[str, np.ndarray]) -> None:
+    def add(
+        self,
+        tokens: Sequence[str],
+        kinds: Int[np.ndarray, " tokens"],
+        nats: Mapping[str, Float[np.ndarray, " predictions"]],
+    ) -> None:
         """A sentence: `kinds` (tokens,) places in KINDS; `nats` per direction, in the order of the text, (tokens + 1,),
         that of the boundary last."""
         boundary = KINDS.index("boundary")
@@ -116,12 +123,12 @@ class Sums:
         self.num_sentences += 1
         self.num_characters += sum(map(len, tokens)) + len(tokens)
 
-    def vector(self) -> np.ndarray:
+    def vector(self) -> Float[np.ndarray, " values"]:
         """All of them as float64, to be sent and added to those of others."""
         return np.concatenate([[self.num_sentences, self.num_characters], self.counts, self.nats.ravel()])
 
     @classmethod
-    def of_vector(cls, vector: np.ndarray, directions: Sequence[str]) -> "Sums":
+    def of_vector(cls, vector: Float[np.ndarray, " values"], directions: Sequence[str]) -> "Sums":
         """The inverse of `vector`."""
         sums = cls(directions)
         sums.num_sentences, sums.num_characters = int(vector[0]), int(vector[1])

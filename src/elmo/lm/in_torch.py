@@ -11,7 +11,7 @@ from elmo.engine.engine import State
 from elmo.lm.language_model import Poll
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
-from elmo.shapes import Float
+from elmo.shapes import Float, Int, Shaped
 from elmo.text.targets.target_ids import TargetIds
 from elmo.text.token_map import TokenMap
 
@@ -45,21 +45,31 @@ class TorchLanguageModel:
         return self.head.target_ids
 
     @torch.no_grad()
-    def token_vectors(self, tokens: Sequence[str]) -> Tensor:
+    def token_vectors(self, tokens: Sequence[str]) -> Float[Tensor, "tokens projection"]:
         """The context-insensitive vectors, some thousand at a time."""
         starts = range(0, len(tokens), _TOKENS)
         return torch.cat([self.bilm.vectors_of(tokens[start : start + _TOKENS]) for start in starts])
 
     @torch.no_grad()
-    def outputs(self, table: Tensor, places: np.ndarray, lengths: np.ndarray) -> dict[str, Tensor]:
+    def outputs(
+        self,
+        table: Float[Tensor, "types projection"],
+        places: Int[np.ndarray, "batch tokens"],
+        lengths: Int[np.ndarray, " batch"],
+    ) -> dict[str, Float[Tensor, "batch tokens projection"]]:
         """Each direction's top layer."""
         top = self.bilm.contextualize(table[self._tensor(places)], self._tensor(lengths)).layers[-1]
         return dict(zip(self.config.directions, top.chunk(len(self.config.directions), dim=2), strict=True))
 
     @torch.no_grad()
     def continued(
-        self, direction: str, table: Tensor, places: np.ndarray, lengths: np.ndarray, state: State | None
-    ) -> tuple[Tensor, State]:
+        self,
+        direction: str,
+        table: Float[Tensor, "types projection"],
+        places: Int[np.ndarray, "batch tokens"],
+        lengths: Int[np.ndarray, " batch"],
+        state: State | None,
+    ) -> tuple[Float[Tensor, "batch tokens projection"], State]:
         """One direction's top layer and its state afterwards."""
         zeros = self.bilm.zero_state(len(places))
         parts = (zeros.hidden, zeros.cell)
@@ -73,16 +83,23 @@ class TorchLanguageModel:
         return outputs[-1], State(hidden.cpu().numpy(), cell.cpu().numpy())
 
     @torch.no_grad()
-    def nats(self, outputs: Tensor, target_ids: np.ndarray, poll: Poll = lambda: None) -> np.ndarray:
+    def nats(
+        self,
+        outputs: Float[Tensor, "batch tokens projection"],
+        target_ids: Int[np.ndarray, "batch tokens"],
+        poll: Poll = lambda: None,
+    ) -> Float[np.ndarray, "batch tokens"]:
         """-ln p of each target."""
         nats = self.head.nats(outputs.flatten(0, 1), self._tensor(target_ids).flatten(), poll=poll)
         return nats.view(target_ids.shape).cpu().numpy()
 
     @torch.no_grad()
-    def log_probabilities(self, outputs: Tensor, row: int, place: int) -> Float[np.ndarray, " vocabulary"]:
+    def log_probabilities(
+        self, outputs: Float[Tensor, "batch tokens projection"], row: int, place: int
+    ) -> Float[np.ndarray, " vocabulary"]:
         """ln p of every word."""
         logits = self.head.logits(outputs[row, place : place + 1]).double()
         return torch.log_softmax(logits, dim=1)[0].cpu().numpy()
 
-    def _tensor(self, values: np.ndarray) -> Tensor:
+    def _tensor(self, values: Shaped[np.ndarray, "*shape"]) -> Shaped[Tensor, "*shape"]:
         return torch.from_numpy(values).to(self.bilm.device)

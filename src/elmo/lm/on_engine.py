@@ -9,7 +9,7 @@ from elmo.config import BiLMConfig
 from elmo.engine.engine import Engine, State, contextualize, zero_state
 from elmo.engine.softmax import Softmax
 from elmo.lm.language_model import Poll
-from elmo.shapes import Float
+from elmo.shapes import Float, Int
 from elmo.text.targets.target_ids import TargetIds
 from elmo.text.token_map import TokenMap
 from elmo.weights.checkpoint import Checkpoint, required_softmax
@@ -48,26 +48,43 @@ class EngineLanguageModel:
         ids = self.token_map.ids(tokens)
         return self._engine.token_vectors(ids.characters, ids.words)
 
-    def outputs(self, table: np.ndarray, places: np.ndarray, lengths: np.ndarray) -> dict[str, np.ndarray]:
+    def outputs(
+        self,
+        table: Float[np.ndarray, "types projection"],
+        places: Int[np.ndarray, "batch tokens"],
+        lengths: Int[np.ndarray, " batch"],
+    ) -> dict[str, Float[np.ndarray, "batch tokens projection"]]:
         """Each direction's top layer."""
         layers, _ = self._engine.contextualize(table[places], lengths)
         directions = self.config.directions
         return dict(zip(directions, np.split(layers[-1], len(directions), axis=2), strict=True))
 
     def continued(
-        self, direction: str, table: np.ndarray, places: np.ndarray, lengths: np.ndarray, state: State | None
-    ) -> tuple[np.ndarray, State]:
+        self,
+        direction: str,
+        table: Float[np.ndarray, "types projection"],
+        places: Int[np.ndarray, "batch tokens"],
+        lengths: Int[np.ndarray, " batch"],
+        state: State | None,
+    ) -> tuple[Float[np.ndarray, "batch tokens projection"], State]:
         """One direction's top layer and its state afterwards."""
         stack = self._engine.stacks()[self.config.directions.index(direction)]._replace(backward=False)
         state = zero_state(self.config, len(places), directions=1) if state is None else state
         layers, state = contextualize([stack], table[places], lengths, state)
         return layers[-1], state
 
-    def nats(self, outputs: np.ndarray, target_ids: np.ndarray, poll: Poll = lambda: None) -> np.ndarray:
+    def nats(
+        self,
+        outputs: Float[np.ndarray, "batch tokens projection"],
+        target_ids: Int[np.ndarray, "batch tokens"],
+        poll: Poll = lambda: None,
+    ) -> Float[np.ndarray, "batch tokens"]:
         """-ln p of each target."""
         flat = outputs.reshape(-1, outputs.shape[-1])
         return self._softmax.nats(flat, target_ids.ravel(), poll).reshape(target_ids.shape)
 
-    def log_probabilities(self, outputs: np.ndarray, row: int, place: int) -> Float[np.ndarray, " vocabulary"]:
+    def log_probabilities(
+        self, outputs: Float[np.ndarray, "batch tokens projection"], row: int, place: int
+    ) -> Float[np.ndarray, " vocabulary"]:
         """ln p of every word."""
         return self._softmax.log_probabilities(outputs[row, place : place + 1])[0]

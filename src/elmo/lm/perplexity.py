@@ -37,9 +37,9 @@ class SentenceScore:
     """Nats of each prediction of a sentence."""
 
     sentence: Sequence[str]
-    nats: dict[str, np.ndarray]
+    nats: dict[str, Float[np.ndarray, " predictions"]]
     """Per direction (tokens + 1,) float32 in its reading order; the last one is that of the boundary."""
-    kinds: np.ndarray
+    kinds: Int[np.ndarray, " tokens"]
     """(tokens,) in the order of the text: what each token's target is, as a place in KINDS."""
 
     @property
@@ -177,7 +177,7 @@ def _carried_scores(
 ) -> Iterator[SentenceScore]:
     """In the order of the text."""
     parts = contiguous_parts(sentences, rows)
-    nats: dict[str, list[np.ndarray]] = {}
+    nats: dict[str, list[Float[np.ndarray, " some"]]] = {}
     for direction in model.config.directions:
         order = parts if direction == "forward" else [part[::-1] for part in parts]
         read = carried_nats(model, direction, order, max_tokens=max_tokens, poll=poll, progress=progress)
@@ -199,11 +199,13 @@ def contiguous_parts(sentences: Sequence[Sequence[str]], rows: int) -> list[list
     return [list(sentences[start:end]) for start, end in itertools.pairwise(bounds)]
 
 
-def _split(numbers: np.ndarray, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
+def _split(
+    numbers: Float[np.ndarray, " predictions"], sentences: Sequence[Sequence[str]]
+) -> list[Float[np.ndarray, " some"]]:
     return np.split(numbers, np.cumsum([len(sentence) + 1 for sentence in sentences])[:-1])
 
 
-def _kinds(sentence: Sequence[str], ids: TargetIds) -> np.ndarray:
+def _kinds(sentence: Sequence[str], ids: TargetIds) -> Int[np.ndarray, " tokens"]:
     return np.fromiter((KINDS.index(_kind(token, ids)) for token in sentence), np.int8, len(sentence))
 
 

@@ -67,7 +67,9 @@ def _log_probabilities(
     return {direction: model.log_probabilities(output, 0, reader[direction]) for direction, output in outputs.items()}
 
 
-def _prediction(model: LanguageModel, probabilities: np.ndarray, word: str, count: int) -> Prediction:
+def _prediction(
+    model: LanguageModel, probabilities: Float[np.ndarray, " vocabulary"], word: str, count: int
+) -> Prediction:
     count = min(count, int((probabilities > 0).sum()))
     likely = np.argpartition(-probabilities, count - 1)[:count] if count else np.zeros(0, np.int64)
     likely = likely[np.lexsort((likely, -probabilities[likely]))]

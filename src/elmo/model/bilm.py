@@ -38,7 +38,7 @@ class BiLMState:
     hidden: Float[Tensor, "layers batch projections"]
     cell: Float[Tensor, "layers batch cells"]
 
-    def rows(self, rows: slice | Tensor) -> "BiLMState":
+    def rows(self, rows: slice | Int[Tensor, " rows"]) -> "BiLMState":
         """The state of some rows."""
         return BiLMState(self.hidden[:, rows], self.cell[:, rows])
 
@@ -89,7 +89,7 @@ class BiLM(nn.Module):
         self,
         *,
         vocabulary: list[str] | None = None,
-        softmax: dict[str, np.ndarray] | None = None,
+        softmax: dict[str, Float[np.ndarray, "..."]] | None = None,
         metadata: dict[str, str] | None = None,
     ) -> Checkpoint:
         """A copy of the weights as data, float32, with what else of a `Checkpoint` is given."""
@@ -169,7 +169,9 @@ class BiLM(nn.Module):
         layers = torch.stack([torch.cat(parts, dim=2) for parts in zip(*by_direction, strict=True)])
         return BiLMOutput(layers, mask, BiLMState(torch.cat(hiddens, dim=2), torch.cat(cells, dim=2)))
 
-    def _stacks(self, dtype: ComputeType, vectors: Tensor, state: BiLMState) -> list[Stack]:
+    def _stacks(
+        self, dtype: ComputeType, vectors: Float[Tensor, "batch tokens projection"], state: BiLMState
+    ) -> list[Stack]:
         """The layers for the engine; none if it can't run them here, or a gradient is needed."""
         stacks = []
         for direction, lstm in zip(self.config.directions, self.lstms, strict=True):
@@ -208,7 +210,7 @@ class BiLM(nn.Module):
         vectors = self.token_vectors(*self._parts(distinct))
         return self.contextualize(functional.embedding(places.view(ids.shape[:2]), vectors), lengths + 2, state)
 
-    def _require_known(self, columns: Tensor) -> None:
+    def _require_known(self, columns: Int[Tensor, "batch tokens numbers"]) -> None:
         """An id without a row would stop a GPU's whole process, without saying which id it was."""
         limits = (self.config.num_characters, self.config.num_words)
         for ids, limit, kind in zip(self._parts(columns), limits, ("character", "word"), strict=True):
@@ -218,19 +220,25 @@ class BiLM(nn.Module):
                     f"knows 0 to {limit - 1}. Make the ids with this model's own character_ids() or TokenMap."
                 )
 
-    def _ids_of(self, tokens: Sequence[str]) -> tuple[Tensor | None, Tensor | None]:
+    def _ids_of(
+        self, tokens: Sequence[str]
+    ) -> tuple[Int[Tensor, "types characters"] | None, Int[Tensor, " types"] | None]:
         ids = self.token_map.ids(tokens)
         characters = None if ids.characters is None else torch.from_numpy(ids.characters).to(self.device)
         words = None if ids.words is None else torch.from_numpy(ids.words).to(self.device)
         return characters, words
 
-    def _columns(self, character_ids: Tensor | None, word_ids: Tensor | None) -> Tensor:
+    def _columns(
+        self, character_ids: Int[Tensor, "*shape characters"] | None, word_ids: Int[Tensor, "*shape"] | None
+    ) -> Int[Tensor, "*shape numbers"]:
         """All the ids of a token side by side, so that tokens can be compared as rows."""
         parts = [character_ids] if self.config.has_characters else []
         parts += [word_ids[..., None]] if self.config.has_words else []
         return torch.cat([part.to(self.device, torch.int64) for part in parts], dim=-1)
 
-    def _parts(self, columns: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    def _parts(
+        self, columns: Int[Tensor, "*shape numbers"]
+    ) -> tuple[Int[Tensor, "*shape characters"] | None, Int[Tensor, "*shape"] | None]:
         """The reverse of `_columns`."""
         width = self.config.max_characters_per_token
         characters = columns[..., :width] if self.config.has_characters else None
@@ -258,17 +266,19 @@ def _lengths(ids: Int[Tensor, "batch tokens numbers"]) -> Int[Tensor, " batch"]:
     return present.sum(dim=1)
 
 
-def _unchanged(values: Tensor) -> Tensor:
+def _unchanged(values: Float[Tensor, "batch tokens projection"]) -> Float[Tensor, "batch tokens projection"]:
     return values
 
 
-def _reverser(lengths: Int[Tensor, " batch"], tokens: int) -> Callable[[Tensor], Tensor]:
+def _reverser(
+    lengths: Int[Tensor, " batch"], tokens: int
+) -> Callable[[Float[Tensor, "batch tokens projection"]], Float[Tensor, "batch tokens projection"]]:
     """Reverses every row within its own length; padding stays at the end. Its own inverse."""
     steps = torch.arange(tokens, device=lengths.device)
     within = torch.where(steps < lengths[:, None], lengths[:, None] - 1 - steps, steps)
     source = (within + tokens * torch.arange(len(lengths), device=lengths.device)[:, None]).flatten()
 
-    def turn(values: Tensor) -> Tensor:
+    def turn(values: Float[Tensor, "batch tokens projection"]) -> Float[Tensor, "batch tokens projection"]:
         # Whole rows by one index: many times as fast as `gather`, which looks up every value.
         return values.flatten(0, 1).index_select(0, source).view(values.shape)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -190,11 +190,11 @@ class ELMo(nn.Module):
         """For each mix its normalized "weights", token layer first, and its "gamma"."""
         return [{"weights": mix.weights.tolist(), "gamma": mix.gamma.item()} for mix in self.mixes]
 
-    def learned_state_dict(self) -> dict[str, Tensor]:
+    def learned_state_dict(self) -> dict[str, Float[Tensor, "..."]]:
         """The part of `state_dict` that isn't the pretrained model: the mixes, and the biLM if it is trainable."""
         return {name: tensor for name, tensor in self.state_dict().items() if self._is_learned(name)}
 
-    def load_learned_state_dict(self, tensors: Mapping[str, Tensor | np.ndarray]) -> None:
+    def load_learned_state_dict(self, tensors: Mapping[str, Float[Tensor, "..."] | Float[np.ndarray, "..."]]) -> None:
         """The reverse of `learned_state_dict`. Raises ConfigError if the names or shapes are of another ELMo."""
         own = self.learned_state_dict()
         shapes = {name: tuple(tensor.shape) for name, tensor in own.items()}
@@ -224,7 +224,7 @@ class ELMo(nn.Module):
     def _is_learned(self, name: str) -> bool:
         return self.trainable or not name.startswith("bilm.")
 
-    def _read(self, sentences: Sentences | Tensor) -> BiLMOutput:
+    def _read(self, sentences: Sentences | Shaped[Tensor, "*batch tokens characters"]) -> BiLMOutput:
         # The biLM computes in the type of its weights, also where the model around it is under autocast.
         with torch.autocast(self.bilm.device.type, enabled=False):
             if isinstance(sentences, Tensor):
@@ -234,7 +234,7 @@ class ELMo(nn.Module):
             at, lengths = (torch.from_numpy(part).to(self.bilm.device) for part in (batch.places, batch.lengths))
             return self.bilm.contextualize(functional.embedding(at, self.bilm.vectors_of(distinct)), lengths)
 
-    def _rows_of_ids(self, ids: Tensor) -> Int[Tensor, "rows tokens characters"]:
+    def _rows_of_ids(self, ids: Shaped[Tensor, "*batch tokens characters"]) -> Int[Tensor, "rows tokens characters"]:
         if self.bilm.config.has_words:
             raise ConfigError(
                 "this model reads words, and character ids don't say which words they are. Pass sentences."

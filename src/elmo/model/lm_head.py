@@ -72,7 +72,7 @@ class LMHead(nn.Module):
         head.load_state_dict(tensors, strict=True, assign=True)
         return head.eval()
 
-    def adaptive_weights(self, tensors: Mapping[str, Tensor] | None = None) -> AdaptiveWeights:
+    def adaptive_weights(self, tensors: Mapping[str, Float[Tensor, "..."]] | None = None) -> AdaptiveWeights:
         """As the operation takes them: this head's, or others under the same names."""
         tensors = tensors if tensors is not None else dict(self.named_parameters())
         clusters = (
@@ -114,7 +114,9 @@ class LMHead(nn.Module):
         """
         return TargetIds(self.vocabulary)
 
-    def _nats(self, outputs: Tensor, target_ids: Tensor) -> Tensor:
+    def _nats(
+        self, outputs: Float[Tensor, "targets projection"], target_ids: Int[Tensor, " targets"]
+    ) -> Float[Tensor, " targets"]:
         if self.clusters:
             return adaptive_softmax_nats(outputs, target_ids, self.adaptive_weights())
         return full_softmax_reference(outputs, target_ids, self.weight, self.bias)

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from elmo.engine import tier
@@ -28,7 +30,7 @@ _known: WeakKeyDictionary[nn.Module, dict[ComputeType, tuple[object, Any]]] = We
 _lock = ThreadLock()
 
 
-def runs_on_engine(module: nn.Module, *inputs: Tensor) -> bool:
+def runs_on_engine(module: nn.Module, *inputs: Float[Tensor, "..."]) -> bool:
     """Whether the engine computes this module: float32 on a CPU, no gradient, nobody traces the operations, and no part
     was replaced since it was built, by a quantized, pruned or parametrized one for instance."""
     if torch.is_grad_enabled() or torch.compiler.is_compiling() or torch.jit.is_tracing():
@@ -64,7 +66,7 @@ def encoder_of(encoder: "TorchEncoder", dtype: ComputeType) -> TokenEncoder:
     return _remembered(encoder, dtype, make)
 
 
-def array(tensor: Tensor) -> Any:
+def array(tensor: Float[Tensor, "*shape"]) -> Float[np.ndarray, "*shape"]:
     """A tensor's own memory as a numpy array."""
     return tensor.detach().numpy()
 

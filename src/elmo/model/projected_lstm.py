@@ -97,7 +97,7 @@ class ProjectedLSTM(nn.Module):
             cells.append(new_cell)
         return outputs, torch.stack(hiddens), torch.stack(cells)
 
-    def stack(self, dtype: ComputeType, *inputs: Tensor, backward: bool = False) -> Stack | None:
+    def stack(self, dtype: ComputeType, *inputs: Float[Tensor, "..."], backward: bool = False) -> Stack | None:
         """The layers for the engine; None if it can't run them on these inputs: a gradient is needed, or a GPU."""
         if not runs_on_engine(self, *inputs):
             return None

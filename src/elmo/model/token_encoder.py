@@ -8,7 +8,7 @@ Initial values for training from scratch: bilm-tf, as listed in the specificatio
 import math
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -109,7 +109,9 @@ class TokenEncoder(nn.Module):
                 f"{config.max_characters_per_token}. Make the ids with this model's own character_ids()."
             )
 
-    def _from_characters(self, character_ids: Tensor, dtype: ComputeType = "float32") -> Tensor:
+    def _from_characters(
+        self, character_ids: Int[Tensor, "types characters"], dtype: ComputeType = "float32"
+    ) -> Float[Tensor, "types filters"]:
         filters = [(convolution.weight, convolution.bias) for convolution in self.convolutions]
         common = (character_ids, self.character_embedding, filters, self.config.activation)
         features = char_cnn_training(*common) if torch.is_grad_enabled() else char_cnn_trimmed(*common, dtype)
@@ -118,7 +120,7 @@ class TokenEncoder(nn.Module):
         return features
 
 
-def _require_wide(name: str, ids: Tensor, limit: int) -> None:
+def _require_wide(name: str, ids: Shaped[Tensor, "..."], limit: int) -> None:
     """ConfigError for a type in which larger ids were wrapped around to others, which can't be seen any more."""
     if not ids.is_floating_point() and ids.dtype != torch.bool and torch.iinfo(ids.dtype).max < limit - 1:
         raise ConfigError(
@@ -127,6 +129,6 @@ def _require_wide(name: str, ids: Tensor, limit: int) -> None:
         )
 
 
-def _wide(ids: Tensor) -> Tensor:
+def _wide(ids: Int[Tensor, "*shape"]) -> Int[Tensor, "*shape"]:
     """Ids as torch's embedding takes them."""
     return ids.int() if ids.dtype == torch.int16 else ids

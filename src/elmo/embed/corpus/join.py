@@ -21,6 +21,7 @@ from elmo.embed.storage.writers import WRITERS
 from elmo.errors import ConfigError, TextError
 from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Count, Progress, following
+from elmo.shapes import Float
 from elmo.text.text_file import require_other_file
 
 SHARD, ALL_ROWS, WHOLE_RUN = "shard", "shard_of_rows", "shard_of_run"
@@ -108,7 +109,7 @@ class _Whole:
         """The text of all rows."""
         return (part.row(row) for part in self.parts for row in range(len(part)))
 
-    def windows(self) -> Iterator[tuple[int, list[StoredRow], list[np.ndarray]]]:
+    def windows(self) -> Iterator[tuple[int, list[StoredRow], list[Float[np.ndarray, "*layers tokens dim"]]]]:
         """The rows that were written together: the number of the first one, their text, and their arrays."""
         for part in self.parts:
             first = int(part.metadata[FIRST_ROW])

@@ -31,6 +31,7 @@ from elmo.disk.bounded import open_regular, read_bytes
 from elmo.disk.folder_lock import locked
 from elmo.errors import ConfigError, OutputError
 from elmo.process.progress.report import SILENT, Count, Progress
+from elmo.shapes import Float, Int
 from elmo.text.limits import limited_lines
 from elmo.text.text_file import opened, text_name
 
@@ -216,8 +217,8 @@ class PartialFolder:
                     "and without --resume."
                 )
 
-    def finished(self, lengths: np.ndarray) -> tuple[Position, list[Window]]:
-        """How far the file is finished, and its windows. `lengths`: (rows,) tokens of each row.
+    def finished(self, lengths: Int[np.ndarray, " rows"]) -> tuple[Position, list[Window]]:
+        """How far the file is finished, and its windows. `lengths`: tokens of each row.
 
         OutputError if the folder's records contradict each other or the text.
         """
@@ -241,7 +242,12 @@ class PartialFolder:
         self._log_hash = hashlib.sha256(log)
         return progress, windows
 
-    def advance(self, before: Position, window: Window, state: Mapping[str, np.ndarray] | None = None) -> Position:
+    def advance(
+        self,
+        before: Position,
+        window: Window,
+        state: Mapping[str, Float[np.ndarray, "layers rows width"]] | None = None,
+    ) -> Position:
         """Notes that the file is synced up to the end of `window`, with the `state` that the next one continues."""
         if state is not None:
             content = BytesIO()
@@ -260,7 +266,7 @@ class PartialFolder:
             self._state_file(before.lines).unlink(missing_ok=True)
         return after
 
-    def state(self, windows: Sequence[Window]) -> dict[str, np.ndarray]:
+    def state(self, windows: Sequence[Window]) -> dict[str, Float[np.ndarray, "layers rows width"]]:
         """Carry mode: the rows' state after these windows. OutputError if it isn't there as it was written."""
         if not windows:
             return {}

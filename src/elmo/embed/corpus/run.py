@@ -23,6 +23,7 @@ from elmo.embed.storage.writers import WRITERS, VectorWriter
 from elmo.embed.windows import windows
 from elmo.errors import ElmoError, Interrupted
 from elmo.process.progress.report import Count, Progress
+from elmo.shapes import Float
 from elmo.text.reading.placed import PlacedSentence
 
 WORK_FILES = tuple(sorted({name for writer in WRITERS.values() for name in writer.work_files}))
@@ -226,9 +227,9 @@ class _Keeper:
         self,
         first: int,
         group: Sequence[PlacedSentence],
-        arrays: Sequence[np.ndarray],
+        arrays: Sequence[Float[np.ndarray, "*layers tokens dim"]],
         tokens: int,
-        state: dict[str, np.ndarray] | None,
+        state: dict[str, Float[np.ndarray, "layers rows width"]] | None,
     ) -> None:
         """Starts writing the window whose first row is `first`; `tokens`: their number up to its end."""
         self._behind.start(self._keep, first, group, arrays, tokens, state)
@@ -241,9 +242,9 @@ class _Keeper:
         self,
         first: int,
         group: Sequence[PlacedSentence],
-        arrays: Sequence[np.ndarray],
+        arrays: Sequence[Float[np.ndarray, "*layers tokens dim"]],
         tokens: int,
-        state: dict[str, np.ndarray] | None,
+        state: dict[str, Float[np.ndarray, "layers rows width"]] | None,
     ) -> None:
         checksum = self._writer.write(first, group, arrays)
         self._done = self._partial.advance(self._done, Window(first + len(group), tokens, checksum), state)

@@ -12,6 +12,7 @@ import numpy as np
 
 from elmo.embed.windows import windows
 from elmo.errors import ConfigError
+from elmo.shapes import Int
 
 _SHARD = re.compile(r"([1-9]\d{0,8})/([1-9]\d{0,8})", re.ASCII)
 
@@ -37,10 +38,10 @@ class Shard:
         return f"{self.index}/{self.count}"
 
 
-def rows_of_shard(lengths: np.ndarray, shard: Shard, limits: tuple[int, int | None]) -> tuple[int, int]:
+def rows_of_shard(lengths: Int[np.ndarray, " rows"], shard: Shard, limits: tuple[int, int | None]) -> tuple[int, int]:
     """The first row of a shard, and the row after its last one.
 
-    `lengths`: (rows,) tokens of each row; `limits`: rows and tokens of a window. Raises ConfigError if there are fewer
+    `lengths`: tokens of each row; `limits`: rows and tokens of a window. Raises ConfigError if there are fewer
     windows than shards.
     """
     borders = [0]
@@ -54,7 +55,7 @@ def rows_of_shard(lengths: np.ndarray, shard: Shard, limits: tuple[int, int | No
     return _fair(lengths, np.array(borders), shard)
 
 
-def _fair(lengths: np.ndarray, borders: np.ndarray, shard: Shard) -> tuple[int, int]:
+def _fair(lengths: Int[np.ndarray, " rows"], borders: Int[np.ndarray, " borders"], shard: Shard) -> tuple[int, int]:
     """Each shard ends at the first border at or after its share of the tokens, but every one has a window."""
     tokens = np.concatenate([[0], np.cumsum(lengths + 2)])[borders]
     ends = [0]

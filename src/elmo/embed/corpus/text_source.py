@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from elmo.errors import TextError
+from elmo.shapes import Int
 from elmo.text.reading.placed import PlacedSentence, placed_sentences
 from elmo.text.reading.settings import Reading
 from elmo.text.sentences import Tokenize
@@ -65,10 +66,10 @@ class TextSource:
         )
         return islice(found, self.first, self.stop)
 
-    def rows_from(self, first: int, lengths: np.ndarray) -> Iterator[PlacedSentence]:
+    def rows_from(self, first: int, lengths: Int[np.ndarray, " rows"]) -> Iterator[PlacedSentence]:
         """The rows of this run from `first` on (from 0); TextError if they are no longer those that were counted.
 
-        `lengths`: (rows,) tokens of each row of this run.
+        `lengths`: tokens of each row of this run.
         """
         row = first
         for row, place in enumerate(islice(self.rows(), first, None), start=first + 1):

@@ -62,21 +62,25 @@ class EngineNetwork:
         """They don't change."""
         return None
 
-    def empty(self, count: int) -> np.ndarray:
-        """(count, projection) without values."""
+    def empty(self, count: int) -> Float[np.ndarray, "count projection"]:
+        """Without values."""
         return np.empty((count, self.config.projection_size), np.float32)
 
-    def encode(self, tokens: Sequence[str]) -> np.ndarray:
-        """(tokens, projection)"""
+    def encode(self, tokens: Sequence[str]) -> Float[np.ndarray, "tokens projection"]:
+        """See `Network`."""
         ids = self.token_map.ids(tokens)
         return self._engine.token_vectors(ids.characters, ids.words)
 
-    def read(self, batch: Batch, table: np.ndarray, state: State | None, max_tokens: int) -> Contextualized[np.ndarray]:
+    def read(
+        self, batch: Batch, table: Float[np.ndarray, "types projection"], state: State | None, max_tokens: int
+    ) -> Contextualized[Float[np.ndarray, "layers positions dim"]]:
         """All layers and the new state; the engine's memory doesn't grow with the length of a row's gates."""
         starts = np.cumsum(batch.lengths) - batch.lengths
         layers, state = self._engine.contextualize_packed(table[batch.packed_places], batch.lengths, state)
         return Contextualized(layers, starts, state)
 
-    def chosen(self, layers: np.ndarray, choice: LayerChoice) -> Float[np.ndarray, "*layers positions dim"]:
+    def chosen(
+        self, layers: Float[np.ndarray, "layers positions dim"], choice: LayerChoice
+    ) -> Float[np.ndarray, "*layers positions dim"]:
         """The chosen layers."""
         return choice.apply(layers)

@@ -12,6 +12,7 @@ from torch import Tensor
 from elmo.engine.token_encoder import columns_used
 from elmo.model.bilm import BiLM
 from elmo.ops.native.kinds import ComputeType
+from elmo.shapes import Float, Int
 from elmo.text.token_map import TokenIds, TokenMap
 
 # Words in a product, with one that fills the rest.
@@ -20,8 +21,10 @@ _ROWS = 256
 _WIDTHS = (10, 18)
 
 
-def encode_in_fixed_shapes(bilm: BiLM, ids: TokenIds, count: int, dtype: ComputeType) -> Tensor:
-    """(tokens, projection) of `count` tokens, on the biLM's device."""
+def encode_in_fixed_shapes(
+    bilm: BiLM, ids: TokenIds, count: int, dtype: ComputeType
+) -> Float[Tensor, "tokens projection"]:
+    """The vectors of `count` tokens, on the biLM's device."""
     result = torch.empty(count, bilm.config.projection_size, dtype=torch.float32, device=bilm.device)
     widths = np.zeros(count, np.int64) if ids.characters is None else _widths(ids.characters)
     for width in np.unique(widths):
@@ -38,18 +41,20 @@ def encode_in_fixed_shapes(bilm: BiLM, ids: TokenIds, count: int, dtype: Compute
     return result
 
 
-def _on_device(ids: np.ndarray | None, bilm: BiLM) -> Tensor | None:
+def _on_device(ids: Int[np.ndarray, "*shape"] | None, bilm: BiLM) -> Int[Tensor, "*shape"] | None:
     return None if ids is None else torch.from_numpy(ids).to(bilm.device)
 
 
-def _widths(characters: np.ndarray) -> np.ndarray:
+def _widths(characters: Int[np.ndarray, "tokens characters"]) -> Int[np.ndarray, " tokens"]:
     """For each row the columns kept for words like it."""
     most = characters.shape[1]
     limits = np.array([*(width for width in _WIDTHS if width < most), most])
     return limits[np.searchsorted(limits, columns_used(characters))]
 
 
-def _fillers(token_map: TokenMap, width: int) -> tuple[np.ndarray | None, np.ndarray | None]:
+def _fillers(
+    token_map: TokenMap, width: int
+) -> tuple[Int[np.ndarray, "rows characters"] | None, Int[np.ndarray, " rows"] | None]:
     """Ids of as many words of just that width: one of them always remains, so it decides where rows are cut."""
     characters = words = None
     if token_map.characters is not None:

@@ -50,13 +50,13 @@ def contextualize_in_pieces(
 
 def _read(
     lstm: ProjectedLSTM,
-    inputs: Tensor,
-    lengths: Tensor,
-    state: tuple[Tensor, Tensor],
+    inputs: Float[Tensor, "batch tokens projection"],
+    lengths: Int[Tensor, " batch"],
+    state: tuple[Float[Tensor, "layers batch projection"], Float[Tensor, "layers batch cell"]],
     piece: int,
-    into: Tensor,
+    into: Float[Tensor, "all_layers batch tokens projection"],
     dtype: ComputeType,
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Float[Tensor, "layers batch projection"], Float[Tensor, "layers batch cell"]]:
     """Writes each layer's outputs into `into[1:]`, in reading order, and gives the last (hidden, cell)."""
     hidden, cell = state
     for start in range(0, inputs.shape[1], piece):

@@ -76,14 +76,14 @@ class TorchNetwork:
         """Differs when the token encoder was trained, loaded anew or moved."""
         return [weight_version(tensor) for tensor in self.bilm.token_encoder.parameters()]
 
-    def empty(self, count: int) -> Tensor:
-        """(count, projection) without values."""
+    def empty(self, count: int) -> Float[Tensor, "count projection"]:
+        """Without values."""
         # With its type and device, because a program may have changed torch's defaults.
         return torch.empty(count, self.config.projection_size, dtype=torch.float32, device=self.bilm.device)
 
     @torch.inference_mode()
-    def encode(self, tokens: Sequence[str]) -> Tensor:
-        """(tokens, projection)"""
+    def encode(self, tokens: Sequence[str]) -> Float[Tensor, "tokens projection"]:
+        """See `Network`."""
         ids = self.token_map.ids(tokens)
         if self.bilm.device.type != "cpu":
             return encode_in_fixed_shapes(self.bilm, ids, len(tokens), self.dtype)
@@ -91,7 +91,9 @@ class TorchNetwork:
         return self.bilm.token_vectors(characters, words, self.dtype)
 
     @torch.inference_mode()
-    def read(self, batch: Batch, table: Tensor, state: State | None, max_tokens: int) -> Contextualized[Tensor]:
+    def read(
+        self, batch: Batch, table: Float[Tensor, "types projection"], state: State | None, max_tokens: int
+    ) -> Contextualized[Float[Tensor, "layers positions dim"]]:
         """All layers and the new state."""
         vectors = table[torch.from_numpy(batch.places).to(table.device)]
         output = self._contextualized(vectors, batch, self._on_device(state), max_tokens)
@@ -100,11 +102,15 @@ class TorchNetwork:
         return Contextualized(output.layers.flatten(1, 2), np.arange(rows) * tokens, state)
 
     @torch.inference_mode()
-    def chosen(self, layers: Tensor, choice: LayerChoice) -> Float[np.ndarray, "*layers positions dim"]:
+    def chosen(
+        self, layers: Float[Tensor, "layers positions dim"], choice: LayerChoice
+    ) -> Float[np.ndarray, "*layers positions dim"]:
         """The chosen layers, computed on the device: only they leave it."""
         return choice.apply(layers).cpu().numpy()
 
-    def _contextualized(self, vectors: Tensor, batch: Batch, state: BiLMState | None, max_tokens: int) -> BiLMOutput:
+    def _contextualized(
+        self, vectors: Float[Tensor, "batch tokens projection"], batch: Batch, state: BiLMState | None, max_tokens: int
+    ) -> BiLMOutput:
         lengths = torch.from_numpy(batch.lengths).to(vectors.device)
         rows, tokens = batch.places.shape
         if rows * tokens > max_tokens and self.bilm.device.type != "cpu":

@@ -42,7 +42,7 @@ class EmbeddedText:
     def __len__(self) -> int:
         return len(self.tokens)
 
-    def __iter__(self) -> Iterator[tuple[str, tuple[int, int], np.ndarray]]:
+    def __iter__(self) -> Iterator[tuple[str, tuple[int, int], Float32[np.ndarray, "*layers dim"]]]:
         spans = ((start, end) for start, end in self.spans.tolist())
         return zip(self.tokens, spans, by_token(self.vectors), strict=True)
 
@@ -125,5 +125,5 @@ def embed_text(
     )
 
 
-def _spans(embedder: "Embedder", place: PlacedSentence) -> np.ndarray:
+def _spans(embedder: "Embedder", place: PlacedSentence) -> Int[np.ndarray, "tokens 2"]:
     return np.concatenate([[NOWHERE], place.spans, [NOWHERE]]) if embedder.keep_boundaries else place.spans

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from elmo.errors import ConfigError, MissingExtraError
+from elmo.shapes import Float, Shaped
 
 if TYPE_CHECKING:
     import pandas
@@ -34,12 +35,17 @@ def require_pandas(purpose: str) -> Any:
 
 
 def as_output(
-    arrays: list[np.ndarray], tokens: Sequence[Sequence[str]], output: OutputType, *, is_pooled: bool, empty: np.ndarray
+    arrays: list[Float[np.ndarray, "... dim"]],
+    tokens: Sequence[Sequence[str]],
+    output: OutputType,
+    *,
+    is_pooled: bool,
+    empty: Float[np.ndarray, "0 *layers dim"],
 ) -> Any:
     """The arrays of sentences as `Embedder.embed` returns them.
 
     `tokens`: (sentences,) of each sentence; `is_pooled`: whether an array is one vector (in each layer) and not one
-    for each token; `empty`: what is returned for no pooled sentences, of shape (0, *layers, dim).
+    for each token; `empty`: what is returned for no pooled sentences.
     """
     if output == "pandas":
         return table_of_sentences(arrays, tokens) if is_pooled else table_of_tokens(arrays, tokens)
@@ -53,7 +59,9 @@ def as_output(
     return [torch.from_numpy(array) for array in arrays]
 
 
-def table_of_sentences(arrays: Sequence[np.ndarray], tokens: Sequence[Sequence[str]]) -> "pandas.DataFrame":
+def table_of_sentences(
+    arrays: Sequence[Float[np.ndarray, "*layers dim"]], tokens: Sequence[Sequence[str]]
+) -> "pandas.DataFrame":
     """A row for each sentence: `sentence` (from 0), `tokens` (list of str), `vector` (array)."""
     import pandas
 
@@ -61,7 +69,9 @@ def table_of_sentences(arrays: Sequence[np.ndarray], tokens: Sequence[Sequence[s
     return pandas.DataFrame(columns)
 
 
-def table_of_tokens(arrays: Sequence[np.ndarray], tokens: Sequence[Sequence[str]]) -> "pandas.DataFrame":
+def table_of_tokens(
+    arrays: Sequence[Float[np.ndarray, "*layers tokens dim"]], tokens: Sequence[Sequence[str]]
+) -> "pandas.DataFrame":
     """A row for each token: `sentence` and `position` in it (both from 0), `token`, `vector` (array)."""
     import pandas
 
@@ -76,13 +86,13 @@ def table_of_tokens(arrays: Sequence[np.ndarray], tokens: Sequence[Sequence[str]
     )
 
 
-def by_token(array: np.ndarray) -> np.ndarray:
-    """(tokens, layers, dim) or (tokens, dim): the tokens' axis first."""
+def by_token(array: Float[np.ndarray, "*layers tokens dim"]) -> Float[np.ndarray, "tokens *layers dim"]:
+    """The tokens' axis first."""
     return array.swapaxes(0, 1) if array.ndim == 3 else array
 
 
-def objects(values: Any) -> np.ndarray:
-    """A one-dimensional array of objects, whatever their own shapes."""
+def objects(values: Any) -> Shaped[np.ndarray, " values"]:
+    """An array of objects, whatever their own shapes."""
     listed = list(values)
     found = np.empty(len(listed), dtype=object)
     for place, value in enumerate(listed):

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from elmo.errors import ConfigError, MissingExtraError, OutputError
+from elmo.shapes import Float, Int
 
 FileFormat = Literal["hdf5", "parquet", "npy"]
 StoredType = Literal["float32", "float16"]
@@ -34,8 +35,8 @@ _SUFFIXES: dict[str, FileFormat] = {
 class VectorLayout:
     """One array for each row; that of a blank line has no tokens."""
 
-    lengths: np.ndarray
-    """(rows,) vectors of each row"""
+    lengths: Int[np.ndarray, " rows"]
+    """Vectors of each row."""
     num_layers: int | None
     """Layers of each array; None: the arrays have no axis of layers."""
     dim: int
@@ -72,7 +73,9 @@ class VectorLayout:
         length = int(self.lengths[row])
         return (length, self.dim) if self.num_layers is None else (self.num_layers, length, self.dim)
 
-    def stored(self, array: np.ndarray, row: int) -> np.ndarray:
+    def stored(
+        self, array: Float[np.ndarray, "*layers tokens dim"], row: int
+    ) -> Float[np.ndarray, "*layers tokens dim"]:
         """The array of a row as it is stored; OutputError if the stored type can't hold a number of it."""
         if array.shape != self.shape(row):
             raise ValueError(f"row {row + 1} has an array of shape {array.shape}, planned was {self.shape(row)}")

@@ -22,6 +22,7 @@ from elmo.embed.storage.layout import (
 from elmo.embed.storage.text_columns import StoredRow, dataset, read_hdf5, row_of_arrow, row_of_json
 from elmo.errors import MissingExtraError, TextError, paths_count_from
 from elmo.process.keywords import known_keywords
+from elmo.shapes import Float
 
 if TYPE_CHECKING:
     import pandas
@@ -46,9 +47,9 @@ class StoredVectors(Sequence[np.ndarray]):
         return f"<{type(self).__name__} {str(self.path)!r}: {len(self):,} rows{_listed(facts)}>"
 
     @overload
-    def __getitem__(self, row: int) -> np.ndarray: ...
+    def __getitem__(self, row: int) -> Float[np.ndarray, "*layers tokens dim"]: ...
     @overload
-    def __getitem__(self, row: slice) -> list[np.ndarray]: ...
+    def __getitem__(self, row: slice) -> list[Float[np.ndarray, "*layers tokens dim"]]: ...
     def __getitem__(self, row: Any) -> Any:
         """The array of a row, counted from 0."""
         if isinstance(row, slice):
@@ -114,7 +115,7 @@ class StoredVectors(Sequence[np.ndarray]):
         """Each sentence's row, in HDF5; None: the file has no such index."""
         return None
 
-    def _array(self, row: int) -> np.ndarray:
+    def _array(self, row: int) -> Float[np.ndarray, "*layers tokens dim"]:
         raise NotImplementedError
 
     def _text(self, row: int) -> StoredRow | None:
@@ -164,7 +165,7 @@ class _Hdf5Vectors(StoredVectors):
     def __len__(self) -> int:
         return self._length
 
-    def _array(self, row: int) -> np.ndarray:
+    def _array(self, row: int) -> Float[np.ndarray, "*layers tokens dim"]:
         return np.asarray(dataset(self._file, str(row)))
 
     def lengths(self) -> Iterator[int]:
@@ -200,7 +201,7 @@ class _NpyVectors(StoredVectors):
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
-    def _array(self, row: int) -> np.ndarray:
+    def _array(self, row: int) -> Float[np.ndarray, "*layers tokens dim"]:
         numbers = self._numbers[self._offsets[row] : self._offsets[row + 1]]
         return np.array(numbers if numbers.ndim == 2 else numbers.swapaxes(0, 1), order="C")
 
@@ -243,14 +244,14 @@ class _ParquetVectors(StoredVectors):
         self.metadata = {name.decode(): value.decode() for name, value in facts.items()}
         sizes = [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]
         self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-        self._group: tuple[int, list[np.ndarray]] = (-1, [])
+        self._group: tuple[int, list[Float[np.ndarray, "*layers tokens dim"]]] = (-1, [])
         self._text_group: tuple[int, list[StoredRow]] = (-1, [])
         self._files = json.loads(self.metadata.get("files", "[]"))
 
     def __len__(self) -> int:
         return int(self._starts[-1])
 
-    def _array(self, row: int) -> np.ndarray:
+    def _array(self, row: int) -> Float[np.ndarray, "*layers tokens dim"]:
         group = int(np.searchsorted(self._starts, row, side="right")) - 1
         if self._group[0] != group:
             self._group = (group, list(self._read(group)))
@@ -275,7 +276,7 @@ class _ParquetVectors(StoredVectors):
         """See `StoredVectors`."""
         return (range(int(a), int(b)) for a, b in pairwise(self._starts))
 
-    def _read(self, group: int) -> Iterator[np.ndarray]:
+    def _read(self, group: int) -> Iterator[Float[np.ndarray, "*layers tokens dim"]]:
         table = self._file.read_row_group(group, columns=["shape", "vectors"]).combine_chunks()
         rows = table["vectors"].combine_chunks()
         numbers = rows.values.flatten().to_numpy(zero_copy_only=False)

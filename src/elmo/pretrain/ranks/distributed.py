@@ -70,7 +70,7 @@ class Ranks:
             )
         return slice(self.rank * total // self.size, (self.rank + 1) * total // self.size)
 
-    def add_up_(self, values: Tensor) -> Tensor:
+    def add_up_(self, values: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """The sum of all ranks' `values`, in place: bit for bit the same on all."""
         if self.size > 1:
             with self._others():

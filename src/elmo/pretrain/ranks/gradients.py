@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -25,20 +25,20 @@ class RowGradient:
     values: Float[Tensor, "rows ..."]
     """On the table's device."""
 
-    def whole(self, table: Tensor) -> Tensor:
+    def whole(self, table: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """The gradient of the whole table, zero in the other rows."""
         return torch.zeros_like(table).index_add_(0, on_device(self.rows, table.device), self.values)
 
 
-Gradient = Tensor | RowGradient
+Gradient = Float[Tensor, "..."] | RowGradient
 
 
-def on_device(host: Tensor, device: torch.device) -> Tensor:
+def on_device(host: Shaped[Tensor, "*shape"], device: torch.device) -> Shaped[Tensor, "*shape"]:
     """A tensor of the CPU on `device`, without waiting for what the device still has to do."""
     return host.to(device, non_blocking=True)
 
 
-def add_up(gradients: Sequence[Gradient], table: Tensor) -> Gradient:
+def add_up(gradients: Sequence[Gradient], table: Float[Tensor, "..."]) -> Gradient:
     """The sum of gradients of one tensor, added in their order: a RowGradient if all of them are."""
     if len(gradients) == 1:
         return gradients[0]
@@ -61,7 +61,7 @@ def shifted_by_padding(gradient: Gradient) -> Gradient:
     return functional.pad(gradient, (0, 0, 1, 0))
 
 
-def clip_(gradients: Iterable[Gradient], bound: float) -> Tensor:
+def clip_(gradients: Iterable[Gradient], bound: float) -> Float[Tensor, ""]:
     """Scales all gradients in place so that their global norm is at most `bound`; returns the norm before.
 
     Rows without a gradient add nothing to it, so it is the norm over all variables.

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from elmo.errors import ElmoError
@@ -24,8 +25,8 @@ class RanksDiffer(ElmoError):  # noqa: N818 - what happened
 class Reduced(NamedTuple):
     """What is the same on all ranks."""
 
-    losses: Mapping[str, Tensor]
-    """Each direction's mean loss over the rows of all ranks, a scalar"""
+    losses: Mapping[str, Float[Tensor, ""]]
+    """Each direction's mean loss over the rows of all ranks."""
     gradients: dict[str, Gradient]
     stop_signal: int
     """The largest signal that a rank was asked to stop by; 0: none was."""
@@ -40,7 +41,7 @@ class Reduction:
         self._last_norm = 0.0
 
     def add_up(
-        self, number: int, losses: Mapping[str, Tensor], gradients: dict[str, Gradient], stop_signal: int = 0
+        self, number: int, losses: Mapping[str, Float[Tensor, ""]], gradients: dict[str, Gradient], stop_signal: int = 0
     ) -> Reduced:
         """The sums over the ranks, where losses and gradients are those of each rank's share in the loss.
 
@@ -73,14 +74,14 @@ class Reduction:
         """The norm of a step's gradients, which must be the same on all ranks, bit for bit."""
         self._last_norm = norm
 
-    def _sum(self, values: list[Tensor]) -> list[Tensor]:
+    def _sum(self, values: list[Float[Tensor, "..."]]) -> list[Float[Tensor, "..."]]:
         """One message for all of them; the sums are views into it."""
         dtype = values[0].dtype
         flat = self.ranks.add_up_(torch.cat([value.flatten().to(self.dtype or dtype) for value in values])).to(dtype)
         parts = flat.split([value.numel() for value in values])
         return [part.view(value.shape) for part, value in zip(parts, values, strict=True)]
 
-    def _require_equal(self, number: int, norms: Tensor) -> None:
+    def _require_equal(self, number: int, norms: Float[Tensor, " ranks"]) -> None:
         # NaN differs from itself: a skipped step has the same NaN on all ranks.
         if bool(((norms == norms[0]) | (norms.isnan() & norms[0].isnan())).all()):
             return
@@ -96,7 +97,7 @@ def _table(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _spread(own: RowGradient, union: Tensor) -> RowGradient:
+def _spread(own: RowGradient, union: Int[Tensor, " union"]) -> RowGradient:
     """The same gradient, zero in the other ranks' rows."""
     values = own.values.new_zeros(len(union), *own.values.shape[1:])
     places = on_device(torch.searchsorted(union, own.rows), values.device)

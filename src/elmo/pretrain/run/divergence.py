@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from jaxtyping import Float
 
 from elmo.errors import OutputError, WeightFileError
 from elmo.pretrain.ranks.distributed import FirstFailed
@@ -52,8 +53,8 @@ def bad_rows(trainer: Trainer, position: Position) -> str:
     return "; ".join(found) or "none, every row's full loss is finite, so it was the gradient or the sampled loss"
 
 
-def _losses(trainer: Trainer, direction: str, window: Window) -> np.ndarray:
-    """(batch,) each row's loss over the window, by the full softmax."""
+def _losses(trainer: Trainer, direction: str, window: Window) -> Float[np.ndarray, " rows"]:
+    """Each row's loss over the window, by the full softmax."""
     bilm, data = trainer.bilm, trainer.data
     types, places = np.unique(window.inputs.T, return_inverse=True)
     words = data.types()

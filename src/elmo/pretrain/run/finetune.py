@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 from torch import Tensor
 
 from elmo.corpus.shards import TrainingData
@@ -180,7 +181,7 @@ def _trainer_of(
     return trainer
 
 
-def _same(one: np.ndarray, other: Tensor) -> bool:
+def _same(one: Float[np.ndarray, "..."], other: Float[Tensor, "..."]) -> bool:
     return np.array_equal(one, other.detach().numpy())
 
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import torch
+from jaxtyping import Float
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
@@ -22,7 +23,9 @@ _PARTS = frozenset({_MODEL, _TENSORS, _PROGRESS, SUMS_FILE})
 _PROGRESS_BYTES = 1 << 28  # some 30 bytes per row and direction
 
 
-def write_training(folder: Path, trainer: Trainer, gathered: dict[str, torch.Tensor], position: Position) -> None:
+def write_training(
+    folder: Path, trainer: Trainer, gathered: dict[str, Float[torch.Tensor, "..."]], position: Position
+) -> None:
     """Writes a checkpoint atomically. `gathered`: `trainer.tensors()`, to which every rank contributes."""
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in gathered.items()}
     weights = sum(parameter.nbytes for parameter in trainer.named_parameters.values())
@@ -83,7 +86,7 @@ def _damaged(folder: Path, why: str) -> WeightFileError:
     )
 
 
-def weights_of(model: Checkpoint) -> dict[str, torch.Tensor]:
+def weights_of(model: Checkpoint) -> dict[str, Float[torch.Tensor, "..."]]:
     """A model's network and softmax under the names that a trainer gives them."""
     named = {f"bilm.{name}": array for name, array in model.tensors.items()}
     named |= {f"head.{name}": array for name, array in (model.softmax or {}).items()}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
@@ -80,9 +80,9 @@ def learn(
 
 
 def forgetting(
-    begins: np.ndarray, probability: float, generator: np.random.Generator, rows: slice, total: int
-) -> Tensor | None:
-    """(tokens, rows): 0 where a sentence begins and the row forgets what it read before, else 1.
+    begins: Bool[np.ndarray, "tokens rows"], probability: float, generator: np.random.Generator, rows: slice, total: int
+) -> Float[Tensor, "tokens rows"] | None:
+    """0 where a sentence begins and the row forgets what it read before, else 1.
 
     Drawn for the `total` rows of all processes, of which `begins` has `rows`.
     """

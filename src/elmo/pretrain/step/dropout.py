@@ -35,6 +35,8 @@ class RowDropout:
         mask = torch.cat([self._draw(values, *block) for block in self._blocks], dim=1)
         return values * mask.div_(1 - self.probability)
 
-    def _draw(self, values: Tensor, generator: torch.Generator, count: int, own: slice) -> Tensor:
+    def _draw(
+        self, values: Float[Tensor, "tokens rows width"], generator: torch.Generator, count: int, own: slice
+    ) -> Float[Tensor, "tokens own width"]:
         mask = values.new_empty(values.shape[0], count, values.shape[2])
         return kept(mask, self.probability, generator)[:, own]

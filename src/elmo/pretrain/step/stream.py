@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Int
 
 from elmo.corpus.shards import Shard
 
@@ -27,10 +28,10 @@ _NONE = -1  # a row that holds no sentence yet
 class Window:
     """One step's tokens of one direction in this process's rows; time comes first."""
 
-    inputs: np.ndarray
-    """(tokens, rows) word types"""
-    targets: np.ndarray
-    """(tokens, rows) word types, the next one in reading order"""
+    inputs: Int[np.ndarray, "tokens rows"]
+    """Word types."""
+    targets: Int[np.ndarray, "tokens rows"]
+    """Word types, the next one in reading order."""
 
 
 class StreamPosition(NamedTuple):
@@ -40,10 +41,10 @@ class StreamPosition(NamedTuple):
     """Of its reader."""
     position: int
     """The reader's place in that epoch."""
-    held: np.ndarray
-    """(rows, 2): shard and sentence that each row holds; -1 before its first one"""
-    used: np.ndarray
-    """(rows,): predictions of it that were made"""
+    held: Int[np.ndarray, "rows 2"]
+    """Shard and sentence that each row holds; -1 before its first one."""
+    used: Int[np.ndarray, " rows"]
+    """Predictions of it that were made."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -90,8 +91,8 @@ class SentenceReader:
         self._sentences = np.concatenate(parts)
         self._ends = np.cumsum([len(part) for part in parts])
 
-    def take(self, count: int) -> np.ndarray:
-        """(n, 2): shard and sentence of the next sentences, `count` or as many as the epoch still has, but one."""
+    def take(self, count: int) -> Int[np.ndarray, "sentences 2"]:
+        """Shard and sentence of the next sentences, `count` or as many as the epoch still has, but one."""
         if self.position == len(self._sentences):
             self.seek(self.epoch + 1, 0)
         places = np.arange(self.position, min(self.position + count, len(self._sentences)))
@@ -114,14 +115,19 @@ class SentenceReader:
             self._order(epoch)
         self.epoch, self.position = epoch, position
 
-    def lengths(self, sentences: np.ndarray) -> np.ndarray:
-        """(n,) predictions in each of the (n, 2) sentences: one for each word and one for the boundary behind."""
+    def lengths(self, sentences: Int[np.ndarray, "sentences 2"]) -> Int[np.ndarray, " sentences"]:
+        """Predictions in each of the sentences: one for each word and one for the boundary behind."""
         return self._each(
             sentences[:, 0], sentences[:, 1], lambda shard, at: shard.offsets[at + 1] - shard.offsets[at] + 1
         )
 
-    def tokens(self, sentences: np.ndarray, lengths: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """(n,) word types: of each of the (n, 2) sentences the one at a position in reading order, boundaries counted.
+    def tokens(
+        self,
+        sentences: Int[np.ndarray, "tokens 2"],
+        lengths: Int[np.ndarray, " tokens"],
+        positions: Int[np.ndarray, " tokens"],
+    ) -> Int[np.ndarray, " tokens"]:
+        """Word types: of each of the sentences the one at a position in reading order, boundaries counted.
 
         Position 0 is the boundary before, position `lengths` that behind.
         """
@@ -137,7 +143,9 @@ class SentenceReader:
         )
         return found
 
-    def _each(self, shards: np.ndarray, at: np.ndarray, read: Any) -> np.ndarray:
+    def _each(
+        self, shards: Int[np.ndarray, " places"], at: Int[np.ndarray, "... places"], read: Any
+    ) -> Int[np.ndarray, " places"]:
         """What `read` finds in each shard for its own places `at`; few shards are open at a time."""
         found = np.empty(len(shards), dtype=np.int64)
         for shard in np.unique(shards):
@@ -178,12 +186,14 @@ class Stream:
         self._held[rows], self._lengths[rows] = pulled[last], ends[last] - starts[last]
         return window
 
-    def _pull(self, needs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _pull(
+        self, needs: Int[np.ndarray, " rows"]
+    ) -> tuple[Int[np.ndarray, "sentences 2"], Int[np.ndarray, " sentences"], Int[np.ndarray, " rows"]]:
         """Each row in turn takes sentences until it has the predictions it needs.
 
-        (n, 2) the sentences; (n,) their lengths added up; (rows,) how many of them are taken after each row.
+        The sentences; their lengths added up; how many of them are taken after each row.
         """
-        chunks: list[np.ndarray] = []
+        chunks: list[Int[np.ndarray, "some 2"]] = []
         ends: list[int] = []
         until = np.empty(len(needs), dtype=np.int64)
         taken = total = 0
@@ -201,11 +211,16 @@ class Stream:
         found = np.concatenate([*chunks, np.empty((0, 2), dtype=np.int64)])[:taken]
         return found, np.array(ends[:taken], dtype=np.int64), until
 
-    def _guess(self, needs: np.ndarray) -> int:
+    def _guess(self, needs: Int[np.ndarray, " rows"]) -> int:
         """About how many sentences are still wanted; reading some too many costs little."""
         return 16 + int(needs.sum()) // 16 + int(np.count_nonzero(needs))
 
-    def _window(self, pulled: np.ndarray, ends: np.ndarray, until: np.ndarray) -> Window:
+    def _window(
+        self,
+        pulled: Int[np.ndarray, "sentences 2"],
+        ends: Int[np.ndarray, " sentences"],
+        until: Int[np.ndarray, " rows"],
+    ) -> Window:
         """The tokens of this process's rows: the rest of what a row holds, then what it pulled, cut at the end."""
         own, steps = self.own, self.unroll_steps
         rows = np.arange(own.start, own.stop)
@@ -225,11 +240,11 @@ class Stream:
 
     def _cut(
         self,
-        row: np.ndarray,
-        sentences: np.ndarray,
-        lengths: np.ndarray,
-        begins: np.ndarray,
-        counts: np.ndarray,
+        row: Int[np.ndarray, " pieces"],
+        sentences: Int[np.ndarray, "pieces 2"],
+        lengths: Int[np.ndarray, " pieces"],
+        begins: Int[np.ndarray, " pieces"],
+        counts: Int[np.ndarray, " pieces"],
         num_rows: int,
     ) -> Window:
         """Puts pieces of `counts` predictions one after the other into their rows, and drops what is too long."""

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from jaxtyping import Float, Int, Shaped
 from torch import Tensor
 from torch.func import functional_call
 
@@ -161,7 +162,9 @@ class Trainer:
             for direction in self.bilm.config.directions
         }
 
-    def _zero_states(self) -> dict[str, tuple[Tensor, Tensor]]:
+    def _zero_states(
+        self,
+    ) -> dict[str, tuple[Float[Tensor, "layers batch projection"], Float[Tensor, "layers batch cell"]]]:
         state, count = self.bilm.zero_state(self.rows.stop - self.rows.start), len(self.streams)
         parts = zip(self.streams, state.hidden.chunk(count, dim=2), state.cell.chunk(count, dim=2), strict=True)
         return {direction: (hidden, cell) for direction, hidden, cell in parts}
@@ -242,10 +245,12 @@ class Trainer:
         """How many windows of the present size the whole run would have."""
         return self.last_step + (self.tokens_read / self.tokens_per_step - self.step_number)
 
-    def _own_share(self, loss: Tensor) -> Tensor:
+    def _own_share(self, loss: Float[Tensor, ""]) -> Float[Tensor, ""]:
         return loss if self.ranks.size == 1 else loss.double() * self.share
 
-    def _tasks(self, number: int, windows: dict[str, Window], places: Tensor) -> list[DirectionWindow]:
+    def _tasks(
+        self, number: int, windows: dict[str, Window], places: Int[Tensor, "directions tokens batch"]
+    ) -> list[DirectionWindow]:
         """All randomness of a step comes from (seed, step), drawn here in a fixed order, for the rows of all ranks."""
         rows, total = self.rows, self.config.batch_size
         generator = np.random.default_rng([self.config.seed, 1, number])
@@ -264,10 +269,12 @@ class Trainer:
             )
         return tasks
 
-    def _placed(self, tensor: Tensor | None) -> Tensor | None:
+    def _placed(self, tensor: Shaped[Tensor, "*shape"] | None) -> Shaped[Tensor, "*shape"] | None:
         return None if tensor is None else on_device(tensor, self.device)
 
-    def _token_vectors(self, types: np.ndarray) -> tuple[Tensor, RowGradient | None]:
+    def _token_vectors(
+        self, types: Int[np.ndarray, " types"]
+    ) -> tuple[Float[Tensor, "types projection"], RowGradient | None]:
         """The vectors of distinct types; the words' rows they were made of, whose values get their gradient later."""
         characters, words = self.type_ids.of_types(types)
         characters = self._placed(characters)
@@ -280,7 +287,9 @@ class Trainer:
         vectors = functional_call(encoder, {"word_embedding": table}, (characters, on_device(places, self.device)))
         return vectors, RowGradient(rows, table)
 
-    def _learn(self, vectors: Tensor, direction: str, window: DirectionWindow) -> DirectionResult:
+    def _learn(
+        self, vectors: Float[Tensor, "types projection"], direction: str, window: DirectionWindow
+    ) -> DirectionResult:
         scale = self.share * (self.config.unroll_steps if self.config.sum_over_window else 1) / len(self.streams)
         return learn(
             getattr(self.bilm, f"{direction}_lstm"),
@@ -293,7 +302,7 @@ class Trainer:
         )
 
     def _gather(
-        self, vectors: Tensor, words: RowGradient | None, results: dict[str, DirectionResult]
+        self, vectors: Float[Tensor, "types projection"], words: RowGradient | None, results: dict[str, DirectionResult]
     ) -> dict[str, Gradient]:
         """The gradients of this rank's rows; the directions' are added up where they share a parameter."""
         first, *others = (result.vectors_gradient for result in results.values())
@@ -340,7 +349,7 @@ class Trainer:
             "still those before this step. Resume from the last checkpoint with a lower learning_rate."
         )
 
-    def tensors(self) -> dict[str, Tensor]:
+    def tensors(self) -> dict[str, Float[Tensor, "..."]]:
         """The optimizer's and the LSTMs' tensors; the weights are saved as a model.
 
         All ranks call it together. The first rank gets the LSTMs' states of all rows, the others only their own.
@@ -355,7 +364,7 @@ class Trainer:
         return tensors
 
     @torch.no_grad()
-    def load_weights(self, weights: dict[str, Tensor]) -> None:
+    def load_weights(self, weights: dict[str, Float[Tensor, "..."]]) -> None:
         """Start from these weights. Raises ConfigError, before anything changes, if they are another model's."""
         for name, parameter in self.named_parameters.items():
             _require_fitting(name, parameter, weights.get(name))
@@ -363,7 +372,9 @@ class Trainer:
             parameter.copy_(weights[name])
 
     @torch.no_grad()
-    def restore(self, weights: dict[str, Tensor], tensors: dict[str, Tensor], position: Position) -> None:
+    def restore(
+        self, weights: dict[str, Float[Tensor, "..."]], tensors: dict[str, Float[Tensor, "..."]], position: Position
+    ) -> None:
         """Continue exactly from what `position`, `tensors` and `named_parameters` were, with any number of ranks.
 
         Raises ConfigError, before anything changes, if `weights` are those of a model built otherwise, if the streams
@@ -392,7 +403,7 @@ class Trainer:
                     "number of processes up to it can share the rows."
                 )
 
-    def _optimizer_state(self, tensors: dict[str, Tensor], position: Position) -> dict[str, Any]:
+    def _optimizer_state(self, tensors: dict[str, Float[Tensor, "..."]], position: Position) -> dict[str, Any]:
         """As the optimizer's `load_state_dict` takes it; ConfigError if it is that of another optimizer."""
         state: dict[int, dict[str, Tensor]] = {}
         for index, name in enumerate(self.named_parameters):
@@ -411,7 +422,7 @@ class Trainer:
         return {"state": state, "param_groups": self.optimizer.state_dict()["param_groups"]}
 
 
-def _require_fitting(name: str, parameter: Tensor, given: Tensor | None) -> None:
+def _require_fitting(name: str, parameter: Float[Tensor, "..."], given: Float[Tensor, "..."] | None) -> None:
     if given is None or given.shape != parameter.shape:
         found = "is missing" if given is None else f"has shape {tuple(given.shape)}"
         raise ConfigError(
@@ -420,7 +431,7 @@ def _require_fitting(name: str, parameter: Tensor, given: Tensor | None) -> None
         )
 
 
-def _read(scalars: Iterable[Tensor]) -> list[float]:
+def _read(scalars: Iterable[Float[Tensor, ""]]) -> list[float]:
     """Scalars of the device, in one transfer where they lie together."""
     scalars = list(scalars)
     if len({(scalar.device, scalar.dtype) for scalar in scalars}) == 1:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from jaxtyping import Int
 from torch import Tensor
 
 from elmo.corpus.shards import TrainingData
@@ -28,10 +29,9 @@ class TypeIds:
     """The ids of all types, and the map that gives the same ids to any token."""
 
     token_map: TokenMap
-    characters: np.ndarray | None = field(repr=False)
-    """(types, characters); memory-mapped if they are bytes."""
-    words: np.ndarray | None = field(repr=False)
-    """(types,)"""
+    characters: Int[np.ndarray, "types characters"] | None = field(repr=False)
+    """Memory-mapped if they are bytes."""
+    words: Int[np.ndarray, " types"] | None = field(repr=False)
 
     @classmethod
     def of(cls, config: PretrainConfig, data: TrainingData) -> "TypeIds":
@@ -52,8 +52,10 @@ class TypeIds:
         words = np.asarray(data.type_words, dtype=np.int64) + 1
         return cls(TokenMap(character_map, _word_map(data.vocabulary)), characters, words)
 
-    def of_types(self, types: np.ndarray) -> tuple[Tensor | None, Tensor | None]:
-        """(types, characters) and (types,): the ids of some types, on the CPU."""
+    def of_types(
+        self, types: Int[np.ndarray, " types"]
+    ) -> tuple[Int[Tensor, "types characters"] | None, Int[Tensor, " types"] | None]:
+        """The ids of some types, on the CPU."""
         characters, words = (
             None if ids is None else torch.from_numpy(np.asarray(ids[types])) for ids in (self.characters, self.words)
         )

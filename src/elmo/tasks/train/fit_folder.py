@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from jaxtyping import Shaped
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
@@ -146,7 +147,7 @@ class FitFolder:
                 unfinished.write_text(kept, encoding="utf-8")
 
 
-def _write(tensors: dict[str, Tensor], path: Path) -> None:
+def _write(tensors: dict[str, Shaped[Tensor, "..."]], path: Path) -> None:
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     try:
         save_file(plain, path, metadata={_FINGERPRINT_KEY: _fingerprint(plain)})
@@ -154,7 +155,7 @@ def _write(tensors: dict[str, Tensor], path: Path) -> None:
         raise OSError(str(error)) from error
 
 
-def _read(path: Path) -> dict[str, Tensor]:
+def _read(path: Path) -> dict[str, Shaped[Tensor, "..."]]:
     """The tensors as they were written; elmo 0.1.0 wrote no fingerprint beside them."""
     try:
         open_regular(path).close()  # a FIFO would be waited for
@@ -168,7 +169,7 @@ def _read(path: Path) -> dict[str, Tensor]:
     return tensors
 
 
-def _fingerprint(tensors: dict[str, Tensor]) -> str:
+def _fingerprint(tensors: dict[str, Shaped[Tensor, "..."]]) -> str:
     return fingerprint({name: tensor.numpy() for name, tensor in tensors.items()})
 
 

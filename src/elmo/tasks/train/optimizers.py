@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from elmo.tasks.settings import FitSettings
@@ -52,13 +53,13 @@ def rate_at(settings: FitSettings, moment: Moment) -> float:
     return settings.learning_rate
 
 
-def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Float[Tensor, "..."]]:
     """What an optimizer remembers, as named tensors: "<number of the parameter>.<name>"."""
     state = optimizer.state_dict()["state"]
     return {f"{number}.{name}": tensor for number, own in state.items() for name, tensor in own.items()}
 
 
-def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Float[Tensor, "..."]]) -> None:
     """The reverse of `optimizer_tensors`, for an optimizer of the same settings and parameters."""
     state: dict[int, dict[str, Tensor]] = {}
     for key, tensor in tensors.items():

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 
 
@@ -40,16 +41,16 @@ class WeightAverage:
         finally:
             self._set(weights)
 
-    def tensors(self) -> dict[str, Tensor]:
+    def tensors(self) -> dict[str, Float[Tensor, "..."]]:
         """The average, by the numbers of the parameters; empty with a decay of 0."""
         return {str(number): tensor for number, tensor in enumerate(self._average)}
 
-    def restore(self, tensors: dict[str, Tensor]) -> None:
+    def restore(self, tensors: dict[str, Float[Tensor, "..."]]) -> None:
         """The reverse of `tensors`."""
         for number, tensor in enumerate(self._average):
             tensor.copy_(tensors[str(number)])
 
     @torch.no_grad()
-    def _set(self, values: Sequence[Tensor]) -> None:
+    def _set(self, values: Sequence[Float[Tensor, "..."]]) -> None:
         for parameter, value in zip(self._parameters, values, strict=True):
             parameter.copy_(value)

@@ -10,14 +10,14 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from elmo.shapes import Float, Int
+from elmo.shapes import Float, Int, Shaped
 
 
 @dataclass(frozen=True)
 class Narrow:
     """A tensor as it is stored: float16; bfloat16, as 16-bit integers; or int8, in steps of each row's own."""
 
-    stored: np.ndarray
+    stored: Shaped[np.ndarray, "..."]
     steps: Float[np.ndarray, "rows 1"] | None = None
 
     @property
@@ -41,7 +41,7 @@ class Narrow:
                 found *= self.steps[which]
         return found
 
-    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> Shaped[np.ndarray, "..."]:
         """The whole tensor; float32 unless another type is asked for."""
         whole = np.asarray(self.rows(slice(None)))
         return whole if dtype is None else whole.astype(dtype, copy=False)
@@ -60,7 +60,7 @@ class HeldArrays(Mapping[str, np.ndarray], Generic[Form]):
         self.held = dict(held)
         """What is kept of each."""
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    def __getitem__(self, name: str) -> Float[np.ndarray, "..."]:
         return np.asarray(self.held[name])
 
     def __iter__(self) -> Iterator[str]:

@@ -13,6 +13,7 @@ from safetensors.numpy import save_file
 
 from elmo.disk.bounded import is_there, open_regular
 from elmo.errors import ConfigError, WeightFileError
+from elmo.shapes import Float, Shaped
 from elmo.weights.agreement import require_agreement
 from elmo.weights.fingerprint import TensorDigest, combine, damaged_values, digest
 from elmo.weights.native.fewer_bits import bfloat16_bits, quantized
@@ -34,7 +35,7 @@ _FINGERPRINT_KEY = "sha256"
 
 def write_tensors(
     path: Path,
-    tensors: Mapping[str, np.ndarray],
+    tensors: Mapping[str, Float[np.ndarray, "..."]],
     dtype: StoredType = "float32",
     types: Mapping[str, StoredType] | None = None,
 ) -> None:
@@ -61,12 +62,12 @@ def write_tensors(
 
 def read_tensors(
     path: Path, expected: Callable[[Mapping[str, Shape]], Iterable[tuple[str, Shape]]], *, asked_by: str
-) -> dict[str, np.ndarray]:
+) -> dict[str, Float[np.ndarray, "..."]]:
     """Every tensor as float32. See `read_held`."""
     return widened(read_held(path, expected, asked_by=asked_by))
 
 
-def widened(held: dict[str, Held]) -> dict[str, np.ndarray]:
+def widened(held: dict[str, Held]) -> dict[str, Float[np.ndarray, "..."]]:
     """The tensors as float32, taken out of `held` one by one, so that no two forms of all of them are in memory."""
     return {name: np.asarray(held.pop(name)) for name in list(held)}
 
@@ -129,7 +130,7 @@ def _read_all(
         begin = 8 + int.from_bytes(data.read(8), "little")
         places = json.loads(data.read(begin - 8))
 
-        def array(name: str) -> np.ndarray:
+        def array(name: str) -> Shaped[np.ndarray, "..."]:
             data.seek(begin + places[name]["data_offsets"][0])
             return np.fromfile(data, _TYPES[types[name]], math.prod(shapes[name])).reshape(shapes[name])
 
@@ -162,7 +163,7 @@ def _checked_digest(path: Path, name: str, held: Held) -> str:
     return made.hexdigest()
 
 
-def _narrowed(name: str, tensor: np.ndarray, dtype: StoredType) -> Held:
+def _narrowed(name: str, tensor: Float[np.ndarray, "..."], dtype: StoredType) -> Held:
     """What is stored of a tensor."""
     if dtype == "bfloat16":
         return Narrow(bfloat16_bits(tensor))

@@ -14,6 +14,7 @@ from elmo.embed.storage.layout import files_of
 from elmo.embed.storage.text_columns import TextRow, json_lines
 from elmo.embed.storage.writers.placed import POSITIONS_FILE, PlacedWriter
 from elmo.embed.storage.writers.writer import DATA_FILE, SentenceIndex
+from elmo.shapes import Float, Int
 
 _OFFSETS_FILE = "offsets.npy"
 _METADATA_FILE = "metadata.json"
@@ -56,7 +57,7 @@ class NpyWriter(PlacedWriter):
         """See `VectorWriter`. The text lies there twice for a moment."""
         return 2 * self.columns.overhead_bytes(self.layout.num_tokens, len(self.layout.lengths))
 
-    def arranged(self, array: np.ndarray) -> bytes:
+    def arranged(self, array: Float[np.ndarray, "*layers tokens dim"]) -> bytes:
         """Tokens first: (layers, tokens, dim) -> (tokens, layers, dim)."""
         return (array if self.layout.num_layers is None else array.swapaxes(0, 1)).tobytes()
 
@@ -75,5 +76,5 @@ class NpyWriter(PlacedWriter):
         targets = files_of(output, self.format)
         self._put_in_place(dict(zip(targets, (offsets, text, metadata, self.data), strict=True)), force)
 
-    def _offsets(self) -> np.ndarray:
+    def _offsets(self) -> Int[np.ndarray, " offsets"]:
         return np.concatenate([[0], np.cumsum(self.layout.lengths, dtype=np.int64)])

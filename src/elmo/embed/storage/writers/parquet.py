@@ -12,6 +12,7 @@ from elmo.embed.storage.layout import FIRST_ROW, VectorLayout
 from elmo.embed.storage.text_columns import TextColumns, TextRow, arrow_columns
 from elmo.embed.storage.writers.writer import DATA_FILE, Metadata, SentenceIndex, VectorWriter
 from elmo.errors import MissingExtraError
+from elmo.shapes import Float
 
 _GROUPS_FOLDER = "row_groups"
 
@@ -51,7 +52,9 @@ class ParquetWriter(VectorWriter):
         self.groups.mkdir()
         return {}
 
-    def write(self, first: int, rows: Sequence[TextRow], arrays: Sequence[np.ndarray]) -> str:
+    def write(
+        self, first: int, rows: Sequence[TextRow], arrays: Sequence[Float[np.ndarray, "*layers tokens dim"]]
+    ) -> str:
         """See `VectorWriter`."""
         table = self._table(first, rows, arrays)
         group = self._group(first)
@@ -108,7 +111,9 @@ class ParquetWriter(VectorWriter):
     def _group(self, first: int) -> Path:
         return self.groups / f"{first:012d}.arrow"
 
-    def _table(self, first: int, rows: Sequence[TextRow], arrays: Sequence[np.ndarray]) -> Any:
+    def _table(
+        self, first: int, rows: Sequence[TextRow], arrays: Sequence[Float[np.ndarray, "*layers tokens dim"]]
+    ) -> Any:
         arrow, layout = self._arrow, self.layout
         stored = [layout.stored(array, row) for row, array in enumerate(arrays, start=first)]
         by_token = stored if layout.num_layers is None else [array.swapaxes(0, 1) for array in stored]

@@ -13,6 +13,7 @@ from elmo.disk.bounded import open_regular, own_file_hash, read_bytes
 from elmo.embed.storage.layout import VectorLayout
 from elmo.embed.storage.text_columns import TextColumns, TextRow
 from elmo.embed.storage.writers.writer import DATA_FILE, Metadata, VectorWriter
+from elmo.shapes import Float, Int
 
 POSITIONS_FILE = "positions.npy"
 """Where the vectors of each row begin in the data file."""
@@ -29,9 +30,11 @@ class PlacedWriter(VectorWriter):
         self, folder: Path, layout: VectorLayout, metadata: Metadata, columns: TextColumns | None = None
     ) -> None:
         super().__init__(folder, layout, metadata, columns)
-        self._known_positions: np.ndarray | None = None
+        self._known_positions: Int[np.ndarray, " rows"] | None = None
 
-    def write(self, first: int, rows: Sequence[TextRow], arrays: Sequence[np.ndarray]) -> str:
+    def write(
+        self, first: int, rows: Sequence[TextRow], arrays: Sequence[Float[np.ndarray, "*layers tokens dim"]]
+    ) -> str:
         """See `VectorWriter`."""
         checksum = hashlib.sha256()
         for row, array in enumerate(arrays, start=first):
@@ -65,11 +68,11 @@ class PlacedWriter(VectorWriter):
             return f"{DATA_FILE} was changed outside of the vectors"
         return None
 
-    def arranged(self, array: np.ndarray) -> bytes:
+    def arranged(self, array: Float[np.ndarray, "*layers tokens dim"]) -> bytes:
         """A row's bytes in the order of the file."""
         return array.tobytes()
 
-    def _created(self, positions: np.ndarray) -> dict[str, Any]:
+    def _created(self, positions: Int[np.ndarray, " rows"]) -> dict[str, Any]:
         """Saves the positions; what `create` gives."""
         np.save(self.folder / POSITIONS_FILE, positions)
         for path in (self.data, self.folder / POSITIONS_FILE):
@@ -83,7 +86,7 @@ class PlacedWriter(VectorWriter):
         return facts
 
     @property
-    def _positions(self) -> np.ndarray:
+    def _positions(self) -> Int[np.ndarray, " rows"]:
         if self._known_positions is None:
             with open_regular(self.folder / POSITIONS_FILE, own=True) as file:
                 self._known_positions = np.asarray(np.load(file, allow_pickle=False))

@@ -14,6 +14,7 @@ from elmo.disk.bounded import open_regular
 from elmo.embed.storage.layout import FileFormat, VectorLayout, files_of
 from elmo.embed.storage.text_columns import TextColumns, TextRow
 from elmo.errors import OutputError
+from elmo.shapes import Float
 
 Metadata = Mapping[str, str]
 SentenceIndex = Mapping[str, str] | None
@@ -53,7 +54,9 @@ class VectorWriter(ABC):
         """
 
     @abstractmethod
-    def write(self, first: int, rows: Sequence[TextRow], arrays: Sequence[np.ndarray]) -> str:
+    def write(
+        self, first: int, rows: Sequence[TextRow], arrays: Sequence[Float[np.ndarray, "*layers tokens dim"]]
+    ) -> str:
         """Writes the arrays of the rows from `first` on, and syncs them; the window's checksum."""
 
     @abstractmethod
