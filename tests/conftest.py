@@ -52,7 +52,7 @@ def _shapes_checked(typechecker: Callable) -> Callable:
             return function
         hints = {name: _resolved(hint, function) for name, hint in function.__annotations__.items()}
         if not _is_network(function):
-            hints = {name: hint for name, hint in hints.items() if "jaxtyping." in repr(hint)}
+            hints = {name: hint for name, hint in hints.items() if _is_shape(hint)}
         if not hints:
             return function
         function.__annotations__ = hints
@@ -74,6 +74,11 @@ def _resolved(hint: object, function: Callable) -> object:
         return eval(hint, function.__globals__) if isinstance(hint, str) else hint
     except NameError:
         return Any
+
+
+def _is_shape(hint: object) -> bool:
+    """Of arrays, or of tuples and the like of arrays; into generic classes of our own beartype can't look."""
+    return "jaxtyping." in repr(hint) and "elmo." not in repr(hint)
 
 
 def _is_network(thing: Callable) -> bool:
