@@ -8,6 +8,7 @@ import numpy as np
 
 from elmo.config import BiLMConfig
 from elmo.errors import WeightFileError
+from elmo.shapes import Float
 from elmo.text.token_map import TokenMap
 from elmo.weights.fingerprint import fingerprint
 
@@ -30,18 +31,18 @@ class Checkpoint:
     """One model, read from any format."""
 
     config: BiLMConfig
-    tensors: Mapping[str, np.ndarray]
+    tensors: Mapping[str, Float[np.ndarray, "..."]]
     """Every tensor of the network by its name in `BiLM.state_dict()`, float32."""
     token_map: TokenMap
     vocabulary: list[str] | None = None
     """The words the language model predicts, in the order of the softmax rows."""
-    softmax: dict[str, np.ndarray] | None = None
+    softmax: dict[str, Float[np.ndarray, "..."]] | None = None
     """`weight` (vocabulary, projection_size) and `bias` (vocabulary,), shared by both directions.
 
     An adaptive softmax: these have a row for each frequent word and then for each cluster, and the softmax within
     cluster i is `clusters.{i}.projection` (width, projection_size), `.weight` (words, width) and `.bias` (words,).
     """
-    warm_state: dict[str, np.ndarray] | None = None
+    warm_state: dict[str, Float[np.ndarray, "layers width"]] | None = None
     """The state that `state="warm"` starts from."""
     source_format: str = "native"
     """native | allennlp | tensorflow | many_langs"""
@@ -53,7 +54,9 @@ class Checkpoint:
     """The files of a foreign format; empty for our own, whose files carry the hashes of their content."""
 
 
-def required_softmax(checkpoint: Checkpoint, name: str = "this model") -> tuple[dict[str, np.ndarray], list[str]]:
+def required_softmax(
+    checkpoint: Checkpoint, name: str = "this model"
+) -> tuple[dict[str, Float[np.ndarray, "..."]], list[str]]:
     """Softmax and vocabulary. Raises WeightFileError where they are missing; many published models came without."""
     if checkpoint.softmax is None or checkpoint.vocabulary is None:
         raise without_softmax(name)

@@ -12,12 +12,13 @@ import numpy as np
 
 from elmo.disk.bounded import open_regular
 from elmo.errors import WeightFileError
+from elmo.shapes import Shaped
 
 # Large: files are hashed in a thread, which gives the interpreter back and asks for it again with every block.
 _BLOCK = 16 << 20
 
 
-def digest(tensor: np.ndarray) -> str:
+def digest(tensor: Shaped[np.ndarray, "..."]) -> str:
     """SHA-256 (hexadecimal) over a tensor's type, shape and little-endian bytes."""
     array = np.asarray(tensor)
     made = TensorDigest(array.dtype, array.shape)
@@ -32,7 +33,7 @@ class TensorDigest:
         self._dtype = dtype.newbyteorder("<")
         self._sum = hashlib.sha256(f"{self._dtype.str}{shape}".encode())
 
-    def update(self, block: np.ndarray) -> None:
+    def update(self, block: Shaped[np.ndarray, "..."]) -> None:
         """Takes in the next values."""
         self._sum.update(np.ascontiguousarray(block, dtype=self._dtype).reshape(-1).view(np.uint8).data)
 
@@ -47,7 +48,7 @@ def combine(digests: Mapping[str, str]) -> str:
     return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def fingerprint(tensors: Mapping[str, np.ndarray], words: Sequence[str] = ()) -> str:
+def fingerprint(tensors: Mapping[str, Shaped[np.ndarray, "..."]], words: Sequence[str] = ()) -> str:
     """SHA-256 (hexadecimal) over the names, types, shapes and bytes of `tensors`, and over the words of their rows."""
     digests = {name: digest(tensor) for name, tensor in tensors.items()}
     if words:

@@ -5,10 +5,12 @@ Ours: input i, forget f, output o, candidate j, so that the three logistic gates
 
 import numpy as np
 
+from elmo.shapes import Float
+
 OUR_ORDER = "ifoj"
 
 
-def to_our_order(rows: np.ndarray, order: str) -> np.ndarray:
+def to_our_order(rows: Float[np.ndarray, "gates ..."], order: str) -> Float[np.ndarray, "gates ..."]:
     """`rows` (4 * cell_size, ...), in blocks of `order` ("ijfo": TensorFlow, "ifjo": PyTorch), in blocks of ours.
 
     The result is contiguous row by row, also if `rows` is a transposed view.

@@ -6,6 +6,7 @@ import numpy as np
 
 from elmo.config import BiLMConfig
 from elmo.errors import WeightFileError
+from elmo.shapes import Float
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
 from elmo.weights.agreement import require_agreement
@@ -50,7 +51,7 @@ def _require_float32(tensor: object, name: str, what: str, source: str) -> None:
         )
 
 
-def require_finite(tensors: Mapping[str, np.ndarray], file: str, kind: str) -> None:
+def require_finite(tensors: Mapping[str, Float[np.ndarray, "..."]], file: str, kind: str) -> None:
     """Raises WeightFileError that names the first tensor with a NaN or an infinity."""
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():

@@ -18,6 +18,7 @@ import numpy as np
 
 from elmo.disk.bounded import open_regular
 from elmo.errors import ElmoError, WeightFileError
+from elmo.shapes import Float
 from elmo.weights.fingerprint import TensorDigest, combine, damaged_values, fingerprint
 from elmo.weights.shapes import Shape
 from elmo.weights.soundness import require_finite
@@ -66,11 +67,11 @@ class Hdf5File:
     ) -> None:
         self._file.close()
 
-    def array(self, name: str) -> np.ndarray:
+    def array(self, name: str) -> Float[np.ndarray, "..."]:
         """A dataset as float32, own memory. A NaN or an infinity anywhere: WeightFileError."""
         return next(iter(self.parts(name, 1)))
 
-    def parts(self, name: str, count: int) -> Iterator[np.ndarray]:
+    def parts(self, name: str, count: int) -> Iterator[Float[np.ndarray, "..."]]:
         """A dataset's rows in `count` parts of equal size, each as by `array`, read when its turn has come."""
         dataset = self._datasets[name]
         made = TensorDigest(np.dtype(np.float32), dataset.shape)
@@ -84,7 +85,7 @@ class Hdf5File:
                 self._digests[name] = made.hexdigest()
             yield part
 
-    def _values(self, name: str, which: slice | tuple[()]) -> np.ndarray:
+    def _values(self, name: str, which: slice | tuple[()]) -> Float[np.ndarray, "..."]:
         with _translated(self.path, name), np.errstate(over="ignore"):
             return np.asarray(self._datasets[name][which], dtype=np.float32)
 
@@ -113,7 +114,7 @@ class Hdf5File:
                 raise _refused(self.path, name, "lies over another dataset's bytes")
 
 
-def write_hdf5(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+def write_hdf5(path: Path, arrays: Mapping[str, Float[np.ndarray, "..."]]) -> None:
     """Writes contiguous float32 datasets by full name, and the fingerprint. Raises OSError."""
     arrays = {name: np.ascontiguousarray(array, dtype=np.float32) for name, array in arrays.items()}
     # In memory first: a disk that fills up while the HDF5 library writes to it leaves the library in a state in which

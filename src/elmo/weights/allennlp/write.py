@@ -7,6 +7,7 @@ import numpy as np
 from elmo.disk.atomic import new_file, new_folder
 from elmo.disk.json_file import write_json
 from elmo.errors import ConfigError
+from elmo.shapes import Float
 from elmo.text.word_list import encoded_word_list
 from elmo.weights.allennlp.hdf5 import write_hdf5
 from elmo.weights.allennlp.names import (
@@ -49,8 +50,8 @@ def write(checkpoint: Checkpoint, folder: Path, *, force: bool = False) -> None:
     forget(Path(folder) / WEIGHTS_FILE)
 
 
-def write_token_embeddings(path: Path, vectors: np.ndarray, *, force: bool = False) -> None:
-    """Writes token vectors made beforehand, (lines of the vocabulary, projection_size), as bilm-tf reads them.
+def write_token_embeddings(path: Path, vectors: Float[np.ndarray, "types projection"], *, force: bool = False) -> None:
+    """Writes token vectors made beforehand, for each line of the vocabulary, as bilm-tf reads them.
 
     The row of a line is the token vector of its word; there is no row for id 0. Raises OutputError.
     """

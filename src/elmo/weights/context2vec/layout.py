@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elmo.shapes import Float
 from elmo.weights.shapes import Shape
 
 UNKNOWN, BEGINNING, END = "<UNK>", "<BOS>", "<EOS>"
@@ -96,11 +97,11 @@ def _is_of_lstm(name: str) -> bool:
     return name.partition("/")[0] in _LSTMS
 
 
-def _in_blocks(rows: np.ndarray) -> np.ndarray:
+def _in_blocks(rows: Float[np.ndarray, "gates ..."]) -> Float[np.ndarray, "gates ..."]:
     by_cell = rows.reshape(-1, 4, *rows.shape[1:])
     return np.concatenate([by_cell[:, gate] for gate in _TO_TORCH])
 
 
-def _interleaved(rows: np.ndarray) -> np.ndarray:
+def _interleaved(rows: Float[np.ndarray, "gates ..."]) -> Float[np.ndarray, "gates ..."]:
     blocks = dict(zip(_TO_TORCH, np.split(rows, 4), strict=True))
     return np.stack([blocks[gate] for gate in range(4)], axis=1).reshape(rows.shape)

@@ -11,6 +11,8 @@ from functools import cache
 
 import numpy as np
 
+from elmo.shapes import UInt8, UInt32
+
 _POLYNOMIAL = 0x82F63B78
 _MASK_DELTA = 0xA282EAD8
 # Words of one lane, and lanes that run side by side: 4 MiB together, which stay in the processor's cache.
@@ -18,7 +20,7 @@ _STEPS = 1 << 8
 _MAX_LANES = 1 << 12
 
 
-def crc32c(data: bytes | np.ndarray) -> int:
+def crc32c(data: bytes | UInt8[np.ndarray, " bytes"]) -> int:
     """The checksum of `data` (bytes, or a contiguous uint8 array)."""
     values = np.frombuffer(data, dtype=np.uint8)
     register = 0xFFFFFFFF
@@ -31,13 +33,13 @@ def crc32c(data: bytes | np.ndarray) -> int:
     return register ^ 0xFFFFFFFF
 
 
-def masked_crc32c(data: bytes | np.ndarray) -> int:
+def masked_crc32c(data: bytes | UInt8[np.ndarray, " bytes"]) -> int:
     """The checksum as it is stored: rotated and moved, so that data with checksums in it has a checksum of its own."""
     crc = crc32c(data)
     return (((crc >> 15) | (crc << 17)) + _MASK_DELTA) & 0xFFFFFFFF
 
 
-def _continue(register: int, words: np.ndarray) -> int:
+def _continue(register: int, words: UInt32[np.ndarray, " words"]) -> int:
     lanes = 1 << (-(-len(words) // _STEPS) - 1).bit_length()
     padded = np.zeros(lanes * _STEPS, dtype=np.uint32)
     begin = len(padded) - len(words)
@@ -51,8 +53,10 @@ def _continue(register: int, words: np.ndarray) -> int:
     return int(registers[0])
 
 
-def _run(lanes: np.ndarray, registers: np.ndarray) -> np.ndarray:
-    """The registers (lanes,) after the words (lanes, steps) of their lanes."""
+def _run(
+    lanes: UInt32[np.ndarray, "lanes steps"], registers: UInt32[np.ndarray, " lanes"]
+) -> UInt32[np.ndarray, " lanes"]:
+    """The registers after the words of their lanes."""
     low_half, high_half = _half_word_tables()
     for words in lanes.T:
         registers = registers ^ words
@@ -61,22 +65,24 @@ def _run(lanes: np.ndarray, registers: np.ndarray) -> np.ndarray:
 
 
 @cache
-def _zeros_operator(level: int) -> np.ndarray:
-    """(32,): what each bit of a register becomes after 2**level lanes of zeros."""
+def _zeros_operator(level: int) -> UInt32[np.ndarray, "32"]:
+    """What each bit of a register becomes after 2**level lanes of zeros."""
     if level == 0:
         return _run(np.zeros((32, _STEPS), dtype=np.uint32), np.uint32(1) << np.arange(32, dtype=np.uint32))
     half = _zeros_operator(level - 1)
     return _apply(half, half)
 
 
-def _apply(operator: np.ndarray, registers: np.ndarray) -> np.ndarray:
+def _apply(
+    operator: UInt32[np.ndarray, "32"], registers: UInt32[np.ndarray, " registers"]
+) -> UInt32[np.ndarray, " registers"]:
     bits = (registers[:, None] >> np.arange(32, dtype=np.uint32)) & np.uint32(1)
     return np.bitwise_xor.reduce(np.where(bits, operator, np.uint32(0)), axis=1)
 
 
 @cache
-def _byte_table() -> np.ndarray:
-    """(256,): a register of one byte after 8 steps of the division."""
+def _byte_table() -> UInt32[np.ndarray, "256"]:
+    """A register of one byte after 8 steps of the division."""
     table = np.arange(256, dtype=np.uint32)
     for _ in range(8):
         table = np.where(table & 1, (table >> 1) ^ np.uint32(_POLYNOMIAL), table >> 1)
@@ -84,8 +90,8 @@ def _byte_table() -> np.ndarray:
 
 
 @cache
-def _half_word_tables() -> tuple[np.ndarray, np.ndarray]:
-    """(65536,) twice: the lower and the upper half of a register after 32 steps of the division."""
+def _half_word_tables() -> tuple[UInt32[np.ndarray, "65536"], UInt32[np.ndarray, "65536"]]:
+    """The lower and the upper half of a register after 32 steps of the division."""
     tables = [_byte_table()]
     for _ in range(3):
         tables.append((tables[-1] >> 8) ^ tables[0][tables[-1] & 0xFF])

@@ -20,6 +20,7 @@ import numpy as np
 from elmo.config import BiLMConfig
 from elmo.disk.bounded import is_file, read_bytes, shown
 from elmo.errors import WeightFileError
+from elmo.shapes import Float
 from elmo.text.word_list import read_word_list
 from elmo.weights.agreement import require_agreement
 from elmo.weights.allennlp.names import LstmNames, dataset_shapes, name_table
@@ -185,7 +186,7 @@ def _read_softmax(
     return {key: _float32(bundle, variables[name]) for key, name in names.items()}
 
 
-def _float32(bundle: TensorBundle, variable: str) -> np.ndarray:
+def _float32(bundle: TensorBundle, variable: str) -> Float[np.ndarray, "..."]:
     array = bundle[variable].astype(np.float32, copy=False)
     require_finite({variable: array}, str(bundle.index), "variable")
     return array

@@ -16,6 +16,7 @@ import numpy as np
 
 from elmo.disk.bounded import open_regular
 from elmo.errors import WeightFileError
+from elmo.shapes import Shaped, UInt8
 from elmo.weights.tensorflow.crc32c import masked_crc32c
 from elmo.weights.tensorflow.protobuf import Value, read_fields, signed
 from elmo.weights.tensorflow.sorted_table import is_table, read_table
@@ -90,7 +91,7 @@ class TensorBundle(Mapping[str, np.ndarray]):
     def __len__(self) -> int:
         return len(self._entries)
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    def __getitem__(self, name: str) -> Shaped[np.ndarray, "..."]:
         entry = self._entries[name]
         data_type = _TYPES.get(entry.data_type)
         if data_type is None or entry.is_partitioned:
@@ -108,7 +109,7 @@ class TensorBundle(Mapping[str, np.ndarray]):
         values = self._bytes(name, entry).view(dtype).reshape(entry.shape)
         return values.astype(dtype.newbyteorder("="), copy=False)
 
-    def _bytes(self, name: str, entry: _Entry) -> np.ndarray:
+    def _bytes(self, name: str, entry: _Entry) -> UInt8[np.ndarray, " bytes"]:
         path = self._shards[entry.shard]
         try:
             with open_regular(path) as file:
