@@ -111,6 +111,33 @@ def test_a_team_does_not_wait_for_a_thread_that_can_not_start(tiny_checkpoint, m
             assert not thread.is_alive()
 
 
+def test_ctrl_c_in_the_lock_of_a_beginning_thread_is_ctrl_c(monkeypatch):
+    class Interrupted(threading.Thread):
+        def start(self):
+            super().start()
+            try:
+                raise KeyboardInterrupt
+            finally:
+                threading.Lock().release()  # as Condition.__exit__ does: RuntimeError
+
+    monkeypatch.setattr(threads.threading, "Thread", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_parallel([lambda: None, lambda: None])
+
+
+def test_a_thread_that_can_not_start_says_so_also_where_another_error_is_handled(monkeypatch):
+    class Scarce(threading.Thread):
+        def start(self):
+            raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threads.threading, "Thread", Scarce)
+    with pytest.raises(RuntimeError, match="can't start"):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            run_parallel([lambda: None, lambda: None])
+
+
 def test_the_first_problem_of_parallel_jobs_is_raised():
     left = []
 

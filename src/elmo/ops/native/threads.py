@@ -38,6 +38,7 @@ def run_parallel(jobs: Sequence[Callable[[], None]], leave: Callable[[int], None
     regardless of what else the process does, and a forked child has nothing to inherit.
     """
     problems: list[BaseException] = []
+    handled = sys.exc_info()[1]
 
     def run(rank: int) -> None:
         try:
@@ -54,9 +55,13 @@ def run_parallel(jobs: Sequence[Callable[[], None]], leave: Callable[[int], None
         begun = len(threads)
         if jobs:
             run(0)
-    except BaseException:
+    except BaseException as error:
         for rank in (0, *range(begun + 1, len(jobs))):
             leave(rank)
+        # Ctrl-C between two steps of the lock by which Python waits for a thread's beginning: the lock's own error
+        # hides it.
+        if isinstance(error, RuntimeError) and error.__context__ not in (None, handled):
+            raise error.__context__ from None
         raise
     for thread in threads:
         thread.join()
