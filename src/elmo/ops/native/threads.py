@@ -2,7 +2,7 @@
 
 import os
 import sys
-import threading
+from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -35,10 +35,11 @@ def run_parallel(jobs: Sequence[Callable[[], None]], leave: Callable[[int], None
     must see to it that no other job waits for that one.
 
     Threads are started for each call: that is cheap compared with such work, jobs that wait for each other all run
-    regardless of what else the process does, and a forked child has nothing to inherit.
+    regardless of what else the process does, and a forked child has nothing to inherit. They are started by `_thread`,
+    because `threading` waits for a thread's beginning in Python code: Ctrl-C there leaves a lock taken, without which
+    the thread never begins and the process never ends.
     """
     problems: list[BaseException] = []
-    handled = sys.exc_info()[1]
 
     def run(rank: int) -> None:
         try:
@@ -47,24 +48,28 @@ def run_parallel(jobs: Sequence[Callable[[], None]], leave: Callable[[int], None
             leave(rank)
             problems.append(error)
 
-    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(1, len(jobs))]
+    def run_in_thread(rank: int) -> None:
+        try:
+            run(rank)
+        finally:
+            running[rank - 1].release()
+
+    running = [allocate_lock() for _ in jobs[1:]]
+    for lock in running:
+        lock.acquire()
     begun = 0
     try:
-        for begun, thread in enumerate(threads):  # noqa: B007 - read when a start fails
-            thread.start()
-        begun = len(threads)
+        for begun in range(len(running)):
+            start_new_thread(run_in_thread, (begun + 1,))
+        begun = len(running)
         if jobs:
             run(0)
-    except BaseException as error:
+    except BaseException:
         for rank in (0, *range(begun + 1, len(jobs))):
             leave(rank)
-        # Ctrl-C between two steps of the lock by which Python waits for a thread's beginning: the lock's own error
-        # hides it.
-        if isinstance(error, RuntimeError) and error.__context__ not in (None, handled):
-            raise error.__context__ from None
         raise
-    for thread in threads:
-        thread.join()
+    for lock in running:
+        lock.acquire()
     if problems:
         raise problems[0]
 
