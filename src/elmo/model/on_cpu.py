@@ -1,6 +1,6 @@
 """The engine on the memory of torch modules: what runs on a CPU where no gradient is needed.
 
-Weights are laid out at their first use, and again when they were changed or trained (`weight_version`). Several threads
+Weights are laid out at their first use, and again when they were changed or trained (`module_version`). Several threads
 may ask at once: one of them lays the weights out, the others wait for it.
 """
 
@@ -19,7 +19,7 @@ from elmo.engine.side_by_side import Stack
 from elmo.engine.token_encoder import TokenEncoder
 from elmo.model.linear import is_plain
 from elmo.ops.native.kinds import ComputeType, native_types
-from elmo.ops.product.version import weight_version
+from elmo.ops.product.version import module_version
 from elmo.process.thread_lock import ThreadLock
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _in_numpy(layer: Any) -> LayerWeights:
 
 def _remembered(module: nn.Module, dtype: ComputeType, make: Callable[[], Any]) -> Any:
     """What was made of a module's weights and settings as they are now."""
-    weights = [weight_version(tensor) for tensor in module.parameters()]
+    weights = module_version(module)
     version = (weights, getattr(module, "settings", None), native_types())
     found = _known.get(module, {}).get(dtype)
     if found is not None and found[0] == version:

@@ -16,7 +16,7 @@ from elmo.engine.tier import tier_for
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
 from elmo.ops.native.kinds import ComputeType
-from elmo.ops.product.version import weight_version
+from elmo.ops.product.version import module_version
 from elmo.shapes import Float
 from elmo.text.batches import Batch
 from elmo.text.token_map import TokenMap
@@ -67,14 +67,14 @@ class TorchNetwork:
 
     def model_hash(self) -> str:
         """`content_hash` of the weights, computed again when one was changed or trained."""
-        version, hashed = [weight_version(tensor) for tensor in self.bilm.parameters()], self._hashed
+        version, hashed = module_version(self.bilm), self._hashed
         if hashed is None or hashed[0] != version:
             hashed = self._hashed = version, content_hash(self.bilm.to_checkpoint())
         return hashed[1]
 
     def token_weights(self) -> object:
         """Differs when the token encoder was trained, loaded anew or moved."""
-        return [weight_version(tensor) for tensor in self.bilm.token_encoder.parameters()]
+        return module_version(self.bilm.token_encoder)
 
     def empty(self, count: int) -> Float[Tensor, "count projection"]:
         """Without values."""

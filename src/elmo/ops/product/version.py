@@ -1,8 +1,8 @@
-"""Whether a weight is still what it was when it was laid out."""
+"""Whether weights are still what they were when they were laid out."""
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 _SAMPLE = 256
 
@@ -22,3 +22,8 @@ def weight_version(weight: Float[Tensor, "..."]) -> tuple[object, ...]:
     flat = weight.detach().reshape(-1)
     sample = flat[:: max(1, len(flat) // _SAMPLE)].cpu()
     return (*known, sample.numpy().tobytes() if sample.dtype == torch.float32 else tuple(sample.tolist()))
+
+
+def module_version(module: nn.Module) -> list[tuple[object, ...]]:
+    """Differs when a weight of the module was changed."""
+    return [weight_version(weight) for weight in module.parameters()]

@@ -72,8 +72,8 @@ def resume(
 
     `config` replaces the run's recipe, for this and all later resumptions; architecture, tie_softmax, batch_size,
     optimizer and seed must stay as they are, and so must the texts that `data` was prepared from and their order
-    (ConfigError). Bit for bit with as many ranks
-    as before; with another number up to rounding, and no token is read twice or left out.
+    (ConfigError). Bit for bit with as many ranks as before; with another number up to rounding, and no token is read
+    twice or left out.
     """
     ranks = ranks or Ranks()
     with stop_flag() as flag, following(progress) as reported:
