@@ -1,7 +1,5 @@
 #!/usr/bin/env bash
-# The fifth small-en: the fourth one reads on, in a mixture with three times as much of the texts that explain something
-# (guides, blogs, science, MASC), one and a half times as much of the textbooks and podcasts, half of the parliament and
-# of the United Nations, and a tenth of the old books. dev/LOG.md says what was compared.
+# The fifth small-en: the fourth one reads on, in the mixture of explaining_mixture.sh. dev/LOG.md says what was compared.
 #   runs/small-en-5.sh TEXT_FOLDER WORK_FOLDER
 # Both are those of runs/small-en-4.sh. Killed at any moment, run it again: it goes on where it was.
 set -euo pipefail
@@ -21,17 +19,7 @@ read_on() { # NUMBER OPTIONS: data-NUMBER -> run-NUMBER
 }
 
 if [ ! -d "$work/data-5" ]; then
-    shares=(mlschmitt=0.1 parleh-mate=0.5 SarahFranzen=0.5)
-    for source in GSA/digitalgov 18F/ alphagov github/opensource carpentries bitcoinops ropensci rust-lang UCDenver \
-        openstax/osbooks-college-physics openstax/osbooks-chemistry "nltk/nltk_data masc" google-research-datasets; do
-        shares+=("$source=3")
-    done
-    for source in openstax/osbooks-life openstax/osbooks-principles openstax/osbooks-intro HistoryAtState \
-        thechangelog; do
-        shares+=("$source=1.5")
-    done
-    python "$here/runs/mix_corpora.py" "$work/train-5.txt" "$text/lm-en" "$text/lm-en-modern" \
-        "${shares[@]/#/--share=}"
+    "$here/runs/explaining_mixture.sh" "$text" "$work/train-5.txt"
     prepared 5
 fi
 
