@@ -49,6 +49,8 @@ fi
 [ -d "$work/mean-6" ] ||
     python "$here/runs/average_models.py" "$work/mean-5" "$work/run-6/model" "$work/mean-6" --share 0.4
 
-[ -d "$work/small-en-5" ] || elmo convert "$work/mean-6" "$work/small-en-5" --to native --dtype int8
+[ -d "$work/small-en-5" ] ||
+    python "$here/runs/ship_model.py" "$work/mean-6" "$work/small-en-5" "$work/train-5.txt" --metadata \
+        text_tokens=54874425 tokens_read=68096000 "finetuned_from=small-en of 2026-11-23, its fourth edition"
 "$here/runs/english_perplexities.sh" "$work/small-en-5" "$text" "$work/measures-5"
 python "$here/runs/two_sense_words.py" --model "$work/small-en-4" --model "$work/small-en-5"
