@@ -173,8 +173,12 @@ def _annotations(group: object) -> dict[str, Any]:
 def _role(name: str, annotation: Any) -> Role | None:
     """None: neither a path nor a model."""
     parts = list(_parts(annotation))
-    named = next((part.role for part in parts if isinstance(part, As)), _ROLES.get(name))
-    return named or ("input" if Path in parts else None)
+    for part in parts:
+        if isinstance(part, As):
+            return part.role
+    if name in _ROLES:
+        return _ROLES[name]
+    return "input" if Path in parts else None
 
 
 def _parts(annotation: Any) -> Iterator[Any]:

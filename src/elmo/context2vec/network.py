@@ -68,8 +68,8 @@ class Context2Vec(nn.Module):
                     nn.init.normal_(parameter, 0, math.sqrt(1 / parameter.shape[1]))
                 else:
                     nn.init.zeros_(parameter)
-            nn.init.ones_(lstm.bias_ih_l0[forget])
-            lstm.bias_hh_l0.requires_grad_(False)
+            nn.init.ones_(lstm.get_parameter("bias_ih_l0")[forget])
+            lstm.get_parameter("bias_hh_l0").requires_grad_(False)
         for layer in (module for module in self.modules() if isinstance(module, nn.Linear)):
             nn.init.normal_(layer.weight, 0, math.sqrt(1 / layer.in_features))
             nn.init.zeros_(layer.bias)

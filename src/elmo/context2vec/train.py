@@ -59,7 +59,7 @@ class NumberedText:
         ]
         for number in random.permutation(len(chosen)):
             places = chosen[number]
-            yield self.word_ids[self.starts[places][:, None] + np.arange(self.lengths[places[0]])]
+            yield self.word_ids[self.starts[places][:, None] + np.arange(int(self.lengths[places[0]]))]
 
 
 def train_context2vec(

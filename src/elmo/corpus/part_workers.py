@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from elmo.corpus.block_reader import Recipe, tokenizer_name
 from elmo.corpus.blocks import Block
@@ -192,13 +192,13 @@ def _error_of(block: Block, recipe: Recipe, path: Path) -> Exception | None:
     return None
 
 
-def _send(stream: BinaryIO, message: Any) -> None:
+def _send(stream: IO[bytes], message: Any) -> None:
     content = pickle.dumps(message)
     stream.write(_LENGTH.pack(len(content)) + content)
     stream.flush()
 
 
-def _receive(stream: BinaryIO) -> Any:
+def _receive(stream: IO[bytes]) -> Any:
     """EOFError if the other side has ended."""
     header = stream.read(_LENGTH.size)
     if len(header) < _LENGTH.size:

@@ -13,8 +13,8 @@ import errno
 import hashlib
 import os
 import stat
+from io import BufferedRandom, BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 LIMIT_VARIABLE = "ELMO_MAX_FILE_BYTES"
 """Environment variable: bytes that replace every lower limit on a file that is read whole."""
@@ -45,7 +45,7 @@ def read_bytes(path: Path, *, limit: int, own: bool = False) -> bytes:
     return content
 
 
-def open_regular(path: Path, *, own: bool = False, change: bool = False) -> BinaryIO:
+def open_regular(path: Path, *, own: bool = False, change: bool = False) -> BufferedReader | BufferedRandom:
     """The file, open for reading, if it is a regular one. Never waits. Raises OSError.
 
     `own`: it must be no link and have no second name; otherwise links are followed. `change`: open for changes in place
@@ -61,7 +61,7 @@ def open_regular(path: Path, *, own: bool = False, change: bool = False) -> Bina
             raise OSError(errno.EINVAL, f"it is {kind}, not a file", str(path))
         if own and status.st_nlink > 1:
             raise OSError(errno.EMLINK, "it has a second name (a hard link)", str(path))
-        return os.fdopen(descriptor, "r+b" if change else "rb")
+        return os.fdopen(descriptor, "r+b") if change else os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
         raise

@@ -63,7 +63,7 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.model_, self.model_hash_ = reference.model, reference.model_hash
         return self
 
-    def fit_transform(  # noqa: D102 - scikit-learn's
+    def fit_transform(  # noqa: D102 - scikit-learn's  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
         X: Iterable[Any],  # noqa: N803 - as scikit-learn names it
         y: object = None,

@@ -56,7 +56,7 @@ def _numbered(
     first, last = (0, 1) if direction == "forward" else (1, 0)  # the boundaries' numbers
     ids = model.target_ids
     boundaries = [ids.begin, ids.end]
-    numbers = dict(zip(model.token_map.boundary_tokens, (0, 1), strict=True))
+    numbers: dict[str, int] = dict(zip(model.token_map.boundary_tokens, (0, 1), strict=True))
     inputs, targets = [], []
     for row in rows:
         read, follow = [], []

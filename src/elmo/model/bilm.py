@@ -131,10 +131,12 @@ class BiLM(nn.Module):
 
         `dtype`: see `contextualize`.
         """
-        shape = character_ids.shape[:-1] if character_ids is not None else word_ids.shape
+        self.token_encoder.require_ids(character_ids, word_ids)
+        shaped = word_ids if character_ids is None else character_ids[..., 0]
+        assert shaped is not None  # every model reads one of them at least
         characters = None if character_ids is None else character_ids.reshape(-1, character_ids.shape[-1])
         words = None if word_ids is None else word_ids.reshape(-1)
-        return self.token_encoder(characters, words, dtype).view(*shape, self.config.projection_size)
+        return self.token_encoder(characters, words, dtype).view(*shaped.shape, self.config.projection_size)
 
     def contextualize(
         self,
@@ -232,9 +234,10 @@ class BiLM(nn.Module):
         self, character_ids: Int[Tensor, "*shape characters"] | None, word_ids: Int[Tensor, "*shape"] | None
     ) -> Int[Tensor, "*shape numbers"]:
         """All the ids of a token side by side, so that tokens can be compared as rows."""
-        parts = [character_ids] if self.config.has_characters else []
-        parts += [word_ids[..., None]] if self.config.has_words else []
-        return torch.cat([part.to(self.device, torch.int64) for part in parts], dim=-1)
+        characters = character_ids if self.config.has_characters else None
+        words = word_ids[..., None] if self.config.has_words and word_ids is not None else None
+        parts = [part.to(self.device, torch.int64) for part in (characters, words) if part is not None]
+        return torch.cat(parts, dim=-1)
 
     def _parts(
         self, columns: Int[Tensor, "*shape numbers"]

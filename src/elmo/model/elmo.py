@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM, BiLMOutput
+from elmo.model.module_list import modules_of
 from elmo.model.scalar_mix import LayerNorm, ScalarMix, only_layer
 from elmo.ops.dropout import Dropout
 from elmo.process.keywords import known_keywords
@@ -149,8 +150,8 @@ class ELMo(nn.Module):
         with torch.set_grad_enabled(self.trainable and torch.is_grad_enabled()):
             # torch.compile leaves the biLM out: it has compiled passes of its own, and text is not a tensor. Disabled
             # only here, because to do it at import costs every program the seconds that torch's compiler takes to load.
-            read = torch.compiler.disable(self._read) if torch.compiler.is_compiling() else self._read
-            result_of_bilm = read(sentences)
+            read: Any = torch.compiler.disable(self._read) if torch.compiler.is_compiling() else self._read
+            result_of_bilm: BiLMOutput = read(sentences)
         result = self.mix(result_of_bilm)
         return ELMoOutput(tuple(mixed.unflatten(0, shape) for mixed in result.mixes), result.mask.unflatten(0, shape))
 
@@ -184,11 +185,13 @@ class ELMo(nn.Module):
 
         0.001 is usual; 1 keeps the mixes next to the plain average. Source: paper section 3.3; no factor of 1/2.
         """
-        return strength * torch.stack([mix.penalty() for mix in self.mixes]).sum()
+        return strength * torch.stack([mix.penalty() for mix in modules_of(self.mixes, ScalarMix)]).sum()
 
     def mix_weights(self) -> list[dict[str, Any]]:
         """For each mix its normalized "weights", token layer first, and its "gamma"."""
-        return [{"weights": mix.weights.tolist(), "gamma": mix.gamma.item()} for mix in self.mixes]
+        return [
+            {"weights": mix.weights.tolist(), "gamma": mix.gamma.item()} for mix in modules_of(self.mixes, ScalarMix)
+        ]
 
     def learned_state_dict(self) -> dict[str, Float[Tensor, "..."]]:
         """The part of `state_dict` that isn't the pretrained model: the mixes, and the biLM if it is trainable."""

@@ -5,7 +5,7 @@ may ask at once: one of them lays the weights out, the others wait for it.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,7 +23,7 @@ from elmo.ops.product.version import module_version
 from elmo.process.thread_lock import ThreadLock
 
 if TYPE_CHECKING:
-    from elmo.model.projected_lstm import ProjectedLSTM
+    from elmo.model.projected_lstm import ProjectedLSTM, ProjectedLSTMLayer
     from elmo.model.token_encoder import TokenEncoder as TorchEncoder
 
 _known: WeakKeyDictionary[nn.Module, dict[ComputeType, tuple[object, Any]]] = WeakKeyDictionary()
@@ -33,7 +33,7 @@ _lock = ThreadLock()
 def runs_on_engine(module: nn.Module, *inputs: Float[Tensor, "..."]) -> bool:
     """Whether the engine computes this module: float32 on a CPU, no gradient, nobody traces the operations, and no part
     was replaced since it was built, by a quantized, pruned or parametrized one for instance."""
-    if torch.is_grad_enabled() or torch.compiler.is_compiling() or torch.jit.is_tracing():
+    if torch.is_grad_enabled() or torch.compiler.is_compiling() or torch.jit.is_tracing():  # pyright: ignore[reportPrivateImportUsage]
         return False
     if not all(map(_is_as_built, module.children())):
         return False
@@ -50,7 +50,8 @@ def stack_of(lstm: "ProjectedLSTM", dtype: ComputeType, *, backward: bool) -> St
     """The layers of one direction, laid out."""
 
     def make() -> list[Any]:
-        return [tier.layer(_in_numpy(layer), LSTMSettings(*lstm.settings), dtype) for layer in lstm.layers]
+        layers = cast("list[ProjectedLSTMLayer]", list(lstm.layers))
+        return [tier.layer(_in_numpy(layer), LSTMSettings(*lstm.settings), dtype) for layer in layers]
 
     skips = [lstm.skips(index) for index in range(len(lstm.layers))]
     return Stack(_remembered(lstm, dtype, make), skips, backward)
@@ -71,8 +72,10 @@ def array(tensor: Float[Tensor, "*shape"]) -> Float[np.ndarray, "*shape"]:
     return tensor.detach().numpy()
 
 
-def _in_numpy(layer: Any) -> LayerWeights:
-    return LayerWeights(*(None if weight is None else array(weight) for weight in layer.weights))
+def _in_numpy(layer: "ProjectedLSTMLayer") -> LayerWeights:
+    weights = layer.weights
+    projection = None if weights.projection_weight is None else array(weights.projection_weight)
+    return LayerWeights(array(weights.input_weight), array(weights.recurrent_weight), array(weights.bias), projection)
 
 
 def _remembered(module: nn.Module, dtype: ComputeType, make: Callable[[], Any]) -> Any:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from elmo.config import BiLMConfig
 from elmo.engine.engine import State, contextualize
 from elmo.engine.side_by_side import Stack
+from elmo.model.module_list import modules_of
 from elmo.model.on_cpu import array, runs_on_engine, stack_of
 from elmo.ops.native.kinds import ComputeType
 from elmo.ops.projected_lstm import LayerWeights, LSTMSettings, choose, projected_lstm_window
@@ -84,10 +85,10 @@ class ProjectedLSTM(nn.Module):
         """
         if stack := self.stack(dtype, inputs, hidden, cell):
             layers, state = contextualize([stack], array(inputs), lengths.numpy(), State(array(hidden), array(cell)))
-            return list(torch.from_numpy(layers[1:])), *map(torch.from_numpy, state)
+            return list(torch.from_numpy(layers[1:])), torch.from_numpy(state.hidden), torch.from_numpy(state.cell)
         run = choose(dtype=dtype)
         outputs, hiddens, cells = [], [], []
-        for index, layer in enumerate(self.layers):
+        for index, layer in enumerate(modules_of(self.layers, ProjectedLSTMLayer)):
             result, new_hidden, new_cell = run(
                 inputs, lengths, hidden[index], cell[index], layer.weights, self.settings
             )
@@ -123,7 +124,7 @@ class ProjectedLSTM(nn.Module):
         forgotten before a token.
         """
         hiddens, cells = [], []
-        for index, layer in enumerate(self.layers):
+        for index, layer in enumerate(modules_of(self.layers, ProjectedLSTMLayer)):
             inputs = inputs if drop is None else drop(inputs)
             result, new_hidden, new_cell = projected_lstm_window(
                 inputs, hidden[index], cell[index], layer.weights, self.settings, keep, product_dtype

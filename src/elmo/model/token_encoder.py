@@ -17,6 +17,7 @@ from elmo.engine.token_encoder import rounded_to
 from elmo.errors import ConfigError
 from elmo.model.highway import Highway
 from elmo.model.linear import linear
+from elmo.model.module_list import modules_of
 from elmo.model.on_cpu import encoder_of, runs_on_engine
 from elmo.ops.char_cnn import char_cnn_training, char_cnn_trimmed
 from elmo.ops.native.kinds import ComputeType
@@ -81,9 +82,9 @@ class TokenEncoder(nn.Module):
             return torch.from_numpy(encoder_of(self, dtype)(*ids))
         dtype = rounded_to(dtype)
         parts = []
-        if self.config.has_words:
+        if self.config.has_words and word_ids is not None:
             parts.append(functional.embedding(_wide(word_ids), self.word_embedding))
-        if self.config.has_characters:
+        if self.config.has_characters and character_ids is not None:
             parts.append(self._from_characters(_wide(character_ids), dtype))
         features = torch.cat(parts, dim=1) if len(parts) > 1 else parts[0]
         return linear(self.projection, features, dtype) if self.config.token_projection else features
@@ -103,7 +104,11 @@ class TokenEncoder(nn.Module):
                 raise ConfigError(f"{name} is None, but this model reads it. Make the ids with the model's TokenMap.")
             if is_read and ids is not None:
                 _require_wide(name, ids, config.num_characters if name == "character_ids" else config.num_words)
-        if config.has_characters and character_ids.shape[-1] != config.max_characters_per_token:
+        if (
+            config.has_characters
+            and character_ids is not None
+            and (character_ids.shape[-1] != config.max_characters_per_token)
+        ):
             raise ConfigError(
                 f"character_ids has {character_ids.shape[-1]} characters per token, this model takes "
                 f"{config.max_characters_per_token}. Make the ids with this model's own character_ids()."
@@ -112,7 +117,7 @@ class TokenEncoder(nn.Module):
     def _from_characters(
         self, character_ids: Int[Tensor, "types characters"], dtype: ComputeType = "float32"
     ) -> Float[Tensor, "types filters"]:
-        filters = [(convolution.weight, convolution.bias) for convolution in self.convolutions]
+        filters = [(convolution.weight, convolution.bias) for convolution in modules_of(self.convolutions, Convolution)]
         common = (character_ids, self.character_embedding, filters, self.config.activation)
         features = char_cnn_training(*common) if torch.is_grad_enabled() else char_cnn_trimmed(*common, dtype)
         for highway in self.highways:

@@ -14,6 +14,7 @@ from elmo.reproduce.outcomes import DATA, Outcome
 from elmo.reproduce.systems import System
 from elmo.reproduce.verdicts.bootstrap import effective_units, resampled_scores, summed_by_unit
 from elmo.tasks.counts import metric_of, tabulated
+from elmo.tasks.task import MetricKind
 
 _LARGEST = 1 << 30
 
@@ -82,7 +83,7 @@ def _curve(trained: Trained, seed: int) -> list[float]:
 
 def counts_of(
     run: Path, per_seed: Sequence[Mapping[str, Any]], metric: str, data: str
-) -> tuple[Float[np.ndarray, "seeds examples counts"], str] | None:
+) -> tuple[Float[np.ndarray, "seeds examples counts"], MetricKind] | None:
     """The counts of every seed's examples, and the kind of metric they are of; None for a task without counts.
 
     `per_seed`: of each seed its number, "seed", and its scores by data. Raises CountsDontFit if the counts give others.

@@ -24,6 +24,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache
+from typing import cast
 
 from elmo.errors import ConfigError
 from elmo.process.named_object import named_object
@@ -93,7 +94,7 @@ def _function(name: str) -> Callable[[str], list[str]]:
             f"the tokenizer {name!r} is not a function, but {type(found).__name__}. Name a function from a string to a "
             "list of strings."
         )
-    return found
+    return cast(Callable[[str], list[str]], found)  # what it gives is checked in use
 
 
 def split_sentences(text: str) -> list[str]:

@@ -43,12 +43,12 @@ class LayerGeometry:
 
     def record(self) -> dict[str, object]:
         """As plain values for JSON, with the measures that anisotropy is subtracted from."""
-        excess = {
+        excess: dict[str, object] = {
             "self_similarity_adjusted": _minus(_mean(self.self_similarity), _mean(self.anisotropy)),
             "intra_sentence_adjusted": _minus(_mean(self.intra_sentence), _mean(self.anisotropy)),
             "explained_adjusted": _minus(_mean(self.explained), self.explained_of_tokens),
         }
-        return asdict(self) | excess
+        return {**asdict(self), **excess}
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,9 @@ class _Sums:
         measured = self._counts[:, layer] > 1
         if not measured.any():
             return None
-        return mean_and_interval(mean_pair_cosine(self._sums[measured, layer], self._counts[measured, layer]))
+        return mean_and_interval(
+            np.asarray(mean_pair_cosine(self._sums[measured, layer], self._counts[measured, layer]))
+        )
 
     def _explained(self, layer: int) -> Measured | None:
         vectors = (np.stack(found)[:, layer] for found in self._occurrences.values() if found)

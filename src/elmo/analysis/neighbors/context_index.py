@@ -15,8 +15,9 @@ do so.
 """
 
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Literal
 
@@ -109,7 +110,7 @@ class ContextIndex:
         if not isinstance(layer, int):
             lengths = self._lengths[:, tokens]
             weights = self.checked_weights(layer)
-            return unit(sum(w * lengths[i, :, None] * self.vectors(tokens, i) for i, w in enumerate(weights)))
+            return unit(_sum(w * lengths[i, :, None] * self.vectors(tokens, i) for i, w in enumerate(weights)))
         layer = self._checked(layer)
         rows = self._token_words[tokens] if layer == 0 else tokens
         return np.asarray(self._layers[layer][rows], dtype=np.float32)
@@ -155,7 +156,7 @@ class ContextIndex:
     def mean(self, layer: LayerOrWeights) -> Float[np.ndarray, " dim"]:
         """The mean of all tokens' vectors, as float32."""
         if not isinstance(layer, int):
-            return sum(weight * self.mean(i) for i, weight in enumerate(self.checked_weights(layer)))
+            return _sum(weight * self.mean(i) for i, weight in enumerate(self.checked_weights(layer)))
         with self._lock:
             found = self._means.get(self._checked(layer))
         if found is None:
@@ -192,7 +193,7 @@ class ContextIndex:
         weights = (
             {self._checked(layer): 1.0} if isinstance(layer, int) else dict(enumerate(self.checked_weights(layer)))
         )
-        return sum(
+        return _sum(
             weight * self._lengths[i] * self._of_tokens(self._products(vector, i), i) for i, weight in weights.items()
         )
 
@@ -289,6 +290,10 @@ class ContextIndex:
                 "of the index, not all of them 0. Pass such weights, or the number of a layer."
             )
         return found
+
+
+def _sum(parts: Iterable[Float[np.ndarray, "*shape"]]) -> Float[np.ndarray, "*shape"]:
+    return reduce(np.add, parts)
 
 
 def _descending(cosines: Float[np.ndarray, " tokens"], first: int) -> Iterator[np.integer]:

@@ -62,7 +62,7 @@ class _BestWindow(torch.autograd.Function):
         return best
 
     @staticmethod
-    def backward(
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride] - torch passes one for each output
         ctx: Any, grad_best: Float[Tensor, "types filters"]
     ) -> tuple[Float[Tensor, "types values"], Float[Tensor, "filters dim width"]]:
         vectors, kernel, place = ctx.saved_tensors

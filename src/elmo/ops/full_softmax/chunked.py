@@ -64,7 +64,9 @@ class _MeanLoss(torch.autograd.Function):
         return nats.mean()
 
     @staticmethod
-    def backward(ctx: Any, grad_mean: Float[Tensor, ""]) -> tuple[Tensor | None, ...]:
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride] - torch passes one for each output
+        ctx: Any, grad_mean: Float[Tensor, ""]
+    ) -> tuple[Tensor | None, ...]:
         return (*(gradient * grad_mean for gradient in ctx.saved_tensors), None, None, None)
 
 

@@ -28,12 +28,15 @@ class Prepacked:
         self, inputs: Float[Tensor, "rows inner"], bias: Float[Tensor, " outer"] | None = None
     ) -> Float[Tensor, "rows outer"]:
         """inputs @ weight.T + bias"""
-        factors, steps = quantize_rows(inputs) if self._scales is not None else (inputs, None)
+        factors, sizes = inputs, None  # of the steps that integers stand for
+        if self._scales is not None:
+            factors, steps = quantize_rows(inputs)
+            sizes = self._scales, steps
         if self._is_rounded:
             factors = factors.bfloat16().to(self._weight.dtype)
         out = product_reference(factors, self._weight).to(inputs.dtype)
-        if steps is not None:
-            out = out * self._scales * steps
+        if sizes is not None:
+            out = out * sizes[0] * sizes[1]
         return out if bias is None else out + bias
 
 

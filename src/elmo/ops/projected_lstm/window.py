@@ -88,7 +88,7 @@ class _Window(torch.autograd.Function):
         return outputs.clone(), hidden, cell
 
     @staticmethod
-    def backward(
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride] - torch passes one for each output
         ctx: Any, grad_outputs: Float[Tensor, "tokens batch projection"], *_: Tensor
     ) -> tuple[Tensor | None, ...]:
         flat_inputs, input_weight, recurrent_weight, projection_weight, keep, *saved = ctx.saved_tensors

@@ -58,7 +58,9 @@ class _MeanLoss(torch.autograd.Function):
         return nats.mean()
 
     @staticmethod
-    def backward(ctx: Any, grad_mean: Float[Tensor, ""]) -> tuple[Tensor | None, ...]:
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride] - torch passes one for each output
+        ctx: Any, grad_mean: Float[Tensor, ""]
+    ) -> tuple[Tensor | None, ...]:
         outputs, weight, grad_logits, grad_target = ctx.saved_tensors
         dtype = grad_target.dtype
         return (

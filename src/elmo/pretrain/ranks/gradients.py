@@ -7,8 +7,9 @@ The numbers of rows are known before anything is computed, so they stay on the C
 sorting and merging them there would make the host wait for the GPU.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from jaxtyping import Float, Int, Shaped
@@ -111,5 +112,6 @@ class RowOptimizer:
         """The optimizer of the rows of `table`, with its only parameter."""
         if table not in self._small:
             part = nn.Parameter(table.new_empty(0))
-            self._small[table] = type(self.optimizer)([{**self.optimizer.param_groups[0], "params": [part]}]), part
+            make = cast(Callable[..., torch.optim.Optimizer], type(self.optimizer))
+            self._small[table] = make([{**self.optimizer.param_groups[0], "params": [part]}]), part
         return self._small[table]

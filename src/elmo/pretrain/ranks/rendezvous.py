@@ -15,21 +15,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-import torch.distributed as dist
+from torch.distributed.distributed_c10d import PrefixStore, Store
+from torch.distributed.rendezvous import rendezvous
 
 _PAUSE = 0.02
 
 
-def meet(rank: int, size: int, timeout: float) -> dist.Store:
+def meet(rank: int, size: int, timeout: float) -> Store:
     """A store of this rendezvous alone; torchrun's variables say where it is.
 
     Raises TimeoutError if not all come in time, ValueError if a variable is missing, RuntimeError from the network.
     """
-    store, _, _ = next(dist.rendezvous("env://", rank, size, timeout=timedelta(seconds=timeout)))
-    return dist.PrefixStore(agree(store, rank, size, timeout), store)
+    store, _, _ = next(rendezvous("env://", rank, size, timeout=timedelta(seconds=timeout)))
+    return PrefixStore(agree(store, rank, size, timeout), store)
 
 
-def agree(store: dist.Store, rank: int, size: int, timeout: float) -> str:
+def agree(store: Store, rank: int, size: int, timeout: float) -> str:
     """The name of the rendezvous, the same on all `size` ranks that are running now. Raises TimeoutError."""
     deadline = time.monotonic() + timeout
     said = uuid.uuid4().hex
@@ -44,7 +45,7 @@ def agree(store: dist.Store, rank: int, size: int, timeout: float) -> str:
         _pause(deadline)
 
 
-def _propose(store: dist.Store, size: int, deadline: float) -> str:
+def _propose(store: Store, size: int, deadline: float) -> str:
     """Proposes until every other rank has accepted: a rank's token may at first be that of an ended process."""
     name = uuid.uuid4().hex
     others = range(1, size)
@@ -55,7 +56,7 @@ def _propose(store: dist.Store, size: int, deadline: float) -> str:
     return name
 
 
-def _value(store: dist.Store, key: str) -> str | None:
+def _value(store: Store, key: str) -> str | None:
     return store.get(key).decode() if store.check([key]) else None
 
 

@@ -166,7 +166,7 @@ def _trainer_of(
     """A trainer before its first step, with the model's weights."""
     head = LMHead.from_checkpoint(checkpoint, str(files))  # refuses a model without softmax
     _require_fitting(data, checkpoint, files)
-    clusters = [tuple(cluster.weight.shape) for cluster in head.clusters]
+    clusters = [(len(cluster.weight), cluster.weight.shape[1]) for cluster in head.adaptive_weights().clusters]
     words = checkpoint.tensors.get("token_encoder.word_embedding")
     tied = words is not None and not checkpoint.config.has_characters and _same(words[1:], head.weight)
     recipe = config.pretraining(checkpoint.config, len(data.vocabulary), clusters, tied=tied)

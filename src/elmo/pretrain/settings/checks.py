@@ -65,7 +65,7 @@ def _check_patience(config: Any) -> None:
 
 def pairs(name: str, value: Any) -> tuple[tuple[int, int], ...]:
     """[width, number] pairs, as tuples."""
-    rows = value if isinstance(value, list | tuple) else [None]
+    rows: Sequence[Any] = value if isinstance(value, list | tuple) else [None]
     if not all(isinstance(pair, list | tuple) and len(pair) == 2 and all(map(_is_whole, pair)) for pair in rows):
         raise ConfigError(
             f"{name} is {value!r}, but must be a list of [width, number] pairs: how many filters of each width the "
