@@ -38,7 +38,7 @@ class Asker(TaskModel[Example, bool]):
         return self.top(pool(vectors.input, vectors.mask)).squeeze(1)
 
     def loss(self, examples):
-        asks = torch.tensor([float(asks) for _, asks in examples], device=self.tokens.device)
+        asks = torch.tensor([float(bool(asks)) for _, asks in examples], device=self.tokens.device)
         return nn.functional.binary_cross_entropy_with_logits(self(examples), asks)
 
     def predict(self, examples):
@@ -48,7 +48,7 @@ class Asker(TaskModel[Example, bool]):
 class Questions(Task[Settings, Example, bool]):
     name, metric, settings, places = "questions", "accuracy", Settings, ("input",)
 
-    def read(self, path, settings):
+    def read(self, path, settings) -> list[Example]:
         rows = [line.tokens for line in text_lines(path, TextReading())]
         for number, row in enumerate(rows, start=1):
             if row[:1] not in (["yes"], ["no"]):

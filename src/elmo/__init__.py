@@ -109,24 +109,26 @@ _PLACES = {
 _ERRORS = {name for name in __all__ if name not in _PLACES and name != "__version__"}
 
 
-def __getattr__(name: str) -> object:
-    if name not in _PLACES and name not in _ERRORS:
-        close = difflib.get_close_matches(name, __all__, n=1)
-        advice = f"Did you mean {close[0]!r}? " if close else ""
-        raise AttributeError(
-            f"module 'elmo' has no attribute {name!r}. {advice}Its public names are: {', '.join(__all__)}"
-        )
-    module, there = _PLACES.get(name, ("elmo.errors", name))
-    try:
-        value = getattr(import_module(module), there)
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        from elmo.errors import MissingExtraError
+if not TYPE_CHECKING:  # type checkers then see the names above, and report any other
 
-        raise MissingExtraError("torch", "torch", f"elmo.{name}") from None
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> object:
+        if name not in _PLACES and name not in _ERRORS:
+            close = difflib.get_close_matches(name, __all__, n=1)
+            advice = f"Did you mean {close[0]!r}? " if close else ""
+            raise AttributeError(
+                f"module 'elmo' has no attribute {name!r}. {advice}Its public names are: {', '.join(__all__)}"
+            )
+        module, there = _PLACES.get(name, ("elmo.errors", name))
+        try:
+            value = getattr(import_module(module), there)
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            from elmo.errors import MissingExtraError
+
+            raise MissingExtraError("torch", "torch", f"elmo.{name}") from None
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

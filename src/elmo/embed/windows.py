@@ -10,7 +10,7 @@ def windows(
     sentences: Iterable[S],
     max_sentences: int,
     max_tokens: int | None,
-    length: Callable[[S], int] = len,  # type: ignore[assignment] - the default is for sized ones
+    length: Callable[[S], int] = len,  # the default is for sized ones
 ) -> Iterator[list[S]]:
     """Up to `max_sentences` sentences at a time, of `max_tokens` tokens together (None: no bound); a longer one alone.
 

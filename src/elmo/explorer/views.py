@@ -137,9 +137,7 @@ def compare_view(
 
 def gap_view(found: "dict[str, Prediction]") -> Substitutes:
     """The words that each direction expects, of `elmo.lm.substitutes.substitutes`."""
-    return Substitutes(
-        **{name: Expected(one.best, one.probability, one.rank) for name, one in found.items()}  # type: ignore[arg-type]
-    )
+    return Substitutes(**{name: Expected(one.best, one.probability, one.rank) for name, one in found.items()})
 
 
 def _near(hits: "list[Hit]") -> list[Near]:

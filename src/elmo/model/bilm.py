@@ -9,6 +9,7 @@ character_ids (batch, tokens, characters)
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -57,6 +58,9 @@ class BiLMOutput:
 
 class BiLM(nn.Module):
     """A bidirectional language model; `BiLM(config)` has random weights, `BiLM.from_pretrained` published ones."""
+
+    if TYPE_CHECKING:  # torch says Any
+        __call__: Callable[..., BiLMOutput]
 
     def __init__(self, config: BiLMConfig, token_map: TokenMap | None = None) -> None:
         super().__init__()

@@ -3,9 +3,9 @@
 sentences -> BiLM (frozen) -> layers -> ScalarMix, one or more -> boundaries removed -> dropout -> mixes
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -44,6 +44,9 @@ class ELMo(nn.Module):
 
     It keeps nothing between calls: the same sentence has the same vectors before dropout, whatever came earlier.
     """
+
+    if TYPE_CHECKING:  # torch says Any
+        __call__: Callable[..., ELMoOutput]
 
     @known_keywords
     def __init__(

@@ -5,8 +5,8 @@
 Source: paper section 3.2; AllenNLP `allennlp/modules/scalar_mix.py`; bilm-tf `bilm/elmo.py`.
 """
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -39,6 +39,9 @@ class ScalarMix(nn.Module):
 
     Parameters: `raw_weights` (layers,), which a softmax turns into `weights`, and the factor `gamma` (1,).
     """
+
+    if TYPE_CHECKING:  # torch says Any
+        __call__: Callable[..., Tensor]
 
     def __init__(
         self,

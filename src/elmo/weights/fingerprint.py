@@ -62,7 +62,7 @@ def file_hash(paths: Iterable[Path]) -> str:
     for path in paths:
         with open_regular(path) as file:
             block = memoryview(bytearray(min(_BLOCK, max(1, os.fstat(file.fileno()).st_size))))
-            while size := file.readinto(block):  # type: ignore[attr-defined]
+            while size := file.readinto(block):
                 result.update(block[:size])
     return result.hexdigest()
 

@@ -30,7 +30,7 @@ class ImpatientProtocol(H11Protocol):
     """The connections that wait for headers, those that wait longest first, with their timers."""
     _unread: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
         self._wait_for_headers()
         if len(self.connections) > self.max_connections:
