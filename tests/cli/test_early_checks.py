@@ -164,6 +164,9 @@ CASES = {
     "embed: encoding": ("embed 'The bank .' --encoding latin1", "--encoding was given with a quoted text"),
     "embed: format of none": ("embed {}/none.csv --format csv", "{}/none.csv: there is no such file"),
     "embed: rows": ("embed 'The bank .' --batch-rows 2", "--batch-rows was given with --state zero"),
+    "embed: field": ("embed {}/text.txt -o {}/new.npy --field body", "field is 'body', but the text is read as text"),
+    "prepare: field": ("prepare {}/text.txt -o {}/new --field body", "field is 'body', but the text is read as text"),
+    "static: field": ("static {}/text.txt -o {}/new --field body", "field is 'body', but the text is read as text"),
     "perplexity: force": ("perplexity {}/text.txt --force", "--force was given without --per-token"),
     "perplexity: state": (
         "perplexity {}/text.txt --protocol bilm-tf --state zero", "--state was given together with --protocol bilm-tf",

@@ -10,7 +10,7 @@ import tyro
 from elmo.cli.report import list_skipped
 from elmo.text.first_look.sample import OTHER_MODEL, FirstLook, first_look, opened
 from elmo.text.reading.placed import PlacedSentence, placed_sentences
-from elmo.text.reading.settings import Reading, text_files
+from elmo.text.reading.settings import Reading, require_used_field, text_files
 from elmo.text.text_file import is_stream
 from elmo.weights.hub import Model, resolve
 from elmo.weights.native.read import read_vocabulary
@@ -70,6 +70,7 @@ def text_input(
     """
     reading.check()
     found = TextInput(text_files(names), reading)
+    require_used_field(found.paths, reading.format, reading.field)
     if is_stream(found.paths[0]):
         look, found.stream = opened(found.paths, reading, on_bad_line=found.note)
     else:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from elmo.text.reading.settings import TextForm
+from elmo.text.reading.settings import TextForm, require_used_field
 from elmo.text.text_file import require_other_file
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class TrainingText(TextForm):
         from elmo.static.training.corpus import Corpus
         from elmo.text.tokenizer import tokenizer
 
+        require_used_field(texts, self.format, self.field)
         for text in texts:
             require_other_file(text, output)
         return Corpus(

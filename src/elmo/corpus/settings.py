@@ -12,7 +12,7 @@ from elmo.corpus.documents import Documents
 from elmo.corpus.part_workers import check_can_travel
 from elmo.errors import ConfigError
 from elmo.text.decoding import checked_encoding
-from elmo.text.reading.settings import SentenceEnds
+from elmo.text.reading.settings import SentenceEnds, require_used_field
 from elmo.text.sentences import OnBadText, Tokenize
 from elmo.text.text_file import STDIN, FormatChoice, check_is_text_file, format_of
 from elmo.text.tokenizer import tokenizer as named_tokenizer
@@ -114,6 +114,7 @@ class CorpusSettings:
             if not least <= value <= most:
                 raise ConfigError(f"{name} is {value}, but must be from {least} to {most:,} here. Change it.")
         self._check_texts(splits)
+        require_used_field([text for texts in splits.values() for text in texts], self.format, self.field)
         self._check_share(splits)
         if isinstance(self.tokenizer, str):
             named_tokenizer(self.tokenizer)

@@ -32,7 +32,7 @@ from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Progress, following
 from elmo.text.first_look.sample import first_look
-from elmo.text.reading.settings import AUTO, Reading, SentenceEnds, text_files
+from elmo.text.reading.settings import AUTO, Reading, SentenceEnds, require_used_field, text_files
 from elmo.text.sentence_checks import checked_count
 from elmo.text.sentences import OnBadText, Tokenize
 from elmo.text.text_file import FormatChoice, is_stream
@@ -103,6 +103,7 @@ def embed_corpus(
     named = tokenizer if isinstance(tokenizer, str) else "whitespace"
     reading = Reading(format, field, sentences, named, encoding, errors)
     reading.check()
+    require_used_field(texts, format, field)
     source = _source(texts, partial, reading, None if isinstance(tokenizer, str) else tokenizer)
     with partial.held(), following(progress) as reported:
         _make_room(partial, file_format, needs_input=bool(source.given_as), resume=resume, force=force)

@@ -1,6 +1,6 @@
 """Reading: how files of text become sentences, by the same settings wherever text is read."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from glob import glob, has_magic
 from pathlib import Path
@@ -14,6 +14,7 @@ from elmo.text.tokenizer import tokenizer as named_tokenizer
 
 SentenceEnds = Literal["lines", "within-lines", "across-lines"]
 AUTO = "auto"
+_WITHOUT_FIELDS = {"text", "conllu"}
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,16 @@ class Reading(TextForm):
     def crosses_lines(self, path: Path | str) -> bool:
         """Whether sentences of this file go on over line ends."""
         return self.sentences == "across-lines" and format_of(path, self.format) == "text"
+
+
+def require_used_field(files: Iterable[str | Path], format: FormatChoice, field: str) -> None:
+    """ConfigError if a field is named, but none of the files has fields to choose from."""
+    formats = {format_of(file, format) for file in files}
+    if field != TextForm.field and not formats - _WITHOUT_FIELDS:
+        raise ConfigError(
+            f"field is {field!r}, but the text is read as {' and '.join(sorted(formats))}, which has no fields. Leave "
+            "field out, or name the format: jsonl, csv, tsv or conll."
+        )
 
 
 def text_files(names: Sequence[str]) -> list[str]:

@@ -12,7 +12,7 @@ from elmo.cli.verbs.embed.options import Arguments
 from elmo.errors import ConfigError
 from elmo.process.stop_flag import stop_flag
 from elmo.text.first_look.sample import first_look
-from elmo.text.reading.settings import text_files
+from elmo.text.reading.settings import require_used_field, text_files
 from elmo.text.text_file import is_file, is_stream
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 def embed_files(arguments: Arguments, output: Path) -> int:
     """Embeds the inputs into the output; the exit code."""
     names = text_files(arguments.inputs)
+    require_used_field(names, arguments.reading.format, arguments.reading.field)
     layers = _checked_layers(arguments, names, output)
     said = _said_of(names, arguments)
     # Here, so that --help and the checks do not wait for a model.
