@@ -180,6 +180,19 @@ CASES = {
         "task predict {}/reader {}/text.txt --format csv --tokenizer unicode",
         "--format and --tokenizer were given for the task 'squad', whose input has a format of its own and heeds",
     ),
+    "train: decay": (
+        "task train ner --train {}/labelled -o {}/run --decay linear --decay-rate 0.9",
+        "--decay-rate was given with --decay linear. Leave it out, or add --decay staircase",
+    ),
+    "train: epsilon": ("task train ner --train {}/labelled -o {}/run --adadelta-epsilon 1e-8", "with --optimizer adam"),
+    "train: average": ("task train ner --train {}/labelled -o {}/run --no-average-warmup", "add --average-decay 0.999"),
+    "train: static": ("task train ner --train {}/labelled -o {}/run --static-words 9", "without static vectors"),
+    "train: cache": (
+        "task train ner --train {}/labelled -o {}/run --train-bilm --cache {}/new", "--cache was given with --train",
+    ),
+    "train: characters": (
+        "task train ner --train {}/labelled -o {}/run --character-filters 0 --character-width 5", "without a char CNN",
+    ),
     "score: settings": (
         "task score ner {}/labelled {}/labelled --epochs 3 --no-train-bilm",
         "--epochs and --no-train-bilm were given with 'elmo task score', which reads two files",

@@ -17,6 +17,7 @@ from elmo.cli.examples import examples_of
 from elmo.cli.report import print_report
 from elmo.cli.task_settings import settings_beneath
 from elmo.cli.text_input import ReadingFlags
+from elmo.cli.verbs.task.heeded import require_heeded
 from elmo.cli.verbs.task.scores import table_of_scores, table_of_summary
 from elmo.errors import ConfigError
 from elmo.process.device import Device
@@ -212,7 +213,12 @@ def _parsed(argv: list[str], task: AnyTask, settings: Any, *, is_final: bool = T
         flag_pairs=True,
         default=Train(train=tyro.MISSING, output=tyro.MISSING, settings=settings),
         is_final=is_final,
+        require_sense=_require_heeded if is_final else None,
     )
+
+
+def _require_heeded(arguments: Train[Any], given: list[str]) -> None:
+    require_heeded(arguments.settings, given)
 
 
 def _evaluate(argv: list[str]) -> int:
