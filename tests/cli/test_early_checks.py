@@ -128,6 +128,14 @@ CASES = {
     "pretrain: a file": ("pretrain --data {}/prepared -o {}/taken", "is not a folder"),
     "pretrain: no config": ("pretrain {}/none.toml --data {}/prepared -o {}/run", "there is no such file"),
     "pretrain: another config": ("pretrain {}/text.txt --data {}/prepared -o {}/run", "is not a TOML file"),
+    "pretrain: negatives": (
+        "pretrain --data {}/prepared -o {}/run --softmax full --num-negative-samples 9",
+        "--num-negative-samples was given without --softmax sampled. Leave it out, or add it.",
+    ),
+    "pretrain: filters": (
+        "pretrain --data {}/prepared -o {}/run --characters none --filters 1 4 --num-highway 1",
+        "--filters and --num-highway were given without --characters bytes",
+    ),
     "finetune: no data": ("finetune --data {}/none -o {}/run", "is not prepared data"),
     "finetune: no old text": ("finetune --data {}/prepared --old {}/none -o {}/run", "{}/none: there is no"),
     "finetune: no softmax": ("finetune -m {}/deaf --data {}/prepared -o {}/run", "has no softmax"),

@@ -66,6 +66,13 @@ def test_the_file_gives_the_defaults_and_flags_win(tmp_path, arguments, capsys):
     assert read_checkpoint(tmp_path / "run" / "model").config.cell_size == 12
 
 
+def test_flags_need_only_fit_what_the_file_says(tmp_path, arguments):
+    (tmp_path / "tiny.toml").write_text(TOML + 'optimizer = "adamw"\nsoftmax = "adaptive"\nsoftmax_cutoffs = [4]\n')
+    assert main([*arguments, "--quiet", "--softmax-cutoffs", "5", "8", "--weight-decay", "0.1"]) == 0
+    found = recipe(tmp_path / "run")
+    assert (found.softmax_cutoffs, found.weight_decay) == ((5, 8), 0.1)
+
+
 def test_the_result_goes_to_stdout_and_progress_to_stderr(tmp_path, arguments, capsys, terminal, on_terminal):
     assert on_terminal(main, arguments) == 0
     told = capsys.readouterr()

@@ -56,6 +56,7 @@ def test_a_bad_setting_is_named_with_its_value_its_reason_and_a_way_out(name: st
             {"tie_softmax": True, "characters": "none", "softmax": "adaptive", "softmax_cutoffs": (5,)},
             "softmax is 'adaptive', whose vectors have several widths. Use sampled or full",
         ),
+        ({"weight_decay": 0.1}, "weight_decay is 0.1, but optimizer is 'adagrad', .* Set optimizer to adamw"),
         ({"projection_size": 8192}, "projection_size is 8192, but must be at most cell_size"),
     ],
 )

@@ -1,6 +1,8 @@
 """How every verb reads its arguments: the same metavars, one default for each option, and examples in its --help."""
 
 from collections.abc import Callable
+from dataclasses import is_dataclass
+from functools import partial
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin
@@ -48,15 +50,18 @@ def parsed(
     flag_pairs: bool = False,
     default: A | None = None,
     is_final: bool = True,
+    checks_values: bool = True,
     require_sense: Callable[[A, list[str]], None] | None = None,
 ) -> A:
     """`argv` as the dataclass `arguments`, as `elmo VERB` takes it; `default` holds the values that no flag gives.
 
     flag_pairs: whether what is on or off has two flags, --x and --no-x, unless its annotation says otherwise.
     is_final: whether these are the arguments that the verb will run with, so that their paths and models are checked
-    (see `early_checks`). require_sense: called before that, with the arguments and the names of the options that were
-    given; raises for those that make no sense together. Exits: SystemExit(2) after a message for arguments that don't
-    fit, SystemExit(0) after --help. Raises an ElmoError for inputs, outputs and models that can't be right.
+    (see `early_checks`). checks_values: whether the `__post_init__` of settings sees them; not before the defaults are
+    those of a file that the arguments name, beside which other flags make sense. require_sense: called before paths are
+    checked, with the arguments and the names of the options that were given; raises for those that make no sense
+    together. Exits: SystemExit(2) after a message for arguments that don't fit, SystemExit(0) after --help. Raises an
+    ElmoError for inputs, outputs and models that can't be right.
     """
     found = tyro.cli(
         arguments,
@@ -65,7 +70,7 @@ def parsed(
         description=_description(arguments, verb),
         config=(tyro.conf.OmitArgPrefixes, *(() if flag_pairs else (tyro.conf.FlagCreatePairsOff,))),
         default=default,
-        registry=_registry(),
+        registry=_registry(checks_values),
     )
     if require_sense is not None:
         require_sense(found, given_options(argv))  # pyright: ignore[reportArgumentType] - as below
@@ -79,8 +84,11 @@ def _description(arguments: type[object], verb: str) -> str:
     return "\n\n".join([*(" ".join(paragraph.split()) for paragraph in paragraphs), examples_of(verb)])
 
 
-def _registry() -> ConstructorRegistry:
-    """tyro's own rules, with our metavars, help and defaults for the fields of dataclasses."""
+def _registry(checks_values: bool) -> ConstructorRegistry:
+    """tyro's own rules, with our metavars, help and defaults for the fields of dataclasses.
+
+    `checks_values`: whether a dataclass is made by calling it.
+    """
     registry = ConstructorRegistry()
     is_asking = False
 
@@ -96,9 +104,18 @@ def _registry() -> ConstructorRegistry:
             is_asking = False
         if not isinstance(found, StructConstructorSpec):
             return None
-        return StructConstructorSpec(found.instantiate, tuple(map(_documented, found.fields)))
+        make = found.instantiate if checks_values or not is_dataclass(info.type) else partial(_unchecked, info.type)
+        return StructConstructorSpec(make, tuple(map(_documented, found.fields)))
 
     return registry
+
+
+def _unchecked(kind: type[A], **values: object) -> A:
+    """A dataclass of these values, whose `__post_init__` doesn't see them."""
+    made = object.__new__(kind)
+    for name, value in values.items():
+        object.__setattr__(made, name, value)
+    return made
 
 
 def _documented(field: StructFieldSpec) -> StructFieldSpec:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
+from elmo.cli.arguments.given_options import refuse_ignored
 from elmo.cli.early_checks import As
 from elmo.cli.ranks import joined
 from elmo.cli.report import print_report
@@ -58,8 +59,9 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     with stop_flag():  # from the first line on: a signal while data are opened is one, too
-        arguments = _parsed(argv, PretrainConfig())
-        _require_sense(arguments)
+        # The files whose settings are the defaults of the flags are themselves named by flags: so twice.
+        arguments = _parsed(argv, PretrainConfig(), is_complete=False)
+        _require_sense(arguments, argv)
         keep_freed_memory()
         with joined(arguments.device, arguments.deterministic, arguments.peer_timeout) as ranks:
             return _run(argv, arguments, ranks)
@@ -74,7 +76,6 @@ def _run(argv: list[str], arguments: Arguments, ranks: "Ranks") -> int:
     run = RunFolder(arguments.output)
     # The first rank looks for all: another one could already see what it begins.
     resumes = arguments.resume or (arguments.resume_if_begun and ranks.on_first(lambda: run.is_begun))
-    # The files whose settings are the defaults of the flags are themselves named by flags: so twice.
     arguments = _parsed(argv, _defaults(arguments, run if resumes else None))
     data = TrainingData.open(arguments.data)
     watching: dict[str, Any] = {"ranks": ranks, "progress": not arguments.quiet, "log_to": arguments.log}
@@ -93,25 +94,42 @@ def _report(model: Path, arguments: Arguments) -> None:
     print_report({"model": str(model), **metadata}, text, as_json=arguments.json, quiet=arguments.quiet)
 
 
-def _require_sense(arguments: Arguments) -> None:
+def _require_sense(arguments: Arguments, argv: list[str]) -> None:
     if arguments.resume and arguments.resume_if_begun:
         raise ConfigError(
             "--resume was given together with --resume-if-begun, which starts a run where there is none. Give one of "
             "them."
         )
     if not arguments.resume and not arguments.resume_if_begun:
-        _defaults(arguments, None)
+        _parsed(argv, _defaults(arguments, None))
 
 
-def _parsed(argv: list[str], recipe: PretrainConfig) -> Arguments:
-    """The arguments, with `recipe` where no flag says otherwise."""
+def _parsed(argv: list[str], recipe: PretrainConfig, *, is_complete: bool = True) -> Arguments:
+    """The arguments, with `recipe` where no flag says otherwise; `is_complete`: whether it has all that files say."""
     return parsed(
         Arguments,
         argv,
         "pretrain",
         flag_pairs=True,
         default=Arguments(data=tyro.MISSING, output=tyro.MISSING, recipe=recipe),
+        checks_values=is_complete,
+        require_sense=_require_heeded if is_complete else None,
     )
+
+
+def _require_heeded(arguments: Arguments, given: list[str]) -> None:
+    """ConfigError for settings that others switch off."""
+    recipe = arguments.recipe
+    of_characters = "--filters", "--character-dim", "--num-highway", "--activation"
+    for is_heeded, options, switch in (
+        (recipe.softmax == "sampled", ["--num-negative-samples"], "--softmax sampled"),
+        (recipe.softmax == "adaptive", ["--softmax-divisor"], "--softmax adaptive"),
+        (recipe.on_nan == "skip", ["--max-skipped-steps"], "--on-nan skip"),
+        (recipe.characters == "dictionary", ["--max-character-dictionary"], "--characters dictionary"),
+        (recipe.characters != "none", of_characters, "--characters bytes"),
+    ):
+        if not is_heeded:
+            refuse_ignored(given, options, f"without {switch}", "add it")
 
 
 def _defaults(arguments: Arguments, resumed: "RunFolder | None") -> PretrainConfig:

@@ -51,7 +51,16 @@ def check_settings(config: Any) -> None:
             if not rule.holds(getattr(config, name)):
                 raise _wrong(known[name], getattr(config, name), rule.expected, rule.because)
     _check_softmax(config)
+    _check_weight_decay(config)
     _check_patience(config)
+
+
+def _check_weight_decay(config: Any) -> None:
+    if config.weight_decay and config.optimizer != "adamw":
+        raise ConfigError(
+            f"weight_decay is {config.weight_decay}, but optimizer is {config.optimizer!r}, which has none here. Set "
+            "optimizer to adamw, or leave weight_decay out."
+        )
 
 
 def _check_patience(config: Any) -> None:

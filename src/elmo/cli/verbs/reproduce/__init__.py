@@ -153,4 +153,5 @@ def _parsed(experiment: str, argv: list[str], task: AnyTask, settings: Any, *, i
         flag_pairs=True,
         default=Arguments(train=tyro.MISSING, output=tyro.MISSING, settings=settings),
         is_final=is_final,
+        checks_values=is_final,
     )

@@ -213,6 +213,7 @@ def _parsed(argv: list[str], task: AnyTask, settings: Any, *, is_final: bool = T
         flag_pairs=True,
         default=Train(train=tyro.MISSING, output=tyro.MISSING, settings=settings),
         is_final=is_final,
+        checks_values=is_final,
         require_sense=_require_heeded if is_final else None,
     )
 
