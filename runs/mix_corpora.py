@@ -18,7 +18,7 @@ from pathlib import Path
 
 from elmo.disk.atomic import new_file
 from elmo.errors import ConfigError, ElmoError, TextError
-from elmo.text.text_file import opened
+from elmo.text.files.text_file import opened
 
 COLUMNS = ("split", "doc", "first_line", "lines")
 

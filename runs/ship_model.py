@@ -15,7 +15,7 @@ from pathlib import Path
 
 from elmo import Embedder
 from elmo.errors import ConfigError, ElmoError
-from elmo.text.text_file import opened
+from elmo.text.files.text_file import opened
 from elmo.weights import formats, hub
 from elmo.weights.native.write import write
 

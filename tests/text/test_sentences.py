@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.errors import ConfigError, MissingExtraError, TextError
-from elmo.text.decoding import decoded, decoded_block
+from elmo.text.files.decoding import decoded, decoded_block
+from elmo.text.files.text_file import format_of
 from elmo.text.sentences import read_sentences
-from elmo.text.text_file import format_of
 
 TEXT = "The cat sat .\n\n밥 을 먹었다 .\nlast line"
 SENTENCES = [["The", "cat", "sat", "."], [], ["밥", "을", "먹었다", "."], ["last", "line"]]

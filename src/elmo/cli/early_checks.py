@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from elmo.disk.output import require_free, require_free_folder, require_possible
 from elmo.errors import ConfigError, TextError, paths_count_from
-from elmo.text.text_file import check_is_text_file, is_stream, require_other_file, text_name
+from elmo.text.files.text_file import check_is_text_file, is_stream, require_other_file, text_name
 
 Role = Literal[
     "input",  # a file, a pipe, or - for standard input

@@ -13,7 +13,7 @@ import tyro
 from elmo.cli.early_checks import As
 from elmo.errors import ConfigError
 from elmo.process.device import Device
-from elmo.text.text_file import is_file
+from elmo.text.files.text_file import is_file
 
 if TYPE_CHECKING:
     from elmo.lm.language_model import LanguageModel

@@ -8,10 +8,10 @@ from typing import Annotated
 import tyro
 
 from elmo.cli.report import list_skipped
+from elmo.text.files.text_file import is_stream
 from elmo.text.first_look.sample import OTHER_MODEL, FirstLook, first_look, opened
 from elmo.text.reading.placed import PlacedSentence, placed_sentences
 from elmo.text.reading.settings import Reading, require_used_field, text_files
-from elmo.text.text_file import is_stream
 from elmo.weights.hub import Model, resolve
 from elmo.weights.native.read import read_vocabulary
 

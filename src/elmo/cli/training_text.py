@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from elmo.text.files.text_file import require_other_file
 from elmo.text.reading.settings import TextForm, require_used_field
-from elmo.text.text_file import require_other_file
 
 if TYPE_CHECKING:
     from elmo.static.training.corpus import Corpus

@@ -8,11 +8,11 @@ from elmo.corpus.blocks import Block, Border
 from elmo.corpus.documents import DocumentMarks, Documents
 from elmo.errors import ElmoError, TextError
 from elmo.process.stop_flag import StopRequested
-from elmo.text.decoding import BadLine, decoded_block
+from elmo.text.files.decoding import BadLine, decoded_block
+from elmo.text.files.text_file import Format
 from elmo.text.formats.rows import bad_line_of, has_header, rows_of
 from elmo.text.reading.settings import SentenceEnds
 from elmo.text.sentences import OnBadText, Tokenize
-from elmo.text.text_file import Format
 from elmo.text.token_form import invalid_token_reason
 from elmo.text.tokenizer import split_sentences
 from elmo.text.tokenizer import tokenizer as named_tokenizer

@@ -45,7 +45,7 @@ from elmo.process.progress.report import Count, Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested
 from elmo.shapes import Int
 from elmo.text.characters import CharacterMap
-from elmo.text.text_file import is_packed, text_name
+from elmo.text.files.text_file import is_packed, text_name
 from elmo.text.vocabulary import Vocabulary
 from elmo.version import __version__
 

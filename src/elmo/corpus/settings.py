@@ -11,10 +11,10 @@ from elmo.corpus.block_reader import Recipe, tokenizer_name
 from elmo.corpus.documents import Documents
 from elmo.corpus.part_workers import check_can_travel
 from elmo.errors import ConfigError
-from elmo.text.decoding import checked_encoding
+from elmo.text.files.decoding import checked_encoding
+from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file, format_of
 from elmo.text.reading.settings import SentenceEnds, require_used_field
 from elmo.text.sentences import OnBadText, Tokenize
-from elmo.text.text_file import STDIN, FormatChoice, check_is_text_file, format_of
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 from elmo.text.vocabulary import Vocabulary
 

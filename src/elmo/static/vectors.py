@@ -18,8 +18,8 @@ import numpy as np
 from elmo.errors import ConfigError, TextError
 from elmo.shapes import Float, Float32, Int
 from elmo.static.rows import Header, Row, binary_rows, dim_of, require_dim, text_rows
-from elmo.text.limits import limited_blocks, limited_lines
-from elmo.text.text_file import DAMAGED, STDIN, check_is_text_file, is_packed, opened
+from elmo.text.files.limits import limited_blocks, limited_lines
+from elmo.text.files.text_file import DAMAGED, STDIN, check_is_text_file, is_packed, opened
 
 VectorFormat = Literal["auto", "text", "binary"]
 OnBadRow = Literal["strict", "skip"]
@@ -103,7 +103,7 @@ def read_static_vectors(
     `on_bytes`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
     Raises TextError, with file and line (binary: byte), if the file is missing, damaged or no such file, a row has
     other than dim numbers or one that isn't finite, a word is not UTF-8 or stands twice, the first line's count is
-    wrong, or the file is over a limit of `elmo.text.limits`; ConfigError for an unknown `format` or `errors`.
+    wrong, or the file is over a limit of `elmo.text.files.limits`; ConfigError for an unknown `format` or `errors`.
     """
     for name, value, choices in (("format", format, VectorFormat), ("errors", errors, OnBadRow)):
         if value not in get_args(choices):

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 from elmo.errors import ConfigError
 from elmo.tasks.rules.rule import Rule
 from elmo.tasks.settings import TaskSettings
+from elmo.text.files.text_file import FormatChoice
 from elmo.text.first_look.sample import FirstLook
 from elmo.text.reading.settings import SentenceEnds
-from elmo.text.text_file import FormatChoice
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from elmo.errors import ConfigError
-from elmo.text.decoding import BadLine, checked_encoding, decoded
+from elmo.text.files.decoding import BadLine, checked_encoding, decoded
+from elmo.text.files.text_file import Format, FormatChoice, check_is_text_file, format_of, text_name
 from elmo.text.formats.lines import byte_lines
 from elmo.text.formats.rows import NumberedRows, Row, bad_line_of, has_header, rows_of
-from elmo.text.text_file import Format, FormatChoice, check_is_text_file, format_of, text_name
 
 Tokenize = Callable[[str], list[str]]
 OnBadText = Literal["strict", "skip"]
@@ -42,7 +42,7 @@ def read_sentences(
     skip such lines).
     `on_bytes`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
     Raises TextError if the file is missing, a folder, a device, damaged, not in `encoding` or `format`, or over a limit
-    of `elmo.text.limits`; ConfigError for an encoding that doesn't exist or doesn't end lines with the byte 0x0A.
+    of `elmo.text.files.limits`; ConfigError for an encoding that doesn't exist or doesn't end lines with the byte 0x0A.
     """
     rows = read_rows(
         path,

@@ -10,7 +10,7 @@ from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
 from elmo.cli.report import print_report
 from elmo.errors import ConfigError
-from elmo.text.text_file import require_other_file
+from elmo.text.files.text_file import require_other_file
 
 
 @dataclass(frozen=True)

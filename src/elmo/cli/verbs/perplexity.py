@@ -21,9 +21,9 @@ from elmo.errors import ConfigError
 from elmo.lm.manifest import Sources, part_of, read_manifest
 from elmo.process.device import Device
 from elmo.process.progress.report import Count, Progress, following
+from elmo.text.files.text_file import require_other_file
 from elmo.text.reading.placed import PlacedSentence
 from elmo.text.reading.settings import Reading, text_files
-from elmo.text.text_file import require_other_file
 
 if TYPE_CHECKING:
     from elmo.lm.language_model import LanguageModel

@@ -16,9 +16,9 @@ from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.errors import ElmoError, TextError, paths_count_from
 from elmo.process.stop_flag import stop_flag
+from elmo.text.files.text_file import is_stream
 from elmo.text.first_look.sample import first_look
 from elmo.text.reading.settings import Reading
-from elmo.text.text_file import is_stream
 from elmo.weights.catalogue import bundled_folders
 from elmo.weights.hub import resolve
 from elmo.weights.native.names import VOCABULARY_FILE

@@ -31,11 +31,11 @@ from elmo.embed.storage.writers import WRITERS
 from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Progress, following
+from elmo.text.files.text_file import FormatChoice, is_stream
 from elmo.text.first_look.sample import first_look
 from elmo.text.reading.settings import AUTO, Reading, SentenceEnds, require_used_field, text_files
 from elmo.text.sentence_checks import checked_count
 from elmo.text.sentences import OnBadText, Tokenize
-from elmo.text.text_file import FormatChoice, is_stream
 
 Warn = Callable[[str], object]
 """Called with a message about the text."""

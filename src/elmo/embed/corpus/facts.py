@@ -12,7 +12,7 @@ from elmo.embed.embedder import Embedder
 from elmo.embed.layer_choice import LayerChoice
 from elmo.embed.storage.layout import FIRST_ROW, FileFormat, StoredType
 from elmo.embed.storage.text_columns import TextColumns
-from elmo.text.text_file import format_of
+from elmo.text.files.text_file import format_of
 from elmo.version import __version__
 
 

@@ -22,7 +22,7 @@ from elmo.errors import ConfigError, TextError
 from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Count, Progress, following
 from elmo.shapes import Float
-from elmo.text.text_file import require_other_file
+from elmo.text.files.text_file import require_other_file
 
 SHARD, ALL_ROWS, WHOLE_RUN = "shard", "shard_of_rows", "shard_of_run"
 _OF_SHARDS = (SHARD, ALL_ROWS, WHOLE_RUN, FIRST_ROW)

@@ -32,8 +32,8 @@ from elmo.disk.folder_lock import locked
 from elmo.errors import ConfigError, OutputError
 from elmo.process.progress.report import SILENT, Count, Progress
 from elmo.shapes import Float, Int
-from elmo.text.limits import limited_lines
-from elmo.text.text_file import opened, text_name
+from elmo.text.files.limits import limited_lines
+from elmo.text.files.text_file import opened, text_name
 
 _MANIFEST_FILE = "manifest.json"
 _PROGRESS_FILE = "progress.json"

@@ -12,7 +12,7 @@ from elmo.disk.output import exists_already, require_possible
 from elmo.embed.corpus.partial_folder import PartialFolder
 from elmo.embed.storage.layout import FileFormat, files_of, format_of, require_libraries
 from elmo.errors import OutputError
-from elmo.text.text_file import check_is_text_file, require_other_file
+from elmo.text.files.text_file import check_is_text_file, require_other_file
 
 
 def check_places(

@@ -9,10 +9,10 @@ import numpy as np
 
 from elmo.errors import TextError
 from elmo.shapes import Int
+from elmo.text.files.text_file import text_name
 from elmo.text.reading.placed import PlacedSentence, placed_sentences
 from elmo.text.reading.settings import Reading
 from elmo.text.sentences import Tokenize
-from elmo.text.text_file import text_name
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from elmo.errors import ConfigError, TextError
 from elmo.process.progress.report import Count, Progress
+from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file
 from elmo.text.sentences import OnBadText, Tokenize, read_sentences
-from elmo.text.text_file import STDIN, FormatChoice, check_is_text_file
 
 
 @dataclass

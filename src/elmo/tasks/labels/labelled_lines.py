@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from elmo.errors import TextError
+from elmo.text.files.text_file import text_name
 from elmo.text.sentences import read_sentences
-from elmo.text.text_file import text_name
 
 _ADVICE = (
     "No line of labelled data may be left out, so fix it, or give the file's encoding, for instance with "

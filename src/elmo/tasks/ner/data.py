@@ -13,7 +13,7 @@ from typing import Literal
 from elmo.errors import ConfigError, TextError
 from elmo.tasks.labels.labelled_lines import labelled_lines, nothing_in
 from elmo.tasks.tags import OUTSIDE, PREFIXES, SchemeFound, Span, follows, scheme_of, spans_of, split_tag
-from elmo.text.text_file import text_name
+from elmo.text.files.text_file import text_name
 
 SchemeChoice = Literal["auto", "iob1", "iob2", "ioe", "bioul", "any"]
 

@@ -17,7 +17,7 @@ from typing import Literal
 
 from elmo.errors import TextError
 from elmo.tasks.labels.labelled_lines import labelled_lines, nothing_in
-from elmo.text.text_file import text_name
+from elmo.text.files.text_file import text_name
 from elmo.text.token_form import has_surrogate
 
 Tokenize = Callable[[str], list[str]]

@@ -10,7 +10,7 @@ from elmo.tasks.squad.data import Question, questions_of, require_own_id, tokens
 from elmo.tasks.squad.json_tree import Node, parse_tree
 from elmo.tasks.squad.settings import ReaderSettings
 from elmo.tasks.task import TextReading
-from elmo.text.text_file import text_name
+from elmo.text.files.text_file import text_name
 
 
 def read_unlabelled(path: Path | str, settings: ReaderSettings, reading: TextReading) -> Iterator[Question]:

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 from elmo.errors import TextError
 from elmo.tasks.labels.labelled_lines import labelled_lines, nothing_in
-from elmo.text.text_file import text_name
+from elmo.text.files.text_file import text_name
 
 LayoutName = Literal["conll2012", "conll2005", "props"]
 

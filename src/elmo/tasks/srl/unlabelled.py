@@ -11,7 +11,7 @@ from elmo.tasks.srl.columns import LayoutName, is_conll2012
 from elmo.tasks.srl.data import MARK, RoleSentence, marked_sentence, read_predicates
 from elmo.tasks.task import TextReading
 from elmo.tasks.unlabelled import TextLine, text_lines
-from elmo.text.text_file import is_stream, text_name
+from elmo.text.files.text_file import is_stream, text_name
 
 # Of the line "#begin document (...)", however it is tokenized.
 _BEGIN = "#begindocument"

@@ -8,7 +8,7 @@ from elmo.errors import TextError
 from elmo.tasks.labels.labelled_lines import labelled_lines, nothing_in
 from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.sst.trees import Phrase, parse_tree
-from elmo.text.text_file import text_name
+from elmo.text.files.text_file import text_name
 from elmo.text.tokenizer import tokenizer
 
 

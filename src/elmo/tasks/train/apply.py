@@ -9,7 +9,7 @@ from elmo.process.progress.report import Count, Progress, following
 from elmo.tasks.ensemble import Ensemble
 from elmo.tasks.saved_model import SavedTaskModel
 from elmo.tasks.task import E, P, Plain, S, Scores
-from elmo.tasks.train.fit import predict_all
+from elmo.tasks.train.fitting.fit import predict_all
 
 # Examples that are read before the first of them is predicted: enough for batches of similar size.
 _WINDOW = 512

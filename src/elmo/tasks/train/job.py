@@ -9,7 +9,7 @@ from elmo.errors import ConfigError, OutputError
 from elmo.tasks.settings import to_table
 from elmo.tasks.task import E, P, S, Task
 from elmo.tasks.tokens.layer_store import StoredType
-from elmo.text.text_file import check_is_text_file, is_stream, text_name
+from elmo.text.files.text_file import check_is_text_file, is_stream, text_name
 from elmo.weights.fingerprint import file_hash
 
 

@@ -36,8 +36,8 @@ from elmo.tasks.tokens.encoder import NONE, find_encoder
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 from elmo.tasks.train.example_counts import example_counts
-from elmo.tasks.train.fit import fit, predict_all
-from elmo.tasks.train.fit_folder import FitFolder
+from elmo.tasks.train.fitting.fit import fit, predict_all
+from elmo.tasks.train.fitting.fit_folder import FitFolder
 from elmo.tasks.train.job import AnyJob, Job, RunOptions
 from elmo.tasks.train.run_facts import require_same_run
 from elmo.tasks.train.seeds import Outcome, over_seeds, require_seeds

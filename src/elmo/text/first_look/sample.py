@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
+from elmo.text.files.text_file import text_name
 from elmo.text.first_look.composition import decomposed_words
 from elmo.text.first_look.language import why_foreign
 from elmo.text.first_look.punctuation import Punctuation, punctuation_of
 from elmo.text.reading.placed import PlacedSentence, placed_rows, sentences_of
 from elmo.text.reading.settings import AUTO, OnSkipped, Reading
 from elmo.text.sentences import Tokenize
-from elmo.text.text_file import text_name
 from elmo.text.tokenizer import sentence_spans
 
 LINES_LOOKED_AT = 1000

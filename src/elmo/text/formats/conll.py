@@ -9,7 +9,7 @@ Source: the shared tasks' descriptions, www.conll.org/previous-tasks.
 from collections.abc import Callable, Iterable, Iterator
 
 from elmo.errors import TextError
-from elmo.text.decoding import BadLine
+from elmo.text.files.decoding import BadLine
 from elmo.text.formats.conllu import UNDECODABLE
 
 _DOCUMENT_LINES = ("-DOCSTART-", "#begin document", "#end document")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from elmo.errors import TextError
-from elmo.text.decoding import BadLine
+from elmo.text.files.decoding import BadLine
 from elmo.text.token_form import invalid_token_reason
 
 # Stands for a line that couldn't be decoded and was told of: its sentence can't be used, but doesn't end there.

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from elmo.errors import TextError
-from elmo.text.decoding import BadLine
+from elmo.text.files.decoding import BadLine
 from elmo.text.token_form import has_surrogate, invalid_token_reason
 
 _FIELDS_NAMED = 8

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from elmo.errors import TextError
-from elmo.text.decoding import decoded
-from elmo.text.limits import limited_lines
-from elmo.text.text_file import DAMAGED, check_is_text_file, is_packed, opened, text_name, unreadable
+from elmo.text.files.decoding import decoded
+from elmo.text.files.limits import limited_lines
+from elmo.text.files.text_file import DAMAGED, check_is_text_file, is_packed, opened, text_name, unreadable
 
 _LINES_BETWEEN_REPORTS = 4096
 _ADVICE = "Convert the file: iconv -f ENCODING -t UTF-8 OLD > NEW (ENCODING is latin1, cp949, ...)."

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from elmo.text.decoding import BadLine
+from elmo.text.files.decoding import BadLine
+from elmo.text.files.text_file import Format
 from elmo.text.formats.conll import conll_sentences
 from elmo.text.formats.conllu import UNDECODABLE, conllu_sentences
 from elmo.text.formats.jsonl import jsonl_rows
 from elmo.text.formats.table import table_rows
-from elmo.text.text_file import Format
 
 Row = str | list[str]
 

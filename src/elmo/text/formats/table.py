@@ -9,7 +9,7 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 
 from elmo.errors import TextError
-from elmo.text.decoding import BadLine
+from elmo.text.files.decoding import BadLine
 
 _NAMES_SHOWN = 12
 _LONGEST_SHOWN = 40

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elmo.errors import ElmoError, TextError
+from elmo.text.files.text_file import text_name
 from elmo.text.formats.rows import Row
 from elmo.text.reading.settings import OnSkipped, Reading, SentenceEnds
 from elmo.text.reading.spans import token_spans
 from elmo.text.sentences import Tokenize, read_rows
-from elmo.text.text_file import text_name
 from elmo.text.tokenizer import sentence_spans
 
 _TEXT_SHOWN = 80

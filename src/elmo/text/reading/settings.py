@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from elmo.errors import ConfigError, TextError, paths_count_from
-from elmo.text.decoding import checked_encoding
+from elmo.text.files.decoding import checked_encoding
+from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file, format_of, is_stream
 from elmo.text.sentences import OnBadText, Tokenize
-from elmo.text.text_file import STDIN, FormatChoice, check_is_text_file, format_of, is_stream
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 
 SentenceEnds = Literal["lines", "within-lines", "across-lines"]

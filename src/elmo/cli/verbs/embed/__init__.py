@@ -9,7 +9,7 @@ from elmo.cli.verbs.embed.join import join
 from elmo.cli.verbs.embed.options import Arguments, require_sense
 from elmo.cli.verbs.embed.to_file import embed_files
 from elmo.cli.verbs.embed.to_screen import show_lines, show_text
-from elmo.text.text_file import STDIN
+from elmo.text.files.text_file import STDIN
 
 
 def main(argv: list[str]) -> int:

@@ -11,8 +11,8 @@ from elmo.cli.early_checks import As
 from elmo.cli.text_input import ReadingFlags
 from elmo.errors import ConfigError
 from elmo.process.device import Device
+from elmo.text.files.text_file import STDIN, is_file
 from elmo.text.reading.settings import Reading, TextForm
-from elmo.text.text_file import STDIN, is_file
 
 # Of what must be meant to be the name of a file.
 _FILE_ENDINGS = (

@@ -11,9 +11,9 @@ from elmo.cli.verbs.embed.model import check_layers, load_embedder
 from elmo.cli.verbs.embed.options import Arguments
 from elmo.errors import ConfigError
 from elmo.process.stop_flag import stop_flag
+from elmo.text.files.text_file import is_file, is_stream
 from elmo.text.first_look.sample import first_look
 from elmo.text.reading.settings import require_used_field, text_files
-from elmo.text.text_file import is_file, is_stream
 
 if TYPE_CHECKING:
     from elmo.embed.layer_names import Layers

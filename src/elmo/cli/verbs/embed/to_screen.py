@@ -11,10 +11,10 @@ from elmo.cli.verbs.embed.model import check_layers, load_embedder
 from elmo.cli.verbs.embed.options import Arguments, is_meant_as_file
 from elmo.cli.verbs.embed.table import table
 from elmo.errors import ConfigError, TextError, paths_count_from
+from elmo.text.files.text_file import STDIN, is_file
 from elmo.text.first_look.sample import look_at
 from elmo.text.reading.placed import PlacedSentence, placed_in
 from elmo.text.reading.spans import NOWHERE
-from elmo.text.text_file import STDIN, is_file
 
 if TYPE_CHECKING:
     import numpy as np

@@ -24,8 +24,8 @@ from elmo.process.device import Device
 from elmo.process.freed_memory import keep_freed_memory
 from elmo.tasks.registry import AnyTask, find, is_known, summaries
 from elmo.tasks.settings import FitSettings, S, TokenSettings
+from elmo.text.files.text_file import STDIN
 from elmo.text.reading.settings import Reading, text_files
-from elmo.text.text_file import STDIN
 
 ComputeIn = Literal["float32", "bfloat16", "int8", "auto"]
 Flag = tyro.conf.FlagCreatePairsOff[bool]

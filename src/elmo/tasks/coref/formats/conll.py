@@ -19,7 +19,7 @@ from elmo.errors import TextError
 from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines, require_own_keys
 from elmo.tasks.coref.formats.brackets import BracketError, OpenMentions, cells_of, say_the_same
 from elmo.tasks.labels.labelled_lines import labelled_lines
-from elmo.text.text_file import text_name
+from elmo.text.files.text_file import text_name
 
 BEGIN, END = "#begin document", "#end document"
 _BEGIN = re.compile(r"#begin document\s+\(?(?P<name>.*?)\)?\s*(?:;\s*part\s+(?P<part>\S+)\s*)?")

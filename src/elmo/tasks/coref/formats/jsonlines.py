@@ -17,7 +17,7 @@ from typing import Any
 from elmo.errors import TextError
 from elmo.tasks.coref.documents import Cluster, Document, Mention, require_own_keys
 from elmo.tasks.labels.labelled_lines import labelled_lines
-from elmo.text.text_file import text_name
+from elmo.text.files.text_file import text_name
 from elmo.text.token_form import has_surrogate
 
 

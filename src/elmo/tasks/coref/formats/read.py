@@ -8,7 +8,7 @@ from elmo.tasks.coref.formats.conll import BEGIN, conll_documents
 from elmo.tasks.coref.formats.jsonlines import jsonlines_documents
 from elmo.tasks.coref.formats.plain_text import text_document
 from elmo.tasks.labels.labelled_lines import labelled_lines
-from elmo.text.text_file import text_name
+from elmo.text.files.text_file import text_name
 
 
 def read_documents(path: Path | str, encoding: str = "utf-8") -> list[Document]:

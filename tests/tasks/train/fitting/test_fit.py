@@ -17,12 +17,12 @@ from elmo.tasks.ner.settings import Settings, TaggerSettings
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import FitSettings, TokenSettings
 from elmo.tasks.tokens.representation import TokenRepresentation
-from elmo.tasks.train import fit as fit_module
 from elmo.tasks.train.example_batches import BatchLimits, share_of, shuffled_batches, sorted_batches
-from elmo.tasks.train.fit import Fitted, TrainingFailed, fit, predict_all, training_limits
-from elmo.tasks.train.fit_folder import FitFolder
-from elmo.tasks.train.optimizers import Moment, make_optimizer, rate_at
-from elmo.tasks.train.weight_average import WeightAverage
+from elmo.tasks.train.fitting import fit as fit_module
+from elmo.tasks.train.fitting.fit import Fitted, TrainingFailed, fit, predict_all, training_limits
+from elmo.tasks.train.fitting.fit_folder import FitFolder
+from elmo.tasks.train.fitting.optimizers import Moment, make_optimizer, rate_at
+from elmo.tasks.train.fitting.weight_average import WeightAverage
 
 SETTINGS = FitSettings(epochs=4, patience=0, batch_size=8, learning_rate=0.02)
 

@@ -27,10 +27,10 @@ from elmo.tasks.settings import FitSettings
 from elmo.tasks.task import E, P, S, Scores, Task
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.train.example_batches import BatchLimits, shuffled_batches, sorted_batches
-from elmo.tasks.train.fit_folder import FitFolder, Position
-from elmo.tasks.train.memory import enough_memory_for
-from elmo.tasks.train.optimizers import Moment, make_optimizer, rate_at
-from elmo.tasks.train.weight_average import WeightAverage
+from elmo.tasks.train.fitting.fit_folder import FitFolder, Position
+from elmo.tasks.train.fitting.memory import enough_memory_for
+from elmo.tasks.train.fitting.optimizers import Moment, make_optimizer, rate_at
+from elmo.tasks.train.fitting.weight_average import WeightAverage
 
 # Seconds after which an epoch under way is saved too.
 _SAVE_AFTER = 120.0

@@ -7,7 +7,7 @@ from elmo.cli.main import main
 from elmo.errors import OutOfMemory
 from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.task import TASK
-from elmo.tasks.train.memory import enough_memory_for
+from elmo.tasks.train.fitting.memory import enough_memory_for
 
 EXAMPLES = [TaggedSentence(["a"]), TaggedSentence(["b", "c"])]
 

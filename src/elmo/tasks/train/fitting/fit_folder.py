@@ -28,8 +28,8 @@ from elmo.disk.json_file import read_record, read_records
 from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
 from elmo.errors import WeightFileError
 from elmo.tasks.tokens.representation import load_learned_state
-from elmo.tasks.train.optimizers import optimizer_tensors, restore_optimizer
-from elmo.tasks.train.weight_average import WeightAverage
+from elmo.tasks.train.fitting.optimizers import optimizer_tensors, restore_optimizer
+from elmo.tasks.train.fitting.weight_average import WeightAverage
 from elmo.weights.fingerprint import fingerprint
 
 _PARTS = frozenset({"weights.safetensors", "optimizer.safetensors", "average.safetensors", "progress.json", SUMS_FILE})
