@@ -45,15 +45,20 @@ class TensorDigest:
 def combine(digests: Mapping[str, str]) -> str:
     """The fingerprint of tensors from the `digest` of each, by name; their order doesn't matter."""
     lines = "".join(f"{name}\n{digests[name]}\n" for name in sorted(digests))
-    return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
+    return text_hash(lines)
 
 
 def fingerprint(tensors: Mapping[str, Shaped[np.ndarray, "..."]], words: Sequence[str] = ()) -> str:
     """SHA-256 (hexadecimal) over the names, types, shapes and bytes of `tensors`, and over the words of their rows."""
     digests = {name: digest(tensor) for name, tensor in tensors.items()}
     if words:
-        digests["words"] = hashlib.sha256("\n".join(words).encode("utf-8", "surrogatepass")).hexdigest()
+        digests["words"] = text_hash("\n".join(words))
     return combine(digests)
+
+
+def text_hash(text: str) -> str:
+    """SHA-256 (hexadecimal) over a text's UTF-8 bytes."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def file_hash(paths: Iterable[Path]) -> str:

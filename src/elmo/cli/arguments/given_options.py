@@ -3,7 +3,7 @@
 A value that equals the default counts as given too: whoever writes --store float32 wants float32.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields
 
 from elmo.errors import ConfigError
@@ -13,17 +13,15 @@ _LONG_NAMES = {"-m": "--model", "-o": "--output"}
 
 def given_options(argv: Sequence[str]) -> list[str]:
     """The long names of the options in `argv`, with hyphens, each once and in their order."""
-    return list(dict.fromkeys(_options(argv)))
-
-
-def _options(argv: Iterable[str]) -> Iterator[str]:
+    given: dict[str, None] = {}
     for word in argv:
         if word == "--":  # what follows is no option
-            return
+            break
         if word.startswith("--"):
-            yield word.partition("=")[0].replace("_", "-")
+            given[word.partition("=")[0].replace("_", "-")] = None
         elif word[:2] in _LONG_NAMES:  # -o OUT or -oOUT
-            yield _LONG_NAMES[word[:2]]
+            given[_LONG_NAMES[word[:2]]] = None
+    return list(given)
 
 
 def options_of(group: type) -> set[str]:

@@ -1,10 +1,8 @@
 """How every verb reads its arguments: the same metavars, one default for each option, and examples in its --help."""
 
 from collections.abc import Callable
-from dataclasses import is_dataclass
-from functools import partial
 from pathlib import Path
-from types import NoneType, UnionType
+from types import NoneType, SimpleNamespace, UnionType
 from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin
 
 import tyro
@@ -57,8 +55,9 @@ def parsed(
 
     flag_pairs: whether what is on or off has two flags, --x and --no-x, unless its annotation says otherwise.
     is_final: whether these are the arguments that the verb will run with, so that their paths and models are checked
-    (see `early_checks`). checks_values: whether the `__post_init__` of settings sees them; not before the defaults are
-    those of a file that the arguments name, beside which other flags make sense. require_sense: called before paths are
+    (see `early_checks`). checks_values: whether settings with a `__post_init__` are made, or only namespaces of their
+    values; not before the defaults are those of a file that the arguments name, beside which other flags make sense.
+    require_sense: called before paths are
     checked, with the arguments and the names of the options that were given; raises for those that make no sense
     together. Exits: SystemExit(2) after a message for arguments that don't fit, SystemExit(0) after --help. Raises an
     ElmoError for inputs, outputs and models that can't be right.
@@ -87,7 +86,7 @@ def _description(arguments: type[object], verb: str) -> str:
 def _registry(checks_values: bool) -> ConstructorRegistry:
     """tyro's own rules, with our metavars, help and defaults for the fields of dataclasses.
 
-    `checks_values`: whether a dataclass is made by calling it.
+    `checks_values`: whether dataclasses that check their values are made; otherwise, bare namespaces of them are.
     """
     registry = ConstructorRegistry()
     is_asking = False
@@ -104,18 +103,11 @@ def _registry(checks_values: bool) -> ConstructorRegistry:
             is_asking = False
         if not isinstance(found, StructConstructorSpec):
             return None
-        make = found.instantiate if checks_values or not is_dataclass(info.type) else partial(_unchecked, info.type)
+        is_checked = hasattr(info.type, "__post_init__")
+        make = SimpleNamespace if is_checked and not checks_values else found.instantiate
         return StructConstructorSpec(make, tuple(map(_documented, found.fields)))
 
     return registry
-
-
-def _unchecked(kind: type[A], **values: object) -> A:
-    """A dataclass of these values, whose `__post_init__` doesn't see them."""
-    made = object.__new__(kind)
-    for name, value in values.items():
-        object.__setattr__(made, name, value)
-    return made
 
 
 def _documented(field: StructFieldSpec) -> StructFieldSpec:

@@ -61,7 +61,9 @@ def main(argv: list[str]) -> int:
     with stop_flag():  # from the first line on: a signal while data are opened is one, too
         # The files whose settings are the defaults of the flags are themselves named by flags: so twice.
         arguments = _parsed(argv, PretrainConfig(), is_complete=False)
-        _require_sense(arguments, argv)
+        _require_one_start(arguments)
+        if not arguments.resume and not arguments.resume_if_begun:
+            _parsed(argv, _defaults(arguments, None))
         keep_freed_memory()
         with joined(arguments.device, arguments.deterministic, arguments.peer_timeout) as ranks:
             return _run(argv, arguments, ranks)
@@ -94,14 +96,12 @@ def _report(model: Path, arguments: Arguments) -> None:
     print_report({"model": str(model), **metadata}, text, as_json=arguments.json, quiet=arguments.quiet)
 
 
-def _require_sense(arguments: Arguments, argv: list[str]) -> None:
+def _require_one_start(arguments: Arguments) -> None:
     if arguments.resume and arguments.resume_if_begun:
         raise ConfigError(
             "--resume was given together with --resume-if-begun, which starts a run where there is none. Give one of "
             "them."
         )
-    if not arguments.resume and not arguments.resume_if_begun:
-        _parsed(argv, _defaults(arguments, None))
 
 
 def _parsed(argv: list[str], recipe: PretrainConfig, *, is_complete: bool = True) -> Arguments:

@@ -1,6 +1,5 @@
 """config.json of a model folder <-> the architecture and the facts about a model."""
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from elmo.disk.bounded import is_file, is_there, shown
 from elmo.disk.json_file import read_json
 from elmo.errors import ConfigError, WeightFileError
 from elmo.weights.checkpoint import Checkpoint
-from elmo.weights.fingerprint import file_hash
+from elmo.weights.fingerprint import file_hash, text_hash
 from elmo.weights.native.names import CONFIG_FILE, TOKENS_FILE, VOCABULARY_FILE
 
 FORMAT_VERSION = 1
@@ -36,7 +35,8 @@ def facts_of(checkpoint: Checkpoint, folder: Path) -> dict[str, Any]:
     facts = dict(zip(_CONFIG_KEYS, values, strict=True))
     files = [folder / name for name in _HASHED_FILES]
     hashes = {path.name: file_hash([path]) for path in files if path.is_file()}
-    return facts | {_HASHES_KEY: {"architecture": _architecture_hash(facts["architecture"]), **hashes}}
+    hashes["architecture"] = text_hash(json.dumps(facts["architecture"], sort_keys=True))
+    return facts | {_HASHES_KEY: hashes}
 
 
 def require_hashes(facts: Mapping[str, Any], folder: Path) -> None:
@@ -45,7 +45,7 @@ def require_hashes(facts: Mapping[str, Any], folder: Path) -> None:
     Folders written by earlier versions say none. A file that may be left out of a model folder may be missing.
     """
     hashes = facts.get(_HASHES_KEY, {})
-    found = {"architecture": _architecture_hash(facts["architecture"])}
+    found = {"architecture": text_hash(json.dumps(facts["architecture"], sort_keys=True))}
     found |= {name: file_hash([folder / name]) for name in hashes if name in _HASHED_FILES and is_file(folder / name)}
     for name, sha256 in hashes.items():
         if name == TOKENS_FILE and name not in found:
@@ -56,10 +56,6 @@ def require_hashes(facts: Mapping[str, Any], folder: Path) -> None:
                 f"{what} has the SHA-256 {found[name]}, but {CONFIG_FILE} says {sha256}: it was changed after the "
                 "model was written, and the vectors would be others. Get the model again."
             )
-
-
-def _architecture_hash(values: object) -> str:
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode("ascii")).hexdigest()
 
 
 def read_facts(path: Path) -> dict[str, Any]:
