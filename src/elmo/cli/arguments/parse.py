@@ -57,10 +57,9 @@ def parsed(
     is_final: whether these are the arguments that the verb will run with, so that their paths and models are checked
     (see `early_checks`). checks_values: whether settings with a `__post_init__` are made, or only namespaces of their
     values; not before the defaults are those of a file that the arguments name, beside which other flags make sense.
-    require_sense: called before paths are
-    checked, with the arguments and the names of the options that were given; raises for those that make no sense
-    together. Exits: SystemExit(2) after a message for arguments that don't fit, SystemExit(0) after --help. Raises an
-    ElmoError for inputs, outputs and models that can't be right.
+    require_sense: called before paths are checked, with the arguments and the names of the options that were given;
+    raises for those that make no sense together. Exits: SystemExit(2) after a message for arguments that don't fit,
+    SystemExit(0) after --help. Raises an ElmoError for inputs, outputs and models that can't be right.
     """
     found = tyro.cli(
         arguments,

@@ -62,8 +62,8 @@ def main(argv: list[str]) -> int:
         # The files whose settings are the defaults of the flags are themselves named by flags: so twice.
         arguments = _parsed(argv, PretrainConfig(), is_complete=False)
         _require_one_start(arguments)
-        if not arguments.resume and not arguments.resume_if_begun:
-            _parsed(argv, _defaults(arguments, None))
+        if not _may_resume(arguments):
+            arguments = _parsed(argv, _defaults(arguments, None))
         keep_freed_memory()
         with joined(arguments.device, arguments.deterministic, arguments.peer_timeout) as ranks:
             return _run(argv, arguments, ranks)
@@ -78,7 +78,8 @@ def _run(argv: list[str], arguments: Arguments, ranks: "Ranks") -> int:
     run = RunFolder(arguments.output)
     # The first rank looks for all: another one could already see what it begins.
     resumes = arguments.resume or (arguments.resume_if_begun and ranks.on_first(lambda: run.is_begun))
-    arguments = _parsed(argv, _defaults(arguments, run if resumes else None))
+    if _may_resume(arguments):
+        arguments = _parsed(argv, _defaults(arguments, run if resumes else None))
     data = TrainingData.open(arguments.data)
     watching: dict[str, Any] = {"ranks": ranks, "progress": not arguments.quiet, "log_to": arguments.log}
     if resumes:
@@ -94,6 +95,11 @@ def _report(model: Path, arguments: Arguments) -> None:
     metadata = read_json(model / "config.json")["metadata"]
     text = "\n".join([f"{model}: the model is finished", *(f"{name:26} {fact}" for name, fact in metadata.items())])
     print_report({"model": str(model), **metadata}, text, as_json=arguments.json, quiet=arguments.quiet)
+
+
+def _may_resume(arguments: Arguments) -> bool:
+    """Whether the settings may be those of a run on disk, which nobody reads before the ranks are together."""
+    return arguments.resume or arguments.resume_if_begun
 
 
 def _require_one_start(arguments: Arguments) -> None:

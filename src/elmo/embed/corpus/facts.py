@@ -1,6 +1,5 @@
 """The facts of a run: what its file says of itself, and all that decides what is in it."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from elmo.embed.storage.layout import FIRST_ROW, FileFormat, StoredType
 from elmo.embed.storage.text_columns import TextColumns
 from elmo.text.files.text_file import format_of
 from elmo.version import __version__
+from elmo.weights.fingerprint import text_hash
 
 
 @dataclass(frozen=True)
@@ -96,4 +96,4 @@ def _reading(embedder: Embedder, part: TextPart, window: int | None) -> dict[str
 
 
 def _hash_of(settings: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode("ascii")).hexdigest()
+    return text_hash(json.dumps(settings, sort_keys=True))

@@ -34,6 +34,7 @@ from elmo.process.progress.report import SILENT, Count, Progress
 from elmo.shapes import Float, Int
 from elmo.text.files.limits import limited_lines
 from elmo.text.files.text_file import opened, text_name
+from elmo.weights.fingerprint import text_hash
 
 _MANIFEST_FILE = "manifest.json"
 _PROGRESS_FILE = "progress.json"
@@ -373,7 +374,7 @@ class DamagedFolder(OutputError):
 
 
 def _digest(values: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(dict(values), sort_keys=True).encode("ascii")).hexdigest()
+    return text_hash(json.dumps(dict(values), sort_keys=True))
 
 
 def _are_counts(values: Mapping[str, Any], *texts: str) -> bool:
