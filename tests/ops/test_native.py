@@ -12,7 +12,7 @@ from torch import Tensor
 
 from elmo.errors import ConfigError
 from elmo.ops import native, native_passes
-from elmo.ops.char_cnn import char_cnn_reference, char_cnn_training
+from elmo.ops.char_cnn import activate, best_windows, char_cnn_reference, character_vectors
 from elmo.ops.native.build import build, source_hash
 from elmo.ops.projected_lstm.gate_passes import backward_pass, forward_pass
 from elmo.ops.sampled_softmax import SoftmaxRows, sampled_softmax_mean, sampled_softmax_reference
@@ -122,7 +122,9 @@ def test_char_cnn_for_training_equals_the_reference(activation: str, count: int)
     ]
     parameters = [embedding, *(tensor for pair in filters for tensor in pair)]
     grad = torch.randn(count, 18)
-    found = char_cnn_training(ids, embedding, filters, activation)
+    characters = character_vectors(ids, embedding, max(weight.shape[2] for weight, _ in filters))
+    best = [best_windows(characters, weight) + bias for weight, bias in filters]
+    found = activate(torch.cat(best, dim=1), activation)
     expected = char_cnn_reference(ids, embedding, filters, activation)
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
     if count == 0:

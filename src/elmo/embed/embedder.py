@@ -70,7 +70,9 @@ class Embedder:
     """A biLM with batching and a cache of token vectors: turns each list of tokens into one array of the same length.
 
     `bilm`: a `Checkpoint`, which is computed on the CPU without torch; or a `BiLM` in torch, on its own device, whose
-        weights may change between calls.
+        weights may change between calls. Changes that torch counts (`load_state_dict`, `copy_`, an optimizer's step,
+        `to`), and all of weights that require a gradient, are seen by the next call. Only after a write that torch does
+        not count, into a frozen weight (`weight.data[...] = 1`, or one through numpy), call `refresh()`.
     `state`: the state that every sentence starts from.
         "zero"   zeros: a sentence always has the same vectors, regardless of the other sentences in the call
         "warm"   the fixed state `warm_state`: as reproducible as "zero", and warmed up
@@ -238,7 +240,7 @@ class Embedder:
     def model_hash(self) -> str:
         """SHA-256 over the weights, equal for equal weights of any format (`content_hash` of the checkpoint).
 
-        Computed at the first use (0.3 s for a published model) and again when a weight was changed or trained.
+        Of a checkpoint it is computed once (0.3 s for a published model), of a `BiLM` in torch at every access.
         """
         return self._network.model_hash()
 
@@ -420,10 +422,11 @@ class Embedder:
         if not read:
             raise ConfigError("there is no sentence to warm up with. Pass some of the kind that will be embedded.")
         tokens = self._tokens
-        places, table = self._numbered(read, tokens)
+        network = tokens.network.now()
+        places, table = self._numbered(read, tokens, network)
         state = zero_state(self.config, 1)
         for row in range(len(read)):
-            state = tokens.network.read(pad(places, np.array([row])), table, state, self.max_tokens).state
+            state = network.read(pad(places, np.array([row])), table, state, self.max_tokens).state
         self._warm = WarmState(state)
         return self._warm.to_arrays()
 
@@ -441,6 +444,11 @@ class Embedder:
     def forget_words(self) -> None:
         """Empties the memory of token vectors. They are computed again when needed, and come out the same."""
         self._tokens.cache.clear()
+
+    def refresh(self) -> None:
+        """Take the weights of a `BiLM` as they are now, after a write that torch does not count: see the class."""
+        self._network.refresh()
+        self.forget_words()
 
     def reset(self, rows: Sequence[int] | None = None) -> None:
         """Carry mode: forgets what was read, in some rows or in all."""
@@ -471,14 +479,14 @@ class Embedder:
         if not sentences:
             return []
         tokens = self._tokens  # once: another thread may ask for `bilm` meanwhile
-        network = tokens.network
-        network.require_usable()
+        tokens.network.require_usable()
+        network = tokens.network.now()
         if self.state == "carry":
             with self._carried.alone():
-                arrays = self._embed_rows(network, *self._numbered(sentences, tokens), choice)
+                arrays = self._embed_rows(network, *self._numbered(sentences, tokens, network), choice)
                 tell(sum(map(len, sentences)))
                 return [pooled(array, pool) for array in arrays]
-        places, table = self._numbered(sentences, tokens)
+        places, table = self._numbered(sentences, tokens, network)
         results: list[Any] = [None] * len(sentences)
         for rows in bucket([len(row) for row in places], self.max_tokens, padded=network.pads):
             batch = pad(places, rows)
@@ -496,11 +504,11 @@ class Embedder:
 
     @staticmethod
     def _numbered(
-        sentences: Sequence[Sequence[str]], tokens: TokenTable[Any]
+        sentences: Sequence[Sequence[str]], tokens: TokenTable[Any], network: Network[Any]
     ) -> tuple[list[Int[np.ndarray, " tokens"]], Any]:
         """Each sentence's places among the distinct tokens, and the token vectors of these."""
-        distinct, places = number_tokens(sentences, tokens.network.token_map.boundary_tokens)
-        return places, tokens.vectors(distinct)
+        distinct, places = number_tokens(sentences, network.token_map.boundary_tokens)
+        return places, tokens.vectors(network, distinct)
 
     def _embed_rows(
         self, network: Network[Any], places: Sequence[Int[np.ndarray, " tokens"]], table: Any, choice: LayerChoice
