@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from elmo.ops import native_passes
@@ -26,8 +27,8 @@ def char_cnn_training(
     filters: Sequence[tuple[Float[Tensor, "number dim width"], Float[Tensor, " number"]]],
     activation: str,
 ) -> Float[Tensor, "types filters"]:
-    """Same contract as `char_cnn_reference`."""
-    if len(character_ids) == 0 or native_passes.fitting_kind(embedding.dtype, embedding) is None:
+    """Same contract as `char_cnn_reference`; gradients can't be taken twice."""
+    if len(character_ids) == 0 or not native_passes.can_run(embedding, *(weight for weight, _ in filters)):
         return char_cnn_trimmed(character_ids, embedding, filters, activation)
     widest = max(weight.shape[2] for weight, _ in filters)
     order = (character_ids != character_ids[:, -1:]).sum(dim=1).argsort(stable=True)
@@ -46,31 +47,33 @@ class _BestWindow(torch.autograd.Function):
     """vectors (types, columns * dim), weight (filters, dim, width) -> each filter's maximum (types, filters)."""
 
     @staticmethod
+    @native_passes.full_precision
     def forward(
         ctx: Any, vectors: Float[Tensor, "types values"], weight: Float[Tensor, "filters dim width"]
     ) -> Float[Tensor, "types filters"]:
         filters, dim, width = weight.shape
-        kernel = weight.transpose(1, 2).reshape(filters, width * dim)
+        kernel = weight.transpose(1, 2).reshape(filters, width * dim).contiguous()
         windows = vectors.unfold(1, width * dim, dim)
         types, positions, _ = windows.shape
         scores = windows.reshape(types * positions, width * dim) @ kernel.t()
         best = vectors.new_empty(types, filters)
         place = torch.empty(types, filters, dtype=torch.int32)
-        native_passes.call("elmo_max_over_positions", types, positions, filters, scores, best, place)
+        native_passes.run("max_over_positions", scores.view(types, positions, filters), best, place)
         ctx.save_for_backward(vectors, kernel, place)
         ctx.dim = dim
         return best
 
     @staticmethod
+    @once_differentiable
+    @native_passes.full_precision
     def backward(  # pyright: ignore[reportIncompatibleMethodOverride] - torch passes one for each output
         ctx: Any, grad_best: Float[Tensor, "types filters"]
     ) -> tuple[Float[Tensor, "types values"], Float[Tensor, "filters dim width"]]:
         vectors, kernel, place = ctx.saved_tensors
         filters, span = kernel.shape
         grad_vectors, grad_kernel = torch.zeros_like(vectors), torch.zeros_like(kernel)
-        native_passes.call(
-            "elmo_max_over_positions_backward",
-            *vectors.shape, ctx.dim, span, filters,
-            vectors, kernel, place, grad_best.contiguous(), grad_vectors, grad_kernel,
+        native_passes.run(
+            "max_over_positions_backward",
+            vectors, kernel, place, grad_best.contiguous(), grad_vectors, grad_kernel, dim=ctx.dim,
         )  # fmt: skip
         return grad_vectors, grad_kernel.view(filters, span // ctx.dim, ctx.dim).transpose(1, 2)
