@@ -10,42 +10,40 @@ from torch.autograd.function import once_differentiable
 from elmo.ops import native_passes
 
 
-def fits(*tensors: Float[Tensor, "..."]) -> bool:
-    """Whether `BestWindow` takes these: the library is there, and all are contiguous float32 tensors on the CPU."""
-    is_plain = not torch.is_autocast_enabled("cpu")
-    return is_plain and native_passes.fitting_kind(torch.float32, *tensors) is not None
-
-
 class BestWindow(torch.autograd.Function):
-    """vectors (types, columns * dim), weight (filters, dim, width) -> each filter's maximum (types, filters)."""
+    """vectors (types, columns * dim), weight (filters, dim, width) -> each filter's maximum (types, filters).
+
+    For what `native_passes.can_run` says yes to; gradients can't be taken twice.
+    """
 
     @staticmethod
+    @native_passes.full_precision
     def forward(
         ctx: Any, vectors: Float[Tensor, "types values"], weight: Float[Tensor, "filters dim width"]
     ) -> Float[Tensor, "types filters"]:
         filters, dim, width = weight.shape
-        kernel = weight.transpose(1, 2).reshape(filters, width * dim)
+        kernel = weight.transpose(1, 2).reshape(filters, width * dim).contiguous()
         windows = vectors.unfold(1, width * dim, dim)
         types, positions, _ = windows.shape
         scores = windows.reshape(types * positions, width * dim) @ kernel.t()
         best = vectors.new_empty(types, filters)
         place = torch.empty(types, filters, dtype=torch.int32)
-        native_passes.call("elmo_max_over_positions", types, positions, filters, scores, best, place)
+        native_passes.run("max_over_positions", scores.view(types, positions, filters), best, place)
         ctx.save_for_backward(vectors, kernel, place)
         ctx.dim = dim
         return best
 
     @staticmethod
     @once_differentiable
+    @native_passes.full_precision
     def backward(  # pyright: ignore[reportIncompatibleMethodOverride] - the decorator hides the signature
         ctx: Any, grad_best: Float[Tensor, "types filters"]
     ) -> tuple[Float[Tensor, "types values"], Float[Tensor, "filters dim width"]]:
         vectors, kernel, place = ctx.saved_tensors
         filters, span = kernel.shape
         grad_vectors, grad_kernel = torch.zeros_like(vectors), torch.zeros_like(kernel)
-        native_passes.call(
-            "elmo_max_over_positions_backward",
-            *vectors.shape, ctx.dim, span, filters,
-            vectors, kernel, place, grad_best.contiguous(), grad_vectors, grad_kernel,
+        native_passes.run(
+            "max_over_positions_backward",
+            vectors, kernel, place, grad_best.contiguous(), grad_vectors, grad_kernel, dim=ctx.dim,
         )  # fmt: skip
         return grad_vectors, grad_kernel.view(filters, span // ctx.dim, ctx.dim).transpose(1, 2)

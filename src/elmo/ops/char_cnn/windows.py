@@ -15,7 +15,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from elmo.ops.char_cnn.training import BestWindow, fits
+from elmo.ops import native_passes
+from elmo.ops.char_cnn.training import BestWindow
 from elmo.ops.tracing import has_values
 
 _NUM_GROUPS = 8
@@ -41,7 +42,7 @@ def character_vectors(
     dim = embedding.shape[1]
     if not has_values(character_ids):
         return CharacterVectors((functional.embedding(character_ids, embedding).flatten(1),), dim)
-    trains = torch.is_grad_enabled() and len(character_ids) > 0 and fits(embedding)
+    trains = torch.is_grad_enabled() and len(character_ids) > 0 and native_passes.can_run(embedding)
     if not trains:
         return CharacterVectors((_cut(character_ids, embedding, widest),), dim)
     order = (character_ids != character_ids[:, -1:]).sum(dim=1).argsort(stable=True)
@@ -55,7 +56,7 @@ def best_windows(
     vectors: CharacterVectors, weight: Float[Tensor, "filters dim width"]
 ) -> Float[Tensor, "types filters"]:
     """Each filter's maximum over all windows of a token, before bias and activation."""
-    find = BestWindow.apply if vectors.trains and fits(weight, *vectors.groups) else _best_window
+    find = BestWindow.apply if vectors.trains and native_passes.can_run(weight, *vectors.groups) else _best_window
     found = [find(group, weight) for group in vectors.groups]
     best = found[0] if len(found) == 1 else torch.cat(found)
     return best if vectors.back is None else best[vectors.back]
