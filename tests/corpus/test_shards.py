@@ -60,7 +60,7 @@ def test_the_text_can_be_read_back_from_the_numbers(tmp_path, train, valid):
     assert data.splits == ("train", "valid")
 
 
-@settings(max_examples=30, deadline=None)  # it waits for the disk
+@settings(max_examples=30)
 @given(
     st.lists(st.lists(st.sampled_from(["a", "b", "c", "d", "<S>", "<UNK>"]), max_size=4), min_size=1), st.integers(1, 9)
 )

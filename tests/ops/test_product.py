@@ -49,15 +49,13 @@ def test_a_weight_changed_between_two_blocks_is_rounded_again() -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("inner", "outer"), [*SHAPES, (1, 1), (3, 65), (4100, 30)])
-@pytest.mark.parametrize("rows", [0, 1, 7, 130])
-def test_rounded_factors_give_nearly_the_same(dtype, inner, outer, rows) -> None:
+@pytest.mark.parametrize("rows", [0, 1, 2, 3, 7, 40, 130])
+def test_it_stays_next_to_double_precision(dtype, inner, outer, rows, require_near_product) -> None:
     torch.manual_seed(inner)
     inputs, weight, bias = torch.randn(rows, inner), torch.randn(outer, inner) / inner**0.5, torch.randn(outer)
-    expected = product_reference(inputs.double(), weight.double()) + bias
     found = rounded(inputs, weight, dtype, bias)
     assert found.dtype == torch.float32
-    tolerance = {"float32": 1e-5, "bfloat16": 5e-2, "int8": 1e-1}[dtype]
-    torch.testing.assert_close(found.double(), expected, rtol=0, atol=tolerance)
+    require_near_product(found, inputs, weight, bias, dtype, f"{rows} rows")
 
 
 def test_a_weight_rounded_to_int8_rounds_to_the_same_again() -> None:

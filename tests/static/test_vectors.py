@@ -246,7 +246,7 @@ def test_a_word_that_the_layout_cannot_hold_is_refused(tmp_path, word):
         write_static_vectors(tmp_path / "v.txt", ["a"], VECTORS)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.binary(max_size=200), st.sampled_from(["auto", "text", "binary"]))
 def test_any_bytes_are_vectors_or_a_text_error(tmp_path_factory, content, format):
     path = tmp_path_factory.getbasetemp() / "any"
