@@ -35,7 +35,7 @@ def test_what_is_not_a_regular_file_is_never_replaced(tmp_path, monkeypatch, kin
         with pytest.raises(OutputError, match=f"output: is a {kind}"):
             refused(output, force=force)
     assert os.path.samestat(output.lstat(), before)
-    assert os.listdir(tmp_path) == ["output"]
+    assert list(tmp_path.iterdir()) == [output]
 
 
 def test_what_takes_the_place_while_a_file_is_written_is_not_replaced(tmp_path):
@@ -43,10 +43,10 @@ def test_what_takes_the_place_while_a_file_is_written_is_not_replaced(tmp_path):
     with pytest.raises(OutputError, match="is a FIFO"), new_file(output, size=0, force=True) as unfinished:
         unfinished.write_text("new")
         os.mkfifo(output)
-    assert os.listdir(tmp_path) == ["output"]
+    assert list(tmp_path.iterdir()) == [output]
 
 
-@pytest.mark.skipif(not os.path.islink("/dev/stdout"), reason="needs /dev/stdout")
+@pytest.mark.skipif(not Path("/dev/stdout").is_symlink(), reason="needs /dev/stdout")
 def test_links_of_the_system_are_never_replaced():
     with pytest.raises(OutputError, match="/dev/stdout: is a link of the system"):
         require_file_or_nothing(Path("/dev/stdout"))
