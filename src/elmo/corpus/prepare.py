@@ -40,6 +40,7 @@ from elmo.corpus.work_folder import WorkFolder
 from elmo.disk.atomic import new_folder
 from elmo.disk.bounded import file_hash
 from elmo.disk.output import is_disk_full
+from elmo.disk.sums import write_sums
 from elmo.errors import ConfigError, ElmoError, Interrupted, OutputError, TextError
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested
@@ -129,6 +130,7 @@ class _Run:
                 **self._finish(folder, text, corpus, given),
             }
             (folder / REPORT_FILE).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+            write_sums(folder, sorted(path.name for path in folder.iterdir()))
         return report
 
     def _plan(self) -> dict[str, Any]:

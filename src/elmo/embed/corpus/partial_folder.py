@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from elmo.disk.arrays import read_npz
 from elmo.disk.atomic import sync
 from elmo.disk.bounded import open_regular, read_bytes
 from elmo.disk.folder_lock import locked
@@ -278,8 +279,7 @@ class PartialFolder:
             raise self.damaged(f"{path.name} can't be used: {error.strerror}") from None
         if hashlib.sha256(content).hexdigest() != last.state_sha256:
             raise self.damaged(f"{path.name} was changed (its checksum is another)")
-        with np.load(BytesIO(content), allow_pickle=False) as arrays:
-            return dict(arrays)
+        return read_npz(BytesIO(content))
 
     def damaged(self, what: str) -> OutputError:
         """What to raise when the folder can't be trusted."""
