@@ -68,9 +68,8 @@ def char_cnn(
     """
     e, y = embedding[characters], []
     for W, b in filters:
-        width = W.shape[2]
-        windows = [e[t : t + width].T for t in range(len(e) - width + 1)]
-        y.append(b + np.max([np.tensordot(W, window) for window in windows], axis=0))
+        windows = np.lib.stride_tricks.sliding_window_view(e, W.shape[2], axis=0)  # (positions, dim, width)
+        y.append(b + np.tensordot(windows, W, axes=[(1, 2), (1, 2)]).max(axis=0))
     return np.maximum(np.concatenate(y), 0) if activation == "relu" else np.tanh(np.concatenate(y))
 
 

@@ -14,8 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from elmo.ops import native_passes
-from elmo.ops.char_cnn.reference import activate
-from elmo.ops.char_cnn.trimmed import char_cnn_trimmed, columns_that_differ
+from elmo.ops.char_cnn.trimmed import activate, char_cnn_trimmed, columns_that_differ
 
 _NUM_GROUPS = 8
 
@@ -26,7 +25,7 @@ def char_cnn_training(
     filters: Sequence[tuple[Float[Tensor, "number dim width"], Float[Tensor, " number"]]],
     activation: str,
 ) -> Float[Tensor, "types filters"]:
-    """Same contract as `char_cnn_reference`."""
+    """Same contract as `char_cnn_trimmed`."""
     if len(character_ids) == 0 or native_passes.fitting_kind(embedding.dtype, embedding) is None:
         return char_cnn_trimmed(character_ids, embedding, filters, activation)
     widest = max(weight.shape[2] for weight, _ in filters)

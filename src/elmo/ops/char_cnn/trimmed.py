@@ -2,9 +2,9 @@
 
 After its end-of-word character a row holds only padding. A window of width w that starts in the padding sees w
 paddings, whatever the token, so one of them is as good as all: the row may be cut to the longest token plus the widest
-filter without changing any maximum. Values equal those of `char_cnn_reference` up to rounding: the sums are the same,
-in an order of their own. Each width is one matrix product over unfolded windows, which torch's CPU build does faster
-than its conv1d.
+filter without changing any maximum. Values equal those of `elmo.reference.char_cnn`, which takes all windows, up to
+rounding: the sums are the same, in an order of their own. Each width is one matrix product over unfolded windows, which
+torch's CPU build does faster than its conv1d.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,6 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from elmo.ops.char_cnn.reference import activate
 from elmo.ops.product import ComputeType, prepack
 
 
@@ -25,8 +24,9 @@ def char_cnn_trimmed(
     activation: str,
     dtype: ComputeType | None = None,
 ) -> Float[Tensor, "types filters"]:
-    """Same contract as `char_cnn_reference`.
+    """One row for each token; the results of `filters`, (weight, bias) for each width, stand side by side.
 
+    `activation`: "relu" or "tanh".
     `dtype`: what the factors of products are rounded to; None: products that autograd knows.
     """
     if character_ids.shape[0] == 0:
@@ -53,3 +53,8 @@ def columns_that_differ(character_ids: Int[Tensor, "types characters"], widest: 
     differs = (character_ids != last).any(dim=0).nonzero()
     used = int(differs[-1]) + 1 if len(differs) else 0
     return min(character_ids.shape[1], used + widest)
+
+
+def activate(values: Float[Tensor, "*shape"], activation: str) -> Float[Tensor, "*shape"]:
+    """relu or tanh."""
+    return torch.relu(values) if activation == "relu" else torch.tanh(values)
