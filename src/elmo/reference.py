@@ -69,7 +69,7 @@ def char_cnn(
     e, y = embedding[characters], []
     for W, b in filters:
         windows = np.lib.stride_tricks.sliding_window_view(e, W.shape[2], axis=0)  # (positions, dim, width)
-        y.append(b + np.tensordot(windows, W, axes=[(1, 2), (1, 2)]).max(axis=0))
+        y.append(b + np.tensordot(windows, W, axes=((1, 2), (1, 2))).max(axis=0))
     return np.maximum(np.concatenate(y), 0) if activation == "relu" else np.tanh(np.concatenate(y))
 
 
