@@ -33,6 +33,7 @@ RUN_BY = {
     "docs/integrations/spacy.md": "tests/integrations/spacy/test_component.py",
     "docs/ko/korean.md": "tests/test_korean_pages.py",
     "docs/ko/quickstart.md": "tests/test_korean_pages.py",
+    "docs/one-file.md": "tests/test_docs.py",
     "docs/pretraining.md": "tests/test_docs.py",
     "docs/progress.md": "tests/test_docs.py",
     "docs/recipes.md": "tests/integrations/recipes/test_recipes.py",

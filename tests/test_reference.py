@@ -1,8 +1,10 @@
 """The reference: vectors of the original implementations, from a checkpoint's tensors, one token at a time."""
 
 import json
+import re
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -176,3 +178,13 @@ def test_a_sentence_is_as_probable_as_the_language_model_finds_it():
         rows = [reference.log_probabilities(h, W, b) for h in outputs]
         assert np.exp(rows[0].astype(np.float64)).sum() == pytest.approx(1, abs=1e-5)
         assert sum(row[word] for row, word in zip(rows, targets, strict=True)) == pytest.approx(total, abs=1e-3)
+
+
+def test_its_page_names_every_function_and_the_notebook_walks_through_them():
+    root = Path(__file__).resolve().parents[1]
+    page = (root / "docs/one-file.md").read_text(encoding="utf-8")
+    notebook = (root / "docs/notebooks/how-elmo-works.ipynb").read_text(encoding="utf-8")
+    own = {name for name, it in vars(reference).items() if getattr(it, "__module__", "") == reference.__name__}
+    shown = re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE)
+    assert own - set(shown) == {"sigmoid", "clip"}
+    assert {name for name in shown if f"`{name}`" not in notebook} == set()
