@@ -154,6 +154,12 @@ def test_an_empty_sentence_and_any_token_have_vectors(tiny_checkpoint):
     assert np.isfinite(reference.embed(config, tensors, ["", "\ud800", "x" * 99, "밥"])).all()
 
 
+@pytest.mark.parametrize("changes", [{"characters": "dictionary"}, {"num_words": 9, "word_dim": 2}])
+def test_a_model_that_reads_more_than_bytes_needs_ids(tiny_checkpoint, changes):
+    with pytest.raises(ValueError, match="embed makes ids of bytes, but .* token_map"):
+        reference.embed(replace(tiny_checkpoint.config, **changes), tiny_checkpoint.tensors, ["a"])
+
+
 @pytest.mark.parametrize("name", ["small-en", "small-ko"])
 def test_the_bundled_models_give_the_embedders_vectors(name):
     config, tensors = read(hub.resolve(name))

@@ -1,6 +1,7 @@
-"""ELMo in one file: from the characters of a token to its vectors, in the order of the paper, one token at a time.
+r"""ELMo in one file: from the characters of a token to its vectors, in the order of the paper, one token at a time.
 
     characters -> char CNN -> highway layers -> projection -> LSTMs in two directions -> layers -> scalar mix
+                                                                                           \-> softmax: the next word
 
 "The paper" is Peters et al. (2018), *Deep contextualized word representations*. What it leaves open is cited as "spec",
 a section of docs/specification.md, whose facts were read in the original implementation, bilm-tf. Symbols:
@@ -33,6 +34,11 @@ def embed(config: BiLMConfig, tensors: Tensors, tokens: Sequence[str]) -> Float[
 
     The model reads the sentence boundaries too (spec, 1.4); they are not in the result.
     """
+    if config.characters != "bytes" or config.has_words:
+        raise ValueError(
+            f"embed makes ids of bytes, but the model reads {config.characters!r} and {config.num_words} words. "
+            "Call token_vector with the ids that the checkpoint's token_map makes, then bilm."
+        )
     with_boundaries = ["<S>", *tokens, "</S>"]
     ids = [character_ids(token, config.max_characters_per_token) for token in with_boundaries]
     x = np.stack([token_vector(config, tensors, characters) for characters in ids])
