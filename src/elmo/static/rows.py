@@ -11,7 +11,7 @@ from elmo.text.files.limits import LINE_VARIABLE, max_line_bytes
 
 BadRow = Callable[[str], None]
 
-# A word that goes on longer is none: the file is damaged, or its dimension is another one.
+# A longer "word" means a damaged file or a wrong dimension.
 _MAX_WORD_BYTES = 1 << 16
 
 

@@ -93,7 +93,7 @@ class PartialFolder:
 
     @property
     def is_begun(self) -> bool:
-        """Whether there is something to resume, be it damaged."""
+        """Whether there is something to resume, even if damaged."""
         return os.path.lexists(self.path / _MANIFEST_FILE)
 
     def require_absent(self) -> None:

@@ -100,7 +100,7 @@ def embed_text(
     `sentences`: "within-lines": a line can hold several; "lines": each line is one; "across-lines": they go on over
     line ends, and only blank lines end a paragraph. `normalize`: divide each vector by its L2 norm.
     Warns with TextWarning of a text that is likely not what the model knows: untokenized, or in another language.
-    Raises ConfigError for a text that is no string, and for settings that make no sense.
+    Raises ConfigError if text is not a string, and for settings that make no sense.
     """
     if not isinstance(text, str):
         raise ConfigError(f"text is {type(text).__name__}, but embed_text takes one string; embed takes sentences.")

@@ -1,6 +1,5 @@
-"""Convolutions over a token's characters, and the maximum over positions."""
+"""Convolutions over a token's characters, and the maximum over positions: `elmo.reference.char_cnn` in torch."""
 
-from elmo.ops.char_cnn.reference import activate, char_cnn_reference
-from elmo.ops.char_cnn.windows import CharacterVectors, best_windows, character_vectors
+from elmo.ops.char_cnn.windows import CharacterVectors, activate, best_windows, character_vectors
 
-__all__ = ["CharacterVectors", "activate", "best_windows", "char_cnn_reference", "character_vectors"]
+__all__ = ["CharacterVectors", "activate", "best_windows", "character_vectors"]

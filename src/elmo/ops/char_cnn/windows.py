@@ -2,10 +2,11 @@
 
 After its end-of-word character a row holds only padding. A window of width w that starts in the padding sees w
 paddings, whatever the token, so one of them is as good as all: the row may be cut to the longest token plus the widest
-filter without changing any maximum. Values equal those of `char_cnn_reference` up to rounding: the sums are the same,
-in an order of their own. Each width is one matrix product over unfolded windows, which torch's CPU build does faster
-than its conv1d. In training on a CPU, tokens are cut in groups of similar length, and `BestWindow` passes gradients
-only to the window that gave a filter's maximum; autograd would send them through products over all windows.
+filter without changing any maximum. Values equal those of `elmo.reference.char_cnn`, which takes all windows, up to
+rounding: the sums are the same, in an order of their own. Each width is one matrix product over unfolded windows,
+which torch's CPU build does faster than its conv1d. In training on a CPU, tokens are cut in groups of similar length,
+and `BestWindow` passes gradients only to the window that gave a filter's maximum; autograd would send them through
+products over all windows.
 """
 
 from typing import NamedTuple
@@ -60,6 +61,11 @@ def best_windows(
     found = [find(group, weight) for group in vectors.groups]
     best = found[0] if len(found) == 1 else torch.cat(found)
     return best if vectors.back is None else best[vectors.back]
+
+
+def activate(values: Float[Tensor, "*shape"], activation: str) -> Float[Tensor, "*shape"]:
+    """relu or tanh."""
+    return torch.relu(values) if activation == "relu" else torch.tanh(values)
 
 
 def _best_window(
