@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import Format
+from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.formats.conll import conll_sentences
-from elmo.text.formats.conllu import UNDECODABLE, conllu_sentences
+from elmo.text.formats.conllu import conllu_sentences
 from elmo.text.formats.jsonl import jsonl_rows
 from elmo.text.formats.table import table_rows
 
@@ -26,12 +27,12 @@ def rows_of(
 
     `name`: of the file, for messages; `first`: the number of the first line; `field`: of JSON objects the key, of
     tables and CoNLL columns the column; `on_new_document`: for "conllu" and "conll"; `header`: the first line of a
-    table whose `lines` begin later.
+    table or treebank whose `lines` begin later.
     """
     if format == "jsonl":
         return jsonl_rows(lines, name, field, on_bad_line, first)
     if format == "conllu":
-        return conllu_sentences(lines, name, on_bad_line, first, on_new_document)
+        return conllu_sentences(lines, name, on_bad_line, first, on_new_document, header)
     if format == "conll":
         return conll_sentences(lines, name, field, on_bad_line, first, on_new_document)
     if format in ("csv", "tsv"):
