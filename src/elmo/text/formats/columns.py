@@ -223,15 +223,10 @@ def column_of_words(sentences: Sequence[Sequence[Sequence[str]]]) -> int | None:
 
 
 def require_words(sentences: Sequence[Sequence[Sequence[str]]], column: int, name: str, flag: str) -> None:
-    """TextError if `column`, from 0, of a file's first sentences can't hold its words and another one can, or the
+    """TextError if `column`, from 0, of a file's first sentences can't hold its words and another one can, or if the
     words were taken out of it. `flag`: names another column.
     """
-    values = [row[column] for rows in sentences for row in rows if column < len(row)]
-    if len(values) > 1 and sum(set(value) == {"_"} for value in values) >= _WITHHELD * len(values):
-        raise TextError(
-            f"{name}: the words (column {column + 1}) are '_': the treebank is distributed without its text, as some "
-            "are for reasons of licence. Its README says where to get the text and how to merge it."
-        )
+    require_kept_words(sentences, column, name)
     why = why_not_words(sentences, column)
     likely = column_of_words(sentences) if why else None
     if likely is not None:
@@ -239,6 +234,16 @@ def require_words(sentences: Sequence[Sequence[Sequence[str]]], column: int, nam
         raise TextError(
             f"{name}: column {column + 1} {why}, so its cells aren't the words; those of column {likely + 1} begin "
             f"with: {shown}. Use {flag} {likely + 1}, or the column that has the words."
+        )
+
+
+def require_kept_words(sentences: Sequence[Sequence[Sequence[str]]], column: int, name: str) -> None:
+    """TextError if `column`, from 0, of a file's first sentences is "_" nearly everywhere."""
+    values = [row[column] for rows in sentences for row in rows if column < len(row)]
+    if len(values) > 1 and sum(set(value) == {"_"} for value in values) >= _WITHHELD * len(values):
+        raise TextError(
+            f"{name}: the words (column {column + 1}) are '_': the treebank is distributed without its text, as some "
+            "are for reasons of licence. Its README says where to get the text and how to merge it."
         )
 
 

@@ -71,6 +71,12 @@ def conllu_sentences(
         yield sentence.tokens
 
 
+def column_of_forms(lines: Iterable[str]) -> int:
+    """Where FORM stands, from 0, in a file that begins with these lines."""
+    names = next((found for line in lines if (found := _named(line, "line 1"))), _COLUMNS)
+    return names.index("FORM")
+
+
 def _named(line: str, where: str) -> tuple[str, ...] | None:
     """The columns that a line names, if it does. Raises TextError if no column is called FORM."""
     match = _NAMES.match(line)
