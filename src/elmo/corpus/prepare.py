@@ -46,7 +46,7 @@ from elmo.process.progress.report import Count, Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested
 from elmo.shapes import Int
 from elmo.text.characters import CharacterMap
-from elmo.text.files.text_file import is_packed, text_name
+from elmo.text.files.text_file import is_packed, is_stream, text_name
 from elmo.text.vocabulary import Vocabulary
 from elmo.version import __version__
 
@@ -161,6 +161,8 @@ class _Run:
                     )
                     for block in blocks:
                         self._check()
+                        if block.first_line == 1 and is_stream(path):
+                            self.settings.require_form(block, recipe)
                         if not work.has(index, block):
                             maker.submit(block, recipe, work.part_path(index))
                         index += 1

@@ -12,7 +12,7 @@ from elmo.text.files.text_file import text_name
 from elmo.text.formats.rows import Row
 from elmo.text.reading.settings import OnSkipped, Reading, SentenceEnds
 from elmo.text.reading.spans import token_spans
-from elmo.text.sentences import Tokenize, read_rows
+from elmo.text.sentences import Tokenize, rows_and_form
 from elmo.text.tokenizer import sentence_spans
 
 _TEXT_SHOWN = 80
@@ -54,6 +54,8 @@ class PlacedRow:
     path: Path | str
     is_bad: bool
     """Whether it stands for a line that is skipped."""
+    is_text: bool
+    """Whether it is a line of plain text, not a row of another format."""
 
 
 def placed_sentences(
@@ -94,7 +96,7 @@ def placed_rows(
             on_bad_line(number, message)
 
     for number, path in enumerate(paths):
-        rows = read_rows(
+        form, rows = rows_and_form(
             path,
             encoding=reading.encoding,
             errors=reading.errors,
@@ -105,7 +107,7 @@ def placed_rows(
             field=reading.field,
         )
         for line, row in rows:
-            yield PlacedRow(row, line, number, path, is_bad)
+            yield PlacedRow(row, line, number, path, is_bad, form.format == "text")
             is_bad = False
 
 
@@ -137,7 +139,7 @@ def _paragraphs(rows: Iterable[PlacedRow], reading: Reading) -> Iterator[PlacedR
         if held and row.file != held[0].file:
             yield _joined(held)
             held = []
-        if not reading.crosses_lines(row.path):
+        if reading.sentences != "across-lines" or not row.is_text:
             yield row
         elif str(row.content).strip():
             held.append(row)

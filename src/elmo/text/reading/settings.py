@@ -8,7 +8,8 @@ from typing import Literal, get_args
 
 from elmo.errors import ConfigError, TextError, paths_count_from
 from elmo.text.files.decoding import checked_encoding
-from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file, format_of, is_stream
+from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file, is_stream
+from elmo.text.formats.form import DEFAULT_FIELD, form_of
 from elmo.text.sentences import OnBadText, Tokenize
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 
@@ -23,8 +24,8 @@ class TextForm:
 
     format: FormatChoice = "auto"
     """text: plain text; jsonl: one JSON object per line; csv and tsv: tables with a text per row; conll and conllu: one
-    token per line; auto: by the ending of each file."""
-    field: str = "text"
+    token per line; auto: by the first lines and the ending of each file."""
+    field: str = DEFAULT_FIELD
     """For JSON lines: the key of the text, or of the list of a sentence's tokens. For CSV and TSV: the column's name,
     or its number, counted from 1, in a file without a header. For CoNLL: the number of the tokens' column (default:
     text, or the first column)."""
@@ -72,15 +73,14 @@ class Reading(TextForm):
             )
         return named_tokenizer(self.tokenizer)
 
-    def crosses_lines(self, path: Path | str) -> bool:
-        """Whether sentences of this file go on over line ends."""
-        return self.sentences == "across-lines" and format_of(path, self.format) == "text"
-
 
 def require_used_field(files: Iterable[str | Path], format: FormatChoice, field: str) -> None:
-    """ConfigError if a field is named, but none of the files has fields to choose from."""
-    formats = {format_of(file, format) for file in files}
-    if field != TextForm.field and not formats - _WITHOUT_FIELDS:
+    """ConfigError if a field is named, but none of the files has fields to choose from; TextError for a file that isn't
+    text, or not in the form that it is to be read in."""
+    if field == DEFAULT_FIELD:
+        return
+    formats = {form_of(file, format, field).format for file in files}
+    if not formats - _WITHOUT_FIELDS:
         raise ConfigError(
             f"field is {field!r}, but the text is read as {' and '.join(sorted(formats))}, which has no fields. Leave "
             "field out, or name the format: jsonl, csv, tsv or conll."
