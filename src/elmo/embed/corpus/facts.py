@@ -87,6 +87,7 @@ def _reading(embedder: Embedder, part: TextPart, window: int | None) -> dict[str
         "errors": source.reading.errors,
         "text_formats": [format_of(source.given_as or path, source.reading.format) for path in source.paths],
         "field": source.reading.field,
+        "plain_marks": {chr(mark): plain for mark, plain in source.marks.items()},
         "window_lines": limits[0],
         "window_tokens": limits[1],
         "max_tokens": embedder.max_tokens,
