@@ -8,7 +8,8 @@ from elmo.errors import TextWarning
 from elmo.text.first_look.language import Language
 from elmo.text.first_look.sample import LINES_LOOKED_AT, FirstLook
 from elmo.text.punctuation import Punctuation, punctuation_of
-from elmo.text.reading.as_trained import Marks, as_trained, composed
+from elmo.text.reading.as_trained import Marks, as_trained
+from elmo.text.reading.placed import placed_as_one
 from elmo.text.reading.settings import AUTO, Reading
 from elmo.text.sentences import Tokenize
 from elmo.text.tokenizer import tokenizer as named_tokenizer
@@ -40,10 +41,13 @@ class ModelReader:
         """
         split = named_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
         marks = self.marks(plain_quotes)
-        found = [split(composed(text)[0]) if isinstance(text, str) else list(text) for text in texts]
-        name = tokenizer if isinstance(tokenizer, str) else ""
+        name = tokenizer if isinstance(tokenizer, str) else "text"
+        found = [
+            placed_as_one(text, split, marks, name).tokens if isinstance(text, str) else as_trained(list(text), marks)
+            for text in texts
+        ]
         self.look(texts, found, Reading(tokenizer=name, plain_quotes=plain_quotes), warn)
-        return [as_trained(tokens, marks) for tokens in found]
+        return found
 
     def look(
         self,
@@ -51,10 +55,11 @@ class ModelReader:
         sentences: Sequence[Sequence[str]],
         reading: Reading,
         warn: Callable[[str], object] | None = None,
-    ) -> None:
+    ) -> list[str]:
         """Warns of what would make the vectors of the texts poor, or is read otherwise than it is written.
 
         Each kind is told once. `sentences`: their tokens. `warn`: default: a Python warning, `TextWarning`.
+        Gives all that was found, also what had been told before.
         """
         first = list(islice(texts, LINES_LOOKED_AT))
         raw = [text for text in first if isinstance(text, str)]
@@ -67,10 +72,12 @@ class ModelReader:
             [word for text in first for word in (text.split() if isinstance(text, str) else text)],
             was_auto=False,
         )
-        for about, message in look.findings(self._language).items():
+        findings = look.findings(self._language)
+        for about, message in findings.items():
             if about not in self._said:
                 self._said.add(about)
                 (warn or _python_warning)(message)
+        return list(findings.values())
 
 
 def _python_warning(message: str) -> None:

@@ -205,6 +205,12 @@ def placed_in(
         begin += len(row) + 1
 
 
+def placed_as_one(text: str, tokenize: Tokenize, marks: Marks, name: str = "text") -> PlacedSentence:
+    """A text in memory as one sentence, however many lines it has. `name`: of the tokenizer, for messages."""
+    (found,) = _split(text, tokenize, Reading(tokenizer=name), "text", 1, marks)
+    return found
+
+
 def _spans(text: str, ends: SentenceEnds) -> list[tuple[int, int]]:
     """The sentences of a row; one of no length if it is blank."""
     if ends == "lines":
