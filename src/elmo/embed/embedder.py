@@ -8,6 +8,7 @@ sentences -> number_tokens   distinct tokens and each sentence's places among th
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
@@ -36,6 +37,8 @@ from elmo.process.progress.report import Count, Progress, following
 from elmo.process.thread_lock import ThreadLock
 from elmo.shapes import Float, Int
 from elmo.text.batches import bucket, number_tokens, pad
+from elmo.text.first_look.language import Language
+from elmo.text.first_look.said_once import ModelReader
 from elmo.text.reading.settings import SentenceEnds
 from elmo.text.sentence_checks import checked_count, checked_sentences, checked_stream
 from elmo.text.sentences import Tokenize
@@ -187,6 +190,11 @@ class Embedder:
         if isinstance(found, Path):
             found = self._vocabulary = read_vocabulary(found)
         return found
+
+    @cached_property
+    def reader(self) -> ModelReader:
+        """How raw texts are read for this model: their tokens, and what is warned of once. See `ModelReader`."""
+        return ModelReader(Language(self.vocabulary))
 
     @property
     def bilm(self) -> "BiLM":
@@ -376,10 +384,19 @@ class Embedder:
         *,
         tokenizer: str | Tokenize = "auto",
         sentences: SentenceEnds = "within-lines",
+        plain_quotes: bool = True,
         normalize: bool = False,
     ) -> EmbeddedText:
         """The tokens of a raw text, their places in it, and their vectors. See `results.embedded_text.embed_text`."""
-        return embed_text(self, text, layers, tokenizer=tokenizer, sentences=sentences, normalize=normalize)
+        return embed_text(
+            self,
+            text,
+            layers,
+            tokenizer=tokenizer,
+            sentences=sentences,
+            plain_quotes=plain_quotes,
+            normalize=normalize,
+        )
 
     @known_keywords
     def embed_iter(

@@ -90,6 +90,7 @@ def _reading(embedder: Embedder, part: TextPart, window: int | None) -> dict[str
             for path in source.paths
         ],
         "field": source.reading.field,
+        "plain_marks": {chr(mark): plain for mark, plain in source.marks.items()},
         "window_lines": limits[0],
         "window_tokens": limits[1],
         "max_tokens": embedder.max_tokens,

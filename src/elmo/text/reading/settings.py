@@ -40,11 +40,15 @@ class Reading(TextForm):
     sentences can continue on the next line, and only blank lines end a paragraph."""
     tokenizer: str = AUTO
     """How the text is split into tokens. whitespace: it is already tokenized; unicode: by rules, for raw text; auto:
-    unicode if the first lines look raw, else whitespace; or module:function, a function of your own."""
+    whitespace for a file whose first lines are tokenized, and else for a sentence whose own marks stand apart, unicode
+    for all others; or module:function, a function of your own."""
     encoding: str = "utf-8"
     """Encoding of the text."""
     errors: OnBadText = "strict"
     """What to do with a line that isn't valid text. strict: stop; skip: list and skip it."""
+    plain_quotes: bool = True
+    """Read typographic quotes, apostrophes, dashes and ellipses as the model's training text has them, if its
+    vocabulary has only the plain ones."""
 
     def check(self) -> None:
         """ConfigError for a value that is none of the choices, an unknown encoding or a tokenizer that isn't there."""
@@ -56,8 +60,7 @@ class Reading(TextForm):
             if value not in choices:
                 raise ConfigError(f"{name} is {value!r}, but must be one of: {', '.join(choices)}.")
         checked_encoding(self.encoding)
-        if self.tokenizer != AUTO:
-            named_tokenizer(self.tokenizer)
+        named_tokenizer(self.tokenizer)
 
     def with_tokenizer(self, tokenizer: str) -> "Reading":
         """The same with another tokenizer, for instance the one that was found for "auto"."""
@@ -65,12 +68,7 @@ class Reading(TextForm):
 
     @property
     def tokenize(self) -> Tokenize:
-        """The tokenizer's function. ConfigError for "auto", for which the text must be looked at first."""
-        if self.tokenizer == AUTO:
-            raise ConfigError(
-                "the tokenizer is 'auto', which must be chosen by a look at the text. Use whitespace, unicode or "
-                "module:function here."
-            )
+        """The tokenizer's function; that of "auto" looks at each sentence by itself."""
         return named_tokenizer(self.tokenizer)
 
 
