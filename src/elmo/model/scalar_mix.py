@@ -40,7 +40,7 @@ class ScalarMix(nn.Module):
     Parameters: `raw_weights` (layers,), which a softmax turns into `weights`, and the factor `gamma` (1,).
     """
 
-    if TYPE_CHECKING:  # torch says Any
+    if TYPE_CHECKING:  # nn.Module types __call__ as Any
         __call__: Callable[..., Tensor]
 
     def __init__(
@@ -117,4 +117,4 @@ def normalize(
     mean = torch.where(counted, layers, 0).sum(dim=(1, 2, 3), keepdim=True) / count
     centered = layers - mean
     variance = torch.where(counted, centered, 0).square().sum(dim=(1, 2, 3), keepdim=True) / count
-    return centered / torch.sqrt(variance + epsilon)
+    return centered / torch.sqrt(variance + max(epsilon, torch.finfo(layers.dtype).tiny))  # 1e-13 is 0 in float16
