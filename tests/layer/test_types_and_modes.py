@@ -111,6 +111,18 @@ def test_gradients_are_next_to_those_of_double_precision(bilm, tiny_corpus, dtyp
         assert difference(found, exact[name]) < bound(dtype, mode) * max(1e-3, exact[name].abs().max().item()), name
 
 
+@pytest.mark.parametrize("layer_norm", ["boundaries", "words", "token"])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_layer_norms_of_nothing_have_no_nan(tiny_bilm, dtype, layer_norm):
+    for weight in tiny_bilm.parameters():
+        weight.data.zero_()
+    elmo = ELMo(tiny_bilm, dropout=0.0, layer_norm=layer_norm, trainable=True).to(dtype)
+    mixed = elmo([["a", "b"], []]).mixes[0]
+    mixed.sum().backward()
+    assert not mixed.any()
+    assert all(torch.isfinite(weight.grad).all() for weight in elmo.parameters())
+
+
 MODULES = ["", "token_encoder", "forward_lstm", "forward_lstm.layers.0", "backward_lstm.layers.1"]
 MODULES += ["token_encoder.convolutions.1", "token_encoder.highways.0", "token_encoder.highways.0.gate"]
 MODULES += ["token_encoder.projection"]
