@@ -95,14 +95,18 @@ class ScalarMix(nn.Module):
     ) -> Float[Tensor, "batch tokens dim"]:
         """The mix of `layers`; `mask` only tells a layer norm over the batch which positions count."""
         if self.layer_norm == "token":
-            layers = functional.layer_norm(layers, layers.shape[-1:], eps=_EPSILONS["token"])
+            layers = functional.layer_norm(layers, layers.shape[-1:], eps=_epsilon("token", layers.dtype))
         elif self.layer_norm:
-            layers = normalize(layers, mask, _EPSILONS[self.layer_norm])
+            layers = normalize(layers, mask, _epsilon(self.layer_norm, layers.dtype))
         factors = (self.gamma * self.weights).view(-1, 1, 1, 1)
         mixed = factors[0] * layers[0]
         for factor, layer in zip(factors[1:], layers[1:], strict=True):
             mixed = mixed + factor * layer
         return mixed
+
+
+def _epsilon(layer_norm: str, dtype: torch.dtype) -> float:
+    return max(_EPSILONS[layer_norm], torch.finfo(dtype).tiny)  # float16 has nothing between 0 and 6e-5
 
 
 def normalize(
@@ -117,4 +121,4 @@ def normalize(
     mean = torch.where(counted, layers, 0).sum(dim=(1, 2, 3), keepdim=True) / count
     centered = layers - mean
     variance = torch.where(counted, centered, 0).square().sum(dim=(1, 2, 3), keepdim=True) / count
-    return centered / torch.sqrt(variance + max(epsilon, torch.finfo(layers.dtype).tiny))  # 1e-13 is 0 in float16
+    return centered / torch.sqrt(variance + epsilon)
