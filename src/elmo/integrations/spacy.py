@@ -39,7 +39,8 @@ _FILE = "elmo.json"
     default_config={"model": None, "layers": "average", "dtype": "float32", "state": "zero", "hooks": True},
 )
 def make(
-    nlp: Language, name: str, model: str | None, layers: str | int | list[float], dtype: str, state: str, hooks: bool
+    # int before str: the spaCy of 2024 takes the first type that fits, and would make "0" of 0.
+    nlp: Language, name: str, model: str | None, layers: int | str | list[float], dtype: str, state: str, hooks: bool
 ) -> "ElmoComponent":
     """The component of a pipeline; spaCy calls it.
 
