@@ -54,7 +54,7 @@ def make(
     nlp: Language,
     name: str,
     model: str | None,
-    layers: str | int | list[float],
+    layers: int | str | list[float],  # int first: spaCy of 2024 takes the first type that fits, and makes "0" of 0
     dtype: str,
     state: str,
     hooks: bool,
