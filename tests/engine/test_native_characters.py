@@ -26,12 +26,12 @@ LIMITS = ("all", "avx512base", "avxvnni", "avx2", "neondot", "neon")
 @pytest.fixture(params=LIMITS, autouse=True)
 def tier(request):
     """Every test runs with each set of instructions that the processor has."""
-    native.library().elmo_limit_instructions(request.param.encode())
+    native.library().limit(request.param)
     if not native.native_kinds():
-        native.library().elmo_limit_instructions(b"all")
+        native.library().limit("all")
         pytest.skip("not this processor's")
     yield
-    native.library().elmo_limit_instructions(b"all")
+    native.library().limit("all")
 
 
 def config_and_tensors(shape):

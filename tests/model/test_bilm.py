@@ -10,8 +10,8 @@ import torch
 from elmo import reference
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError, WeightFileError
+from elmo.layer.elmo import ELMo
 from elmo.model.bilm import BiLM, BiLMState
-from elmo.model.elmo import ELMo
 from elmo.text.token_map import TokenMap, WordMap
 
 CLOSE = 1e-6  # float32 sums in another order

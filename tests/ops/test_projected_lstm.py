@@ -8,7 +8,6 @@ from elmo import reference
 from elmo.ops.projected_lstm import (
     LayerWeights,
     LSTMSettings,
-    choose,
     projected_lstm_packed,
     projected_lstm_reference,
     projected_lstm_window,
@@ -229,10 +228,3 @@ def test_what_is_done_later_with_the_state_does_not_reach_the_gradients():
         with_gradients(spoil, *arguments)[1], with_gradients(projected_lstm_window, *arguments)[1], strict=True
     ):
         assert torch.equal(one, other)
-
-
-def test_the_fast_version_runs_only_where_no_gradient_is_needed():
-    assert choose() is projected_lstm_reference
-    with torch.no_grad():
-        assert choose() is projected_lstm_packed
-        assert choose(needs_gradient=True) is projected_lstm_reference

@@ -4,7 +4,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from elmo.engine.memory import address, aligned
+from elmo.ops.native.memory import aligned
 from elmo.ops.native.threads import leave_team
 from elmo.shapes import Float, Int
 
@@ -62,12 +62,27 @@ class Shared(NamedTuple):
 
     def leave(self, rank: int) -> None:
         """No thread of the team waits any more for this one."""
-        leave_team(address(self.arrivals), rank)
+        leave_team(self.arrivals, rank)
+
+
+class Sizes(NamedTuple):
+    """What a layer's inputs and its state must have."""
+
+    dim: int
+    projection: int
+    cell: int
+    dtype: np.dtype
+    """Of vectors and states."""
 
 
 @runtime_checkable
 class Layer(Protocol):
     """One layer of one direction, of either tier."""
+
+    @property
+    def sizes(self) -> Sizes:
+        """Of what it reads."""
+        ...
 
     @property
     def shares_columns(self) -> bool:
