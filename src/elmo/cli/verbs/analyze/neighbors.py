@@ -36,7 +36,7 @@ class Arguments:
     noun: Annotated[str | None, tyro.conf.arg(metavar="NOUN")] = None
     """Korean: all words that consist of this noun and particles count as occurrences of the same word."""
     verb: Annotated[str | None, tyro.conf.arg(metavar="VERB")] = None
-    """Korean: all forms of this verb or adjective (as in a dictionary, such as 타다) count as occurrences of the same word."""
+    """Korean: all forms of this verb or adjective (타다, as in a dictionary) count as occurrences of the same word."""
     center: bool = False
     """Subtract each layer's mean over the index from all vectors first."""
     top: int = 6
