@@ -175,7 +175,7 @@ class Page:
     def _tokens(self, asked: TokensRequest) -> tuple[int, Callable[[], object]]:
         if has_surrogate(asked.text):
             raise invalid("text holds a lone surrogate, so it is not valid text. Send valid Unicode.", "text")
-        tokens = tokenizer("unicode")(asked.text[: 50 * MOST_TOKENS])
+        tokens = tokenizer("auto")(asked.text[: 50 * MOST_TOKENS])
         _require_tokens(tokens)
         return 1, lambda: tokens
 

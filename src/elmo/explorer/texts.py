@@ -1,6 +1,7 @@
 """The texts that the page searches: those that come with it, or the user's own, each with its index in the cache."""
 
 import hashlib
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,10 +11,11 @@ from elmo.analysis.neighbors.build import DEFAULT_TOKENS, build_index
 from elmo.analysis.neighbors.context_index import ContextIndex
 from elmo.disk.bounded import file_hash
 from elmo.disk.cache import cache_folder
-from elmo.errors import TextError
+from elmo.errors import TextError, TextWarning
 from elmo.process.progress.report import Progress
-from elmo.text.sentences import read_sentences
-from elmo.text.tokenizer import tokenizer
+from elmo.text.first_look.sample import first_look
+from elmo.text.reading.placed import placed_sentences
+from elmo.text.reading.settings import Reading
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
@@ -46,7 +48,12 @@ class ExploredText:
             index.check_layers()
             return index
         except TextError:  # there is none yet, or it is damaged
-            sentences = read_sentences(str(self.path), tokenize=tokenizer(self.split))
+            reading = Reading(tokenizer=self.split)
+            look = first_look([self.path], reading, self.name)
+            for message in look.warnings(embedder.vocabulary):
+                warnings.warn(message, TextWarning, stacklevel=2)
+            places = placed_sentences([self.path], look.reading, marks=embedder.reader.marks())
+            sentences = (place.tokens for place in places)
             folder.parent.mkdir(parents=True, exist_ok=True)
             build_index(
                 sentences,

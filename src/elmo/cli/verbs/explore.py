@@ -33,9 +33,9 @@ class Arguments:
     model: Annotated[tuple[str, ...], tyro.conf.arg(aliases=["-m"], metavar="MODEL [MODEL ...]")] = ()
     """Names, folders or files, or hub ids (default: $ELMO_MODEL, or the bundled models)."""
     text: Annotated[Path | None, As("file"), tyro.conf.arg(metavar="FILE")] = None
-    """A text to find neighbors in, one tokenized sentence per line (default: the bundled texts)."""
-    tokenizer: Literal["whitespace", "unicode"] = "whitespace"
-    """How a line of the text is split into tokens."""
+    """A text to find neighbors in, one sentence per line (default: the bundled texts)."""
+    tokenizer: Literal["auto", "whitespace", "unicode"] = "auto"
+    """How a line of the text is split into tokens. auto: at its spaces if the text is tokenized, else by rules."""
     tokens: int = 200_000
     """Maximum number of tokens of the text to index."""
     sample: bool = False
