@@ -94,6 +94,7 @@ def run_line(line: str) -> int:
     [
         ("elmo-in-your-model.md", 6),
         ("how-elmo-works.md", 2),
+        ("one-file.md", 2),
         ("explorer.md", 1),
         ("which-layer.md", 2),
         ("faq.md", 1),

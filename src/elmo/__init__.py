@@ -49,9 +49,9 @@ if TYPE_CHECKING:
         TextWarning,
         WeightFileError,
     )
+    from elmo.layer.elmo import ELMo
     from elmo.lm.named_model import log_probabilities, perplexity, substitutes
     from elmo.model.bilm import BiLM
-    from elmo.model.elmo import ELMo
     from elmo.model.scalar_mix import ScalarMix
     from elmo.process.progress.report import Progress
     from elmo.tasks.saved_model import load as load_task_model
@@ -90,7 +90,7 @@ __all__ = [
 _PLACES = {
     "BiLM": ("elmo.model.bilm", "BiLM"),
     "BiLMConfig": ("elmo.config", "BiLMConfig"),
-    "ELMo": ("elmo.model.elmo", "ELMo"),
+    "ELMo": ("elmo.layer.elmo", "ELMo"),
     "EmbeddedText": ("elmo.embed.results.embedded_text", "EmbeddedText"),
     "Embedder": ("elmo.embed.embedder", "Embedder"),
     "Progress": ("elmo.process.progress.report", "Progress"),

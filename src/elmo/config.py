@@ -68,32 +68,33 @@ class BiLMConfig:
         for name, allowed in (("characters", Characters), ("activation", Activation), ("direction", Direction)):
             _require(getattr(self, name) in get_args(allowed), name, getattr(self, name), f"one of {get_args(allowed)}")
         for name in ("cell_size", "projection_size", "num_layers"):
-            _require(1 <= getattr(self, name) <= 1_000_000, name, getattr(self, name), "a whole number from 1 on")
+            _require(1 <= getattr(self, name) <= 1_000_000, name, getattr(self, name), "between 1 and 1,000,000")
         for name in ("cell_clip", "projection_clip"):
             value = getattr(self, name)
-            _require(value is None or value > 0, name, value, "a positive number, or nothing for no clip")
+            _require(value is None or value > 0, name, value, "positive, or None for no clip")
         _require(
             self.projection_size <= self.cell_size,
             "projection_size",
             self.projection_size,
-            f"at most cell_size ({self.cell_size})",
+            f"at most cell_size, {self.cell_size}",
         )
         self._check_token_encoder()
 
     def _check_token_encoder(self) -> None:
-        _require(self.has_characters or self.has_words, "characters", self.characters, "not 'none' without num_words")
+        either = "'bytes' or 'dictionary' without num_words"
+        _require(self.has_characters or self.has_words, "characters", self.characters, either)
         _require((self.num_words > 0) == (self.word_dim > 0), "word_dim", self.word_dim, "set together with num_words")
         if self.has_characters:
             _require(len(self.filters) > 0, "filters", self.filters, "at least one [width, number] pair")
             widest = max(width for width, _ in self.filters)
-            _require(all(w >= 1 and n >= 1 for w, n in self.filters), "filters", self.filters, "positive pairs")
+            _require(all(w >= 1 and n >= 1 for w, n in self.filters), "filters", self.filters, "pairs of at least 1")
             limit = self.max_characters_per_token
             _require(
                 limit >= 3, "max_characters_per_token", limit, "at least 3: begin of word, one character, end of word"
             )
-            _require(widest <= limit, "filters", self.filters, f"no wider than max_characters_per_token ({limit})")
-            _require(self.character_dim >= 1, "character_dim", self.character_dim, "a whole number from 1 on")
-            _require(self.num_highway >= 0, "num_highway", self.num_highway, "0 or more")
+            _require(widest <= limit, "filters", self.filters, f"no wider than max_characters_per_token, {limit}")
+            _require(self.character_dim >= 1, "character_dim", self.character_dim, "at least 1")
+            _require(self.num_highway >= 0, "num_highway", self.num_highway, "at least 0")
             if self.characters == "bytes":
                 _require(
                     self.num_characters == NUM_BYTE_CHARACTERS,
@@ -105,7 +106,7 @@ class BiLMConfig:
             self.token_projection or self.token_features == self.projection_size,
             "token_projection",
             self.token_projection,
-            f"true: the encoder gives {self.token_features} dimensions, not projection_size {self.projection_size}",
+            f"true, because token_features ({self.token_features}) isn't projection_size ({self.projection_size})",
         )
 
     @property
@@ -163,7 +164,7 @@ class BiLMConfig:
 
 def _require(condition: bool, name: str, value: object, expected: str) -> None:
     if not condition:
-        raise ConfigError(f"{name} is {value!r}, but must be {expected}. Correct it.")
+        raise ConfigError(f"{name} must be {expected} (got {value!r}).")
 
 
 # The published sizes (allennlp.org/elmo): name -> config.

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
+from elmo.layer.elmo import ELMo
 from elmo.model.bilm import BiLM, BiLMState
-from elmo.model.elmo import ELMo
 
 LOOSE = 1e-4  # golden/README.md: safe for float32
 
@@ -66,7 +66,7 @@ def test_float64_agrees_as_closely_as_the_golden_arrays_allow(golden):
     elmo = ELMo.from_pretrained(golden.files).double()
     for index, (output, _) in enumerate(run(elmo.bilm, golden.batches, elmo.character_ids)):
         for number, layer in enumerate(output.layers):
-            assert_close(layer, golden.expected[f"b{index}_layer{number}"], golden.tolerance * 0.6)
+            assert_close(layer, golden.expected[f"b{index}_layer{number}"], 1.1 * golden.rounding)
 
 
 def test_mixes_equal_published_vectors(golden):

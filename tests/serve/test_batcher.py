@@ -210,7 +210,7 @@ def test_a_task_that_is_cancelled_while_it_waits_ends(held):
 
 
 @given(st.lists(st.integers(0, 12), max_size=30), st.integers(1, 10))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_groups_keep_the_order_and_the_limit(lengths, most):
     sentences = [["t"] * length for length in lengths]
     groups = _groups(sentences, most)

@@ -54,7 +54,7 @@ def test_requests_made_from_the_schema_are_answered_as_it_says(live):
     for operation in (result.ok() for result in schema.get_all_operations()):
 
         @given(case=operation.as_strategy())
-        @settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+        @settings(max_examples=CASES, suppress_health_check=list(HealthCheck), database=None)
         def check(case):
             response = case.call()
             case.validate_response(response, checks=chosen)

@@ -105,7 +105,7 @@ def test_json_mutants_never_raise_anything_raw(published, native, name):
     assert errors > 200
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     header=st.dictionaries(
         st.sampled_from(["token_encoder.projection.bias", "__metadata__", "x"]),

@@ -34,7 +34,7 @@ VERBS = {
     "prepare": "corpus -> vocabulary and training data, with a report",
     "pretrain": "train a biLM on prepared data; resume it",
     "finetune": "continue a model on another domain's text, with perplexities before and after",
-    "static": "train static word vectors, one a word, on the same text, to compare with",
+    "static": "train static word vectors on the same text, as a baseline",
     "context2vec": "train context2vec, which the paper compares ELMo with, on the same text",
     "plot": "a training run's curves, as PNG, SVG or PDF",
     "perplexity": "how well a model predicts a text, in each direction",
@@ -47,7 +47,7 @@ VERBS = {
     "explore": "a page in the browser: a word in its sentence, layer by layer",
     "serve": "vectors over HTTP, in the shape of OpenAI's API",
     "doctor": "what is installed, what is missing, what this machine can do",
-    "bench": "speed here against the floor here, by dtype and batch",
+    "bench": "measure words per second and compare with this machine's peak, by dtype and batch",
 }
 
 _LONGEST_PLACE = 200

@@ -13,18 +13,21 @@ import errno
 import hashlib
 import os
 import stat
+from collections.abc import Callable
 from io import BufferedRandom, BufferedReader
 from pathlib import Path
 
 LIMIT_VARIABLE = "ELMO_MAX_FILE_BYTES"
 """Environment variable: bytes that replace every lower limit on a file that is read whole."""
 
+_BLOCK = 1 << 20
 _KINDS = {
     stat.S_IFIFO: "a FIFO (named pipe)",
     stat.S_IFCHR: "a character device",
     stat.S_IFBLK: "a block device",
     stat.S_IFSOCK: "a socket",
     stat.S_IFDIR: "a folder",
+    stat.S_IFLNK: "a link of the system",
 }
 
 
@@ -57,8 +60,7 @@ def open_regular(path: Path, *, own: bool = False, change: bool = False) -> Buff
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            kind = _KINDS.get(stat.S_IFMT(status.st_mode), "no regular file")
-            raise OSError(errno.EINVAL, f"it is {kind}, not a file", str(path))
+            raise OSError(errno.EINVAL, f"it is {kind_of(status)}, not a file", str(path))
         if own and status.st_nlink > 1:
             raise OSError(errno.EMLINK, "it has a second name (a hard link)", str(path))
         return os.fdopen(descriptor, "r+b") if change else os.fdopen(descriptor, "rb")
@@ -67,16 +69,23 @@ def open_regular(path: Path, *, own: bool = False, change: bool = False) -> Buff
         raise
 
 
-def own_file_hash(path: Path) -> str:
-    """SHA-256 (hexadecimal) over the content of a file of our own, however long it is. Raises OSError."""
-    with open_regular(path, own=True) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def kind_of(status: os.stat_result) -> str:
+    """What bears a name and is not a regular file: "a socket"."""
+    return _KINDS.get(stat.S_IFMT(status.st_mode), "no regular file")
 
 
-def file_hash(path: Path) -> str:
-    """SHA-256 (hexadecimal) over the content of any file. Raises OSError."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def file_hash(path: Path, *, own: bool = False, poll: Callable[[], None] | None = None) -> str:
+    """SHA-256 (hexadecimal) over the content of a regular file, however long it is. Raises OSError.
+
+    `own`: see above. `poll` is called every few milliseconds, and may raise to stop.
+    """
+    digest = hashlib.sha256()
+    with open_regular(path, own=own) as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+            if poll is not None:
+                poll()
+    return digest.hexdigest()
 
 
 def is_file(path: Path) -> bool:

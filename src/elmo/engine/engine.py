@@ -141,6 +141,19 @@ class Engine:
     def _start(self, state: State | None, lengths: Int[np.ndarray, " batch"]) -> State:
         return zero_state(self.config, np.size(lengths), self._dtype) if state is None else state
 
+    def continued(
+        self,
+        direction: str,
+        vectors: Float[np.ndarray, "batch tokens projection"],
+        lengths: Int[np.ndarray, " batch"],
+        state: State | None = None,
+    ) -> tuple[Float[np.ndarray, "batch tokens projection"], State]:
+        """One direction's top layer, of rows that are in its reading order already, and its state afterwards."""
+        stack = self.stacks()[self.config.directions.index(direction)]._replace(backward=False)
+        state = zero_state(self.config, len(lengths), vectors.dtype, directions=1) if state is None else state
+        layers, state = contextualize([stack], vectors, lengths, state)
+        return layers[-1], state
+
     def stacks(self) -> list[Stack]:
         """The LSTM layers of each direction."""
         with self._lock.mutex:

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from elmo.errors import Interrupted
+
 
 class StopRequested(Exception):  # noqa: N818 - no error: the way out of a long loop
     """The run was asked to stop; what was under way is abandoned."""
@@ -35,6 +37,11 @@ class StopFlag:
         """Raises StopRequested if the flag is up: for loops whose work may be thrown away."""
         if self.signal is not None:
             raise StopRequested
+
+    def check_unbegun(self) -> None:
+        """Raises Interrupted if the flag is up: before there is anything that could be kept."""
+        if self.signal is not None:
+            raise Interrupted("interrupted before anything was begun. Run the same command again.")
 
 
 @contextmanager

@@ -50,6 +50,8 @@ class TokenSettings:
     static: tuple[str, ...] = ()
     """Files of static vectors (word2vec, GloVe, fastText), each FILE or NAME=FILE; with several, their vectors are
     concatenated."""
+    static_errors: Literal["strict", "skip"] = "strict"
+    """What to do with a row of these files that can't be used. strict: stop; skip: leave it out, and say how many."""
     static_words: int = 200_000
     """How many words from the beginning of each file a saved model keeps, in addition to the words of the data. 0:
     all."""

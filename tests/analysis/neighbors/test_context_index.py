@@ -277,6 +277,16 @@ def test_facts_that_are_made_up_are_refused_at_once(folder, name, value):
         ContextIndex(folder)
 
 
+def test_headers_that_make_no_sense_are_refused(folder):
+    """np.load raises tokenize.TokenError for them."""
+    for name in ("layer-1.npy", "starts.npy"):
+        content = (folder / name).read_bytes()
+        (folder / name).write_bytes(content.replace(b"'shape': (", b"'shape': ((", 1))
+        with pytest.raises(TextError, match=f"{name}: has a header that NumPy does not write.*the index is damaged"):
+            ContextIndex(folder)
+        (folder / name).write_bytes(content)
+
+
 def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(folder):
     for name in ("index.json", "words.txt", "starts.npy"):
         (folder / name).rename(folder / "kept")

@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from elmo.cli.verbs import doctor
 from elmo.cli.verbs.doctor import main
+from elmo.ops import native
 
 torch = pytest.importorskip("torch")
 
@@ -58,7 +60,7 @@ def test_libraries_that_are_missing_old_or_damaged_are_broken(capsys, monkeypatc
     monkeypatch.syspath_prepend(tmp_path)
     version = doctor.version
     monkeypatch.setattr(doctor, "version", lambda name: "9" if name == "damaged_library" else version(name))
-    monkeypatch.setattr(doctor, "NEEDED", {"numpy": "99.1", "not_there": "1.5", "damaged_library": "1"})
+    monkeypatch.setattr(doctor, "requires", lambda _: ["numpy>=99.1", "not_there>=1.5", "damaged_library>=1"])
     assert main([]) == 1
     told = capsys.readouterr().out
     assert f"! numpy            {np.__version__}, but 99.1 or newer is needed" in told
@@ -68,21 +70,50 @@ def test_libraries_that_are_missing_old_or_damaged_are_broken(capsys, monkeypatc
     assert "- default model    not tried" in told
 
 
-def test_a_missing_extra_is_a_note_with_the_line_that_installs_it(capsys, monkeypatch):
-    monkeypatch.setattr(doctor, "EXTRAS", {"data": (("not_there",), "vectors in Parquet files")})
+def test_an_extra_that_is_missing_or_old_is_a_note_with_the_line_that_installs_it(capsys, monkeypatch):
+    lines = ["numpy>=1", "not_there>=1.5; extra == 'data'", "numpy[fast]<999,>=99.1 ; extra == 'data'"]
+    monkeypatch.setattr(doctor, "requires", lambda _: lines)
     found = findings(capsys)["extra [data]"]
     assert found["state"] == "note"
-    assert found["found"] == "not_there not installed; needed for vectors in Parquet files"
+    assert found["found"] == (
+        f"not_there not installed, numpy {np.__version__}, but 99.1 or newer is needed; needed for vectors in Parquet "
+        "files and pandas tables"
+    )
     assert found["advice"] == "pip install 'pyelmo[data]'"
 
 
 @pytest.mark.parametrize(("driver", "cpu_build"), [(None, True), ("/usr/bin/nvidia-smi", False)])
 def test_without_a_gpu_the_small_build_of_torch_is_advised_before_the_extra(capsys, monkeypatch, driver, cpu_build):
-    monkeypatch.setattr(doctor, "_missing", lambda module: module == "torch")
+    version = doctor._version
+    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "torch" else version(name))
     monkeypatch.setattr(doctor.shutil, "which", lambda name: driver)
     advice = findings(capsys)["extra [torch]"]["advice"]
     assert advice.endswith("pip install 'pyelmo[torch]'")
     assert ("whl/cpu; pip" in advice) == cpu_build
+
+
+def test_sources_that_were_not_installed_are_noted(capsys, monkeypatch):
+    def requires(name: str):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(doctor, "requires", requires)
+    assert findings(capsys)["metadata"]["advice"].startswith("pip install -e .")
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_library_that_is_missing_or_does_not_load_is_compiled_from_the_sources(
+    capsys, monkeypatch, tmp_path, is_there
+):
+    """Not installed again from a wheel of Python alone."""
+    monkeypatch.delenv("ELMO_NATIVE", raising=False)
+    monkeypatch.setattr(native, "LIBRARY", tmp_path / "library.so")
+    if is_there:
+        (tmp_path / "library.so").write_bytes(b"no library")
+    native.library.cache_clear()
+    try:
+        assert "--no-binary pyelmo pyelmo" in findings(capsys)["native library"]["advice"]
+    finally:
+        native.library.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -102,22 +133,10 @@ def test_the_wrong_build_of_torch_is_noticed(capsys, monkeypatch, cuda, driver, 
     assert advice in found["advice"]
 
 
-def test_what_it_looks_for_is_what_the_package_declares():
-    project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
-    assert [f"{name}>={oldest}" for name, oldest in doctor.NEEDED.items()] == project["dependencies"]
-    extras = {
-        extra: libraries
-        for extra, libraries in project["optional-dependencies"].items()
-        if extra not in ("dev", "docs", "test")
-    }
-    assert set(doctor.EXTRAS) == set(extras)
-    modules = {
-        extra: {
-            re.split(r"[\[>]", line)[0].replace("scikit-learn", "sklearn").replace("-", "_") for line in extras[extra]
-        }
-        for extra in extras
-    }
-    assert {extra: set(names) for extra, (names, _) in doctor.EXTRAS.items()} == modules
+def test_every_extra_that_the_package_declares_is_looked_for():
+    extras = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert set(doctor.EXTRAS) == set(extras) - {"dev", "docs", "test"}
+    assert set(doctor.EXTRAS) <= set(doctor.bounds())  # in the metadata that pip wrote
 
 
 def test_instructions_of_the_processor_are_read_from_the_system(monkeypatch):

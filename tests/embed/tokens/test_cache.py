@@ -64,7 +64,7 @@ class CacheMachine(RuleBasedStateMachine):
 
 
 TestCacheMachine = CacheMachine.TestCase
-TestCacheMachine.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestCacheMachine.settings = settings(max_examples=60, stateful_step_count=30)
 
 
 def test_a_word_that_another_thread_added_meanwhile_is_left_alone():

@@ -5,7 +5,7 @@ import random
 from itertools import permutations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.errors import TextError
@@ -84,7 +84,6 @@ def test_nothing_divided_by_nothing_is_0():
     assert coreference_scores([([], [])])["average_f1"] == 0
 
 
-@settings(deadline=None)
 @given(st.integers(1, 4), st.integers(1, 5), st.integers(0, 10_000))
 def test_the_assignment_equals_brute_force(rows, columns, seed):
     chance = random.Random(seed)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.tasks.squad.spans import best_spans
@@ -14,7 +14,6 @@ def brute_force(start, end, length, limit):
     return min(spans, key=lambda span: (-(start[span[0]] + end[span[1]]), span[1] - span[0], span[0]))
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_spans_equal_brute_force(data):
     length, padding = data.draw(st.integers(1, 9)), data.draw(st.integers(0, 3))

@@ -1,7 +1,7 @@
 """Tokens know where they stand, and answers find the tokens they overlap."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.tasks.squad.tokens import tokenized
@@ -27,7 +27,6 @@ def test_the_model_reads_plain_quotes_while_offsets_stay():
     assert found.offsets == tokenized(TEXT, plain_quotes=False).offsets
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_offsets_rise_and_cover_what_is_no_space(text):
     found = tokenized(text, plain_quotes=False)
@@ -36,7 +35,6 @@ def test_offsets_rise_and_cover_what_is_no_space(text):
     assert [text[start:end] for start, end in found.offsets] == list(found.tokens)
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="ab- \u201c.", min_size=1, max_size=20), st.data())
 def test_a_span_covers_every_token_that_overlaps_it(text, data):
     found = tokenized(text)

@@ -115,7 +115,7 @@ def test_elmo_is_read_at_both_places(files, bilm_folder, capsys):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("she - *\nsaw saw (V*)\nit -\n", "bad:3: has 2 columns, but the first line of the sentence has 3"),
+        ("she - *\nsaw saw (V*)\nit -\n", "bad:3: has 2 columns, but the first row of its sentence has 3"),
         ("she - (A0*\nsaw saw (V*))\n", "bad:2: the argument 'V' of predicate 1 begins inside another one"),
         ("she - (A0*)\nsaw saw (V*\n", "bad:2: the bracket '(V' is still open"),
         ("she - *\nsaw saw (V*)\n", "no predicate of the training data has an argument"),

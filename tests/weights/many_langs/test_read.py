@@ -263,7 +263,7 @@ def test_weights_are_reordered_into_our_gates(folder):
         (changed("encoder", name=None), "sizes.json: a value has the wrong type"),
         (changed("token_embedder", filters=[[1, 2]]), "tensor 'highways._layers.0.weight' has shape|not part of"),
         (changed("token_embedder", n_highway=10**9), "'highways._layers.1.weight' is missing"),
-        (changed("token_embedder", filters=[]), "filters is"),
+        (changed("token_embedder", filters=[]), "filters must be"),
         ({"encoder": ARCHITECTURE["encoder"]}, "key 'token_embedder' is missing"),
         (
             {**ARCHITECTURE, "encoder": {k: v for k, v in ARCHITECTURE["encoder"].items() if k != "cell_clip"}},

@@ -7,12 +7,12 @@ import argparse
 import json
 import os
 import platform
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
@@ -21,35 +21,27 @@ import elmo
 from elmo.cli.examples import examples_of
 from elmo.process.cores import num_cores
 
-# Library -> the oldest version that will do.
-NEEDED = {
-    "numpy": "2.0",
-    "safetensors": "0.5",
-    "h5py": "3.14",
-    "tyro": "1.0",
-    "tqdm": "4.66",
-    "jaxtyping": "0.3",
-}
-_OLDEST_TORCH = "2.13"
-# Extra -> its modules and what they are for.
+# Extra -> what it is for.
 EXTRAS = {
-    "torch": (("torch",), "training, tasks, the ELMo layer, embedding on a GPU"),
-    "hub": (("huggingface_hub",), "models of the Hugging Face hub (org/name)"),
-    "data": (("pyarrow", "pandas"), "vectors in Parquet files and pandas tables"),
-    "analysis": (("sklearn", "matplotlib"), "analyses and figures"),
-    "static": (("gensim", "torch"), "training static word vectors: elmo static"),
-    "tensorboard": (("tensorboard",), "live curves of a run: elmo pretrain --log tensorboard"),
-    "serve": (("starlette", "uvicorn", "msgspec", "prometheus_client"), "the HTTP server: elmo serve"),
-    "spacy": (("spacy",), "the spaCy component elmo"),
-    "sentence-transformers": (("sentence_transformers",), "ELMo as a module of sentence-transformers"),
-    "flair": (("flair",), "ELMo embeddings in flair"),
-    "ray": (("ray", "pyarrow"), "embedding on a Ray cluster"),
+    "torch": "training, tasks, the ELMo layer, embedding on a GPU",
+    "hub": "models of the Hugging Face hub (org/name)",
+    "data": "vectors in Parquet files and pandas tables",
+    "analysis": "analyses and figures",
+    "static": "training static word vectors: elmo static",
+    "tensorboard": "live curves of a run: elmo pretrain --log tensorboard",
+    "serve": "the HTTP server: elmo serve",
+    "spacy": "the spaCy component elmo",
+    "sentence-transformers": "ELMo as a module of sentence-transformers",
+    "flair": "ELMo embeddings in flair",
+    "ray": "embedding on a Ray cluster",
 }
 
 _CPU_FEATURES = {"avx2": "avx2", "avx512f": "avx512", "avx512_bf16": "avx512_bf16", "avx512_vnni": "avx512_vnni"}
 _CPU_FEATURES |= {"avx_vnni": "avx_vnni", "amx_tile": "amx", "amx_bf16": "amx_bf16", "amx_int8": "amx_int8"}
 _CPU_FEATURES |= {"asimd": "neon", "bf16": "bf16", "sve": "sve"}
 _CPU_BUILD = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
+# From the sources: where PyPI has a wheel of Python alone, pip would take that again and never compile.
+_COMPILE = "pip install --force-reinstall --no-deps --no-binary pyelmo pyelmo"
 
 
 @dataclass(frozen=True)
@@ -90,23 +82,47 @@ def findings() -> Iterator[Finding]:
     """Everything that is looked at, in the order of the report."""
     yield Finding("elmo", "ok", f"{elmo.__version__} in {Path(elmo.__file__).parent}")
     yield Finding("python", "ok", f"{platform.python_version()}, {platform.system()} {platform.machine()}")
-    libraries = [_library(name, oldest) for name, oldest in NEEDED.items()]
+    needed = bounds()
+    if not needed:
+        found = "which libraries it needs is not known: it runs from its sources and was not installed"
+        yield Finding("metadata", "note", found, "pip install -e ., in the folder that has pyproject.toml")
+    libraries = [_library(name, oldest) for name, oldest in needed.get(None, {}).items()]
     yield from libraries
     yield Finding("cpu", "ok", ", ".join(cpu_features()) or "no vector instructions that matter here are known of")
     yield _native()
-    if not _missing("torch"):
-        torch = _library("torch", _OLDEST_TORCH)
-        libraries.append(torch)
-        yield torch
-        if torch.state == "ok":
-            yield from _torch_findings(import_module("torch"))
-    for extra, (modules, purpose) in EXTRAS.items():
-        yield _extra(extra, modules, purpose)
+    for name, oldest in needed.get("torch", {}).items():
+        if _version(name) is not None:
+            torch = _library(name, oldest)
+            libraries.append(torch)
+            yield torch
+            if torch.state == "ok":
+                yield from _torch_findings(import_module(name), oldest)
+    for extra, purpose in EXTRAS.items():
+        if extra in needed:
+            yield _extra(extra, needed[extra], purpose)
     if any(finding.state == "broken" for finding in libraries):
         yield Finding("default model", "note", "not tried: libraries that read it are missing or broken")
     else:
         yield _default_model()
     yield _disk(Path.cwd())
+
+
+def bounds() -> dict[str | None, dict[str, str]]:
+    """Of each extra, and of None: what is always needed, the libraries and the oldest version of each that will do.
+
+    Read from the metadata that pip installed: pyproject.toml's bounds. Empty if there is none.
+    """
+    found: dict[str | None, dict[str, str]] = {}
+    try:
+        lines = requires("pyelmo") or []
+    except PackageNotFoundError:
+        return found
+    for line in lines:
+        library, _, condition = line.partition(";")
+        extra = re.search(r"""extra\s*==\s*["']([\w-]+)""", condition)
+        if bound := re.match(r"\s*([\w.-]+)\s*(?:\[.*\])?.*?>=\s*([\w.]+)", library):
+            found.setdefault(extra and extra[1], {})[bound[1]] = bound[2]
+    return found
 
 
 def cpu_features() -> list[str]:
@@ -120,11 +136,10 @@ def cpu_features() -> list[str]:
 
 
 def _library(name: str, oldest: str) -> Finding:
-    try:
-        found = version(name)
-        import_module(name)
-    except PackageNotFoundError:
+    if (found := _version(name)) is None:
         return Finding(name, "broken", "is not installed", _install(name, oldest))
+    try:
+        import_module(name)
     except Exception as error:  # a damaged library can raise anything
         message = str(error).strip().splitlines() or [""]
         return Finding(
@@ -133,6 +148,14 @@ def _library(name: str, oldest: str) -> Finding:
     if _numbers(found) < _numbers(oldest):
         return Finding(name, "broken", f"{found}, but {oldest} or newer is needed", _install(name, oldest))
     return Finding(name, "ok", found)
+
+
+def _version(name: str) -> str | None:
+    """The installed one; None without."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
 
 
 def _install(name: str, oldest: str) -> str:
@@ -144,7 +167,7 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split("+")[0].split(".") if part.isdigit())
 
 
-def _torch_findings(torch: ModuleType) -> Iterator[Finding]:
+def _torch_findings(torch: ModuleType, oldest: str) -> Iterator[Finding]:
     cores = num_cores()
     capability = torch.backends.cpu.get_cpu_capability()
     yield Finding("torch on the cpu", "ok", f"{torch.get_num_threads()} threads on {cores} cores, uses {capability}")
@@ -156,7 +179,7 @@ def _torch_findings(torch: ModuleType) -> Iterator[Finding]:
         found = f"none in use, but torch comes with CUDA {torch.version.cuda}"
         yield Finding("gpu", "note", found, advice)
     elif shutil.which("nvidia-smi"):
-        advice = "pip uninstall torch; pip install 'torch>=2.13' (the plain registry's build has CUDA)"
+        advice = f"pip uninstall torch; pip install 'torch>={oldest}' (the plain registry's build has CUDA)"
         yield Finding("gpu", "note", "there is a driver, but this build of torch is for CPUs only", advice)
     else:
         yield Finding("gpu", "ok", "none; this build of torch is for CPUs only")
@@ -175,27 +198,27 @@ def _native() -> Finding:
         found = "numpy embeds, slower: the library knows no instructions of this processor for it"
         return Finding(name, "note", found)
     if not native.LIBRARY.is_file():
-        advice = "install a C compiler (gcc or clang), then: pip install --force-reinstall --no-deps pyelmo"
+        advice = f"install a C compiler (gcc or clang), then: {_COMPILE}"
         return Finding(name, "note", "not built: numpy embeds, slower", advice)
-    advice = "build it again: pip install --force-reinstall --no-deps pyelmo"
-    return Finding(name, "note", f"{native.LIBRARY} can't be loaded: numpy embeds, slower", advice)
+    return Finding(
+        name, "note", f"{native.LIBRARY} can't be loaded: numpy embeds, slower", f"build it again: {_COMPILE}"
+    )
 
 
-def _extra(extra: str, modules: tuple[str, ...], purpose: str) -> Finding:
-    missing = [module for module in modules if _missing(module)]
-    if not missing:
+def _extra(extra: str, libraries: dict[str, str], purpose: str) -> Finding:
+    found = {name: _version(name) for name in libraries}
+    missing = [f"{name} not installed" for name, its in found.items() if its is None]
+    old = [
+        f"{name} {its}, but {libraries[name]} or newer is needed"
+        for name, its in found.items()
+        if its is not None and _numbers(its) < _numbers(libraries[name])
+    ]
+    if not missing and not old:
         return Finding(f"extra [{extra}]", "ok", f"installed: {purpose}")
-    found = f"{', '.join(missing)} not installed; needed for {purpose}"
     # Before an extra that brings torch: pip would take the build with several GB of CUDA.
-    first = f"{_CPU_BUILD}; " if "torch" in missing and not shutil.which("nvidia-smi") else ""
-    return Finding(f"extra [{extra}]", "note", found, f"{first}pip install 'pyelmo[{extra}]'")
-
-
-def _missing(module: str) -> bool:
-    try:
-        return find_spec(module) is None
-    except ImportError:
-        return True
+    first = f"{_CPU_BUILD}; " if found.get("torch", "") is None and not shutil.which("nvidia-smi") else ""
+    told = f"{', '.join([*missing, *old])}; needed for {purpose}"
+    return Finding(f"extra [{extra}]", "note", told, f"{first}pip install 'pyelmo[{extra}]'")
 
 
 def _default_model() -> Finding:

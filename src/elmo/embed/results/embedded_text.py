@@ -1,6 +1,5 @@
 """EmbeddedText: a raw text as tokens, with the place and the vectors of each."""
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,9 +9,8 @@ import numpy as np
 from elmo.embed.layer_names import Layers
 from elmo.embed.results.output import by_token, objects, require_pandas
 from elmo.embed.results.pooling import Pool, checked_pool, pooled
-from elmo.errors import ConfigError, TextWarning
+from elmo.errors import ConfigError
 from elmo.shapes import Float32, Int
-from elmo.text.first_look.sample import look_at
 from elmo.text.reading.placed import PlacedSentence, placed_in
 from elmo.text.reading.settings import Reading, SentenceEnds
 from elmo.text.reading.spans import NOWHERE
@@ -32,9 +30,10 @@ class EmbeddedText:
 
     text: str
     tokens: list[str]
+    """As the model reads them."""
     spans: Int[np.ndarray, "tokens 2"]
-    """Where each token begins and ends in `text`, in characters from 0: `text[start:end]` is the token. (-1, -1) for
-    one that a tokenizer changed, and for boundaries that are kept."""
+    """Where each token begins and ends in `text`, in characters from 0: `text[start:end]` is the token, or what it is
+    written as there (“ for "). (-1, -1) for one that a tokenizer changed, and for boundaries that are kept."""
     sentences: Int[np.ndarray, " tokens"]
     """Number of each token's sentence, from 0. The vectors of a sentence depend on that sentence alone."""
     vectors: Float32[np.ndarray, "*layers tokens dim"]
@@ -90,28 +89,34 @@ def embed_text(
     *,
     tokenizer: str | Tokenize = "auto",
     sentences: SentenceEnds = "within-lines",
+    plain_quotes: bool = True,
     normalize: bool = False,
 ) -> EmbeddedText:
     """The tokens of a raw text, their places in it, and their vectors.
 
     `layers`: as in `Embedder.embed`; "all" gives vectors (layers, tokens, dim), the others (tokens, dim).
-    `tokenizer`: "auto" takes the text apart by rules ("unicode") if its punctuation touches its words, else at its
-    spaces ("whitespace"); or a function from a text to a list of tokens, or its name as "module:function".
+    `tokenizer`: "auto" takes each sentence apart by rules ("unicode"), unless its own marks show that it is tokenized
+    ("whitespace"); or a function from a text to a list of tokens, or its name as "module:function".
     `sentences`: "within-lines": a line can hold several; "lines": each line is one; "across-lines": they go on over
-    line ends, and only blank lines end a paragraph. `normalize`: divide each vector by its L2 norm.
-    Warns with TextWarning of a text that is likely not what the model knows: untokenized, or in another language.
-    Raises ConfigError for a text that is no string, and for settings that make no sense.
+    line ends, and only blank lines end a paragraph. `plain_quotes`: whether typographic quotes, apostrophes, dashes and
+    ellipses that the model's vocabulary doesn't have are read as plain ones; the spans are those of the text in either
+    case. `normalize`: divide each vector by its L2 norm.
+    Warns with TextWarning, once for each embedder, of text that the model doesn't know as it is: untokenized, with
+    typographic marks, taken apart (NFD), with special tokens of other models, or in another language.
+    Raises ConfigError if text is not a string, and for settings that make no sense.
     """
     if not isinstance(text, str):
         raise ConfigError(f"text is {type(text).__name__}, but embed_text takes one string; embed takes sentences.")
-    named = tokenizer if isinstance(tokenizer, str) else "whitespace"
-    reading = Reading(sentences=sentences, tokenizer=named)
+    reading = Reading(
+        sentences=sentences,
+        tokenizer=tokenizer if isinstance(tokenizer, str) else "whitespace",
+        plain_quotes=plain_quotes,
+    )
     reading.check()
-    look = look_at([text], reading)
-    if isinstance(tokenizer, str):
-        for message in look.warnings(embedder.vocabulary):
-            warnings.warn(message, TextWarning, stacklevel=3)
-    places = list(placed_in(text, look.reading, None if isinstance(tokenizer, str) else tokenizer))
+    own = None if isinstance(tokenizer, str) else tokenizer
+    places = list(placed_in(text, reading, own, embedder.reader.marks(plain_quotes)))
+    if own is None:
+        embedder.reader.look([text], [place.tokens for place in places], reading)
     arrays = embedder.embed([place.tokens for place in places], layers, normalize=normalize)
     # Not by embedding an empty sentence, which in carry mode would change the state.
     empty = np.zeros((*([embedder.num_layers] if layers == "all" else []), 0, embedder.layer_dim), np.float32)

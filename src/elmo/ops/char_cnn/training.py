@@ -1,50 +1,20 @@
-"""The char CNN's convolutions for training: its own backward pass, and no time spent on padding.
+"""The maximum over a token's windows in training on a CPU: both passes over positions are the native library's."""
 
-Tokens are taken in groups of similar length, each group cut as in `trimmed`. Only the window that gave a filter's
-maximum passes a gradient, which autograd would send through products over all windows. The native library does both
-passes over positions; without it `char_cnn_trimmed` and autograd give the same values.
-"""
-
-from collections.abc import Sequence
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
-from torch.nn import functional
 
 from elmo.ops import native_passes
-from elmo.ops.char_cnn.reference import activate
-from elmo.ops.char_cnn.trimmed import char_cnn_trimmed, columns_that_differ
-
-_NUM_GROUPS = 8
 
 
-def char_cnn_training(
-    character_ids: Int[Tensor, "types characters"],
-    embedding: Float[Tensor, "alphabet dim"],
-    filters: Sequence[tuple[Float[Tensor, "number dim width"], Float[Tensor, " number"]]],
-    activation: str,
-) -> Float[Tensor, "types filters"]:
-    """Same contract as `char_cnn_reference`; gradients can't be taken twice."""
-    if len(character_ids) == 0 or not native_passes.can_run(embedding, *(weight for weight, _ in filters)):
-        return char_cnn_trimmed(character_ids, embedding, filters, activation)
-    widest = max(weight.shape[2] for weight, _ in filters)
-    order = (character_ids != character_ids[:, -1:]).sum(dim=1).argsort(stable=True)
-    groups = order.chunk(_NUM_GROUPS)
-    pooled = []
-    for group in groups:
-        ids = character_ids[group]
-        vectors = functional.embedding(ids[:, : columns_that_differ(ids, widest)], embedding).flatten(1)
-        pooled.append(torch.cat([_BestWindow.apply(vectors, weight) + bias for weight, bias in filters], dim=1))
-    back = torch.empty_like(order)
-    back[order] = torch.arange(len(order))
-    return activate(torch.cat(pooled)[back], activation)
+class BestWindow(torch.autograd.Function):
+    """vectors (types, columns * dim), weight (filters, dim, width) -> each filter's maximum (types, filters).
 
-
-class _BestWindow(torch.autograd.Function):
-    """vectors (types, columns * dim), weight (filters, dim, width) -> each filter's maximum (types, filters)."""
+    For what `native_passes.can_run` says yes to; gradients can't be taken twice.
+    """
 
     @staticmethod
     @native_passes.full_precision
@@ -66,7 +36,7 @@ class _BestWindow(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     @native_passes.full_precision
-    def backward(  # pyright: ignore[reportIncompatibleMethodOverride] - torch passes one for each output
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride] - the decorator hides the signature
         ctx: Any, grad_best: Float[Tensor, "types filters"]
     ) -> tuple[Float[Tensor, "types values"], Float[Tensor, "filters dim width"]]:
         vectors, kernel, place = ctx.saved_tensors

@@ -4,7 +4,7 @@ Autograd of the plain loop keeps a dozen tensors per step and multiplies small m
 every step. Here only the gradients of the gates run back through time; each weight's gradient is one product over the
 whole window at the end. Values and gradients equal autograd of `projected_lstm_reference` (tests, float64).
 
-Source: our own derivation from the equations in `reference.py`; a clipped value passes no gradient.
+Source: our own derivation from the equations in `elmo.reference`; a clipped value passes no gradient.
 """
 
 from typing import Any

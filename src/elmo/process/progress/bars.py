@@ -11,7 +11,7 @@ from elmo.process.progress.report import Progress
 from elmo.process.progress.stream import LossyStream
 from elmo.process.progress.texts import amount, speed
 
-# Seconds: what is done sooner needs no bar, and a bar that was there for a moment only shall not stay.
+# Seconds: what takes less needs no bar, and a bar shown only briefly is erased.
 _UNSEEN = 0.5
 _SHORT = 2.0
 

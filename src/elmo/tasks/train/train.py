@@ -221,7 +221,7 @@ def _static(
 
     words = {word for sentence in task.sentences_of(*data.parts()) for word in sentence}
     found = {
-        name: vectors_for_words(file, limit=tokens.static_words, wanted=words)
+        name: vectors_for_words(file, limit=tokens.static_words, wanted=words, errors=tokens.static_errors)
         for name, file in tokens.static_files.items()
     }
     return found, sorted({word for sentence in task.sentences_of(data.train) for word in sentence})

@@ -17,7 +17,7 @@ def write(
 ) -> None:
     """The three files. `tensors`: by the names of `Context2Vec.state_dict()`. `comments`: lines for the .params."""
     with (folder / _MODEL_FILE).open("wb") as file:
-        np.savez(file, allow_pickle=False, **from_torch(tensors, sizes))
+        np.savez(file, **from_torch(tensors, sizes))
     with (folder / _WORDS_FILE).open("w", encoding="utf-8") as file:
         file.write(f"{sizes.num_words} {2 * sizes.unit}\n")
         for word, vector in zip(words, tensors[TARGETS], strict=True):

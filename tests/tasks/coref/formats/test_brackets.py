@@ -1,7 +1,7 @@
 """The coreference column: brackets are read as they nest and written so that they read the same."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.tasks.coref.formats.brackets import BracketError, OpenMentions, cells_of, parts_of, say_the_same
@@ -25,7 +25,6 @@ def test_cells_are_written_closings_first():
     assert cells_of(clusters, 5) == ["(1", "(2", "2)|1)|(3)|(1|(4", "4)", "1)"]
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)).map(lambda ends: (min(ends), max(ends))), max_size=6),

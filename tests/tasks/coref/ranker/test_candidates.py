@@ -3,7 +3,7 @@
 import math
 
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.tasks.coref.ranker.antecedents import antecedent_loss, antecedent_pairs, clusters_of, gold_table, score_table
@@ -21,7 +21,6 @@ def crosses(one, other):
     return a < c <= b < d
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_pruning_equals_a_plain_loop(data):
     spans = candidate_spans(data.draw(st.lists(st.integers(1, 7), min_size=1, max_size=3)), 4)
@@ -46,7 +45,6 @@ def test_pairs_are_the_nearest_earlier_spans():
     assert antecedent_pairs(1, 2).shape == antecedent_pairs(0, 2).shape == (0, 2)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 7), st.integers(1, 8), st.data())
 def test_the_loss_equals_that_of_the_whole_matrix(num_spans, most, data):
     torch.manual_seed(data.draw(st.integers(0, 99)))

@@ -44,6 +44,7 @@ def embed_files(arguments: Arguments, output: Path) -> int:
             tokenizer=reading.tokenizer,
             encoding=reading.encoding,
             errors=reading.errors,
+            plain_quotes=reading.plain_quotes,
             window=arguments.batch_rows,
             forget_sentences=arguments.forget_sentences,
             shard=arguments.shard,
