@@ -49,10 +49,10 @@ def read(layer, inputs, lengths, hidden, cell, *, skips=False, rows=None):
     """Outputs (zero beyond a row's length) and the new state of one layer; `rows` (default: all) read in turn."""
     order = np.argsort(-lengths, kind="stable")
     rows = int((lengths > 0).sum()) if rows is None else rows
-    alive, places, turns = timetable(order * inputs.shape[1], lengths[order], backward=False, rows=rows)
+    steps = timetable(order * inputs.shape[1], lengths[order], backward=False, rows=rows)
     outputs = np.zeros((len(lengths) * inputs.shape[1], hidden.shape[1]), inputs.dtype)
     state = hidden[order], cell[order]
-    layer.run(Reading(alive, places, inputs.reshape(-1, inputs.shape[2]), outputs, *state, skips, turns))
+    layer.run(Reading(steps, inputs.reshape(-1, inputs.shape[2]), outputs, *state, skips))
     back = np.argsort(order, kind="stable")
     return outputs.reshape(*inputs.shape[:2], hidden.shape[1]), state[0][back], state[1][back]
 

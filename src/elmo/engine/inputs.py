@@ -102,13 +102,14 @@ def checked_rows(
         )
     lengths = lengths.astype(np.int64, copy=False)
     tokens = len(vectors) if packed else vectors.shape[1]
-    if len(lengths) and not 0 <= lengths.min() <= lengths.max() <= tokens:
-        wrong = int(lengths.min()) if lengths.min() < 0 else int(lengths.max())
+    counts = lengths.tolist()  # for a few rows faster than numpy
+    if counts and not 0 <= min(counts) <= max(counts) <= tokens:
+        wrong = min(counts) if min(counts) < 0 else max(counts)
         raise ConfigError(
             f"there is a row of length {wrong}, but the rows have 0 to {tokens} tokens here. A length counts the "
             "vectors of its row, boundaries included if they are among them."
         )
-    if packed and (total := int(lengths.sum())) != tokens:
+    if packed and (total := sum(counts)) != tokens:
         raise ConfigError(
             f"the lengths add up to {total}, but there are {tokens} vectors. Pass as many vectors as the rows have "
             "tokens, one row after the other."

@@ -8,10 +8,10 @@ import numpy as np
 
 from elmo.engine.native.panels import lay_out
 from elmo.engine.network_weights import LayerWeights, LSTMSettings
-from elmo.engine.reading import Reading, Shared
+from elmo.engine.reading import Reading
 from elmo.ops import native
 from elmo.ops.native.kinds import ComputeType
-from elmo.ops.native.structures import LSTMLayer
+from elmo.ops.native.lstm import LSTMLayer, Team
 from elmo.shapes import Int
 
 _LANES = 16
@@ -25,6 +25,7 @@ class NativeLayer:
 
     def __init__(self, weights: LayerWeights, settings: LSTMSettings, dtype: ComputeType) -> None:
         order, projection = _gate_order(weights.cell_size), weights.projection_weight
+        read_once = lay_out(weights.input_weight, dtype, order).matrix()
         every_step = [lay_out(weights.recurrent_weight, dtype, order).matrix()]
         if projection is not None:
             every_step.append(lay_out(projection, dtype).matrix())
@@ -33,7 +34,7 @@ class NativeLayer:
         """Of the weights that every step reads."""
         self._layer = LSTMLayer(
             native.required_library(),
-            lay_out(weights.input_weight, dtype, order).matrix(),
+            read_once,
             *every_step,
             bias=np.where(order < 0, np.float32(0), weights.bias_with_forget(settings.forget_bias)[order]),
             cell_size=weights.cell_size,
@@ -41,10 +42,9 @@ class NativeLayer:
             projection_clip=settings.projection_clip,
         )
 
-    def run(self, reading: Reading, shared: Shared | None = None, rank: int = 0) -> None:
+    def run(self, reading: Reading, team: Team | None = None, rank: int = 0) -> None:
         """Reads all tokens. Several threads that run at the same time, `rank` 0 to team - 1, share the columns."""
-        if len(reading.places):
-            self._layer.read(*reading, *(shared or Shared.of(1, reading)), rank)
+        self._layer.read(*reading, team or reading.team(1), rank)
 
 
 def _gate_order(size: int) -> Int[np.ndarray, " padded"]:

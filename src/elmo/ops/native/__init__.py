@@ -7,7 +7,8 @@ sse; neonbf16, neondot or neon), to test what other processors run.
 
     arguments    how a function's arguments are written down, and the check of a call against that
     passes       the passes of training: their table, and the call
-    structures   products, layers and token encoders: laid out arrays -> what C reads, and the calls
+    structures   a weight in panels, as C reads it, and its products
+    lstm         layers, and what they read; encoder: the characters' part of the token encoder
     library      the library itself, whose functions are private to this folder
 """
 

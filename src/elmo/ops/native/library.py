@@ -39,8 +39,7 @@ _TEXTS = ("elmo_instructions", "elmo_source_hash")
 _NOTHING = ("elmo_leave", "elmo_peak", "elmo_read")
 _READ_AT_ONCE = 256  # bytes
 _BYTES = arguments(array="uint8 bytes")
-ARRIVALS = arguments(arrivals="int32 team 16")
-"""Where the threads of a team wait for each other; a cache line each."""
+_ARRIVALS = arguments(arrivals="int32 team 16")
 
 
 class Library:
@@ -99,7 +98,7 @@ class Library:
     def leave(self, arrivals: np.ndarray, rank: int) -> None:
         """No thread of a team waits any more for this one."""
         sizes: dict[str, int] = {}
-        (place,) = addresses_of("elmo_leave", ARRIVALS, [arrivals], sizes)
+        (place,) = addresses_of("elmo_leave", _ARRIVALS, [arrivals], sizes)
         require_member(rank, sizes["team"])
         self.functions.elmo_leave(place, rank)
 

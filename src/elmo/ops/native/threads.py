@@ -5,11 +5,9 @@ import sys
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from elmo.ops import native
+from elmo.ops.native.lstm import Team
 from elmo.process.cores import num_cores
-from elmo.shapes import Int
 
 _VARIABLE = "OMP_NUM_THREADS"
 
@@ -76,6 +74,6 @@ def run_parallel(jobs: Sequence[Callable[[], None]], leave: Callable[[int], None
         raise problems[0]
 
 
-def leave_team(arrivals: Int[np.ndarray, "team 16"], rank: int) -> None:
-    """For `run_parallel`: no thread waits any more for this one at `arrivals`, a team's counters."""
-    native.required_library().leave(arrivals, rank)
+def leave_team(team: Team, rank: int) -> None:
+    """For `run_parallel`: no thread of the team waits any more for this one."""
+    native.required_library().leave(team.arrivals, rank)
