@@ -2,6 +2,7 @@
 
 import io
 import re
+import threading
 import time
 
 import pytest
@@ -28,6 +29,14 @@ def test_a_bar_has_percent_amount_speed_and_time_left(terminal):
         progress.show("embedding", 100_000, 100_000, "tokens")
         assert terminal.screen[-1] == ""
         assert terminal.screen[0].startswith("embedding: 100%")
+
+
+def test_a_bar_starts_no_thread(terminal):
+    """tqdm's would be waited for at the end of the process."""
+    before = set(threading.enumerate())
+    with drawn_on(terminal) as progress:
+        moved_on(progress, "embedding", 25, 100, "tokens")
+        assert set(threading.enumerate()) <= before
 
 
 def test_without_a_total_there_is_no_bar(terminal):

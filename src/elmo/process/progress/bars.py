@@ -22,6 +22,10 @@ _WITHOUT_TOTAL = "{desc}: {amount} [{elapsed}, {speed}{postfix}]"
 class _Bar(tqdm):
     """A stage under way; its figures as everywhere in this package."""
 
+    # No thread that wakes sleeping bars: `miniters` is 0, so none sleeps. At the end of a process it waits for a lock,
+    # for ever if a fork has left that locked (tqdm 4.66).
+    monitor_interval = 0
+
     @property
     def format_dict(self) -> Any:
         facts = super().format_dict
