@@ -38,6 +38,13 @@ def test_a_bar_has_percent_amount_speed_and_time_left(terminal, quick_pace):
         assert terminal.screen[0].startswith("embedding: 100%")
 
 
+def test_a_bar_starts_no_thread(terminal, quick_pace):
+    """tqdm's would be waited for at the end of the process."""
+    with drawn_on(terminal) as progress:
+        moved_on(progress, "embedding", 25, 100, "tokens")
+        assert bars._Bar.monitor is None
+
+
 def test_without_a_total_there_is_no_bar(terminal, quick_pace):
     with drawn_on(terminal) as progress:
         progress.show("scoring", 0, None, "sentences")

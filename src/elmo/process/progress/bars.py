@@ -24,6 +24,9 @@ class _Bar(tqdm):
     """A stage under way; its figures as everywhere in this package."""
 
     pace: Pace
+    # No thread that wakes sleeping bars: `miniters` is 0, so none sleeps. At the end of a process it waits for a lock,
+    # for ever if a fork has left that locked (tqdm 4.66).
+    monitor_interval = 0
 
     @property
     def format_dict(self) -> Any:
