@@ -1,7 +1,7 @@
 """The texts that the page searches: those that come with it, or the user's own, each with its index in the cache."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from elmo.disk.bounded import file_hash
 from elmo.disk.cache import cache_folder
 from elmo.errors import TextError
 from elmo.process.progress.report import Progress
+from elmo.text.reading.settings import TextForm
 from elmo.text.sentences import read_sentences
 from elmo.text.tokenizer import tokenizer
 
@@ -34,6 +35,7 @@ class ExploredText:
     """The tokenizer."""
     max_tokens: int = DEFAULT_TOKENS
     sample: bool = False
+    form: TextForm = field(default_factory=TextForm)
 
     def index(self, embedder: "Embedder", progress: Progress | bool = False) -> ContextIndex:
         """Its index by this model, from the cache, or made now. `progress`: as for `build_index`.
@@ -46,7 +48,9 @@ class ExploredText:
             index.check_layers()
             return index
         except TextError:  # there is none yet, or it is damaged
-            sentences = read_sentences(str(self.path), tokenize=tokenizer(self.split))
+            sentences = read_sentences(
+                str(self.path), tokenize=tokenizer(self.split), format=self.form.format, field=self.form.field
+            )
             folder.parent.mkdir(parents=True, exist_ok=True)
             build_index(
                 sentences,
@@ -70,6 +74,7 @@ class ExploredText:
             self.split,
             self.max_tokens,
             self.sample,
+            self.form,
         ]
         return hashlib.sha256(repr(facts).encode()).hexdigest()[:24]
 

@@ -1,7 +1,7 @@
 """`elmo index`: a text -> a context index, in which the nearest tokens of a word in its sentence are found."""
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,7 +11,9 @@ from elmo.cli.arguments import parsed
 from elmo.cli.arguments.given_options import refuse_ignored
 from elmo.cli.early_checks import As
 from elmo.cli.report import list_skipped, print_report
+from elmo.cli.text_input import FormFlags
 from elmo.process.device import Device
+from elmo.text.reading.settings import TextForm, require_used_field
 from elmo.text.sentences import read_sentences
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 
@@ -33,6 +35,7 @@ class Arguments:
     """Draw sentences from the whole text instead of taking the first ones."""
     seed: int | None = None
     """Random seed of --sample (default: 0)."""
+    form: FormFlags = field(default_factory=TextForm)
     tokenizer: Literal["whitespace", "unicode"] = "whitespace"
     """How a line is split into tokens: at whitespace, or by rules, for text that isn't tokenized."""
     encoding: str = "utf-8"
@@ -58,12 +61,15 @@ def main(argv: list[str]) -> int:
     from elmo.analysis.neighbors.build import build_index
     from elmo.embed.embedder import Embedder
 
+    require_used_field([arguments.text], arguments.form.format, arguments.form.field)
     bad_lines: list[str] = []
     sentences = read_sentences(
         arguments.text,
         tokenize=named_tokenizer(arguments.tokenizer),
         encoding=arguments.encoding,
         errors=arguments.errors,
+        format=arguments.form.format,
+        field=arguments.form.field,
         on_bad_line=lambda number, message: bad_lines.append(message),
     )
     start = time.perf_counter()
