@@ -12,12 +12,14 @@ from elmo.text.files.text_file import is_stream
 from elmo.text.first_look.sample import OTHER_MODEL, FirstLook, first_look, look_at, opened
 from elmo.text.reading.as_trained import Marks, plain_marks
 from elmo.text.reading.placed import PlacedSentence, placed_sentences
-from elmo.text.reading.settings import Reading, require_used_field, text_files
+from elmo.text.reading.settings import Reading, TextForm, require_used_field, text_files
 from elmo.weights.hub import Model, resolve
 from elmo.weights.native.read import read_vocabulary
 
 ReadingFlags = Annotated[Reading, tyro.conf.arg(name="")]
 """The flags of `Reading`, alike in all verbs that read text."""
+FormFlags = Annotated[TextForm, tyro.conf.arg(name="")]
+"""Those of verbs that read one tokenized sentence per line."""
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 import hashlib
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from elmo.errors import TextError, TextWarning
 from elmo.process.progress.report import Progress
 from elmo.text.first_look.sample import first_look
 from elmo.text.reading.placed import placed_sentences
-from elmo.text.reading.settings import Reading
+from elmo.text.reading.settings import Reading, TextForm
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
@@ -36,6 +36,7 @@ class ExploredText:
     """The tokenizer."""
     max_tokens: int = DEFAULT_TOKENS
     sample: bool = False
+    form: TextForm = field(default_factory=TextForm)
 
     def index(self, embedder: "Embedder", progress: Progress | bool = False) -> ContextIndex:
         """Its index by this model, from the cache, or made now. `progress`: as for `build_index`.
@@ -48,7 +49,7 @@ class ExploredText:
             index.check_layers()
             return index
         except TextError:  # there is none yet, or it is damaged
-            reading = Reading(tokenizer=self.split)
+            reading = Reading(**vars(self.form), tokenizer=self.split)
             look = first_look([self.path], reading, self.name)
             for message in look.warnings(embedder.vocabulary):
                 warnings.warn(message, TextWarning, stacklevel=2)
@@ -77,6 +78,7 @@ class ExploredText:
             self.split,
             self.max_tokens,
             self.sample,
+            self.form,
         ]
         return hashlib.sha256(repr(facts).encode()).hexdigest()[:24]
 

@@ -1,7 +1,7 @@
 """`elmo index`: a text -> a context index, in which the nearest tokens of a word in its sentence are found."""
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,9 +11,9 @@ from elmo.cli.arguments import parsed
 from elmo.cli.arguments.given_options import refuse_ignored
 from elmo.cli.early_checks import As
 from elmo.cli.report import print_report
-from elmo.cli.text_input import text_input, vocabulary_of
+from elmo.cli.text_input import FormFlags, text_input, vocabulary_of
 from elmo.process.device import Device
-from elmo.text.reading.settings import Reading
+from elmo.text.reading.settings import Reading, TextForm
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class Arguments:
     tokenizer: Literal["auto", "whitespace", "unicode"] = "auto"
     """How a line is split into tokens: at whitespace; by rules (unicode), for text that isn't tokenized; or auto: as
     the text shows."""
+    form: FormFlags = field(default_factory=TextForm)
     encoding: str = "utf-8"
     """Encoding of the text."""
     errors: Literal["strict", "skip"] = "strict"
@@ -59,7 +60,9 @@ def main(argv: list[str]) -> int:
     from elmo.analysis.neighbors.build import build_index
     from elmo.embed.embedder import Embedder
 
-    reading = Reading(tokenizer=arguments.tokenizer, encoding=arguments.encoding, errors=arguments.errors)
+    reading = Reading(
+        **vars(arguments.form), tokenizer=arguments.tokenizer, encoding=arguments.encoding, errors=arguments.errors
+    )
     text = text_input([str(arguments.text)], reading, vocabulary_of(arguments.model), quiet=arguments.quiet)
     start = time.perf_counter()
     facts = build_index(

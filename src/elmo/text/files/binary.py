@@ -54,7 +54,8 @@ def require_text(start: bytes, name: str) -> None:
             raise TextError(f"{name}:1: is not text in a known encoding: it looks like {kind}. {step}.")
     if num_controls < _MOST_CONTROLS or num_controls < _LARGEST_SHARE * len(start):
         return
-    if max(start[::2].count(0), start[1::2].count(0)) > len(start) // 4:
+    zeros = sorted((start[::2].count(0), start[1::2].count(0)))
+    if zeros[0] < len(start) // 16 < len(start) // 4 < zeros[1]:
         raise TextError(
             f"{name}:1: is not text in a known encoding: every other byte is 0, as in UTF-16. Convert it first: "
             "iconv -f UTF-16LE -t UTF-8 OLD > NEW (or UTF-16BE)."
