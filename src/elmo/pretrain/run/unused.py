@@ -15,9 +15,7 @@ def require_unused(path: Path) -> None:
     """OutputError if a new run can't be written here."""
     if path.exists() and not _only_begun(path):
         is_run = path.is_dir() and any((path / name).exists() for name in _OF_RUNS)
-        resume = (
-            "Use --resume to continue the run in it, or name" if is_run else "There is no run in it: name"
-        )
+        resume = "Use --resume to continue the run in it, or name" if is_run else "There is no run in it: name"
         raise OutputError(f"{path}: exists already and is not empty. {resume} another folder.")
 
 
