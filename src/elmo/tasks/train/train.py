@@ -74,7 +74,7 @@ def train(
         job.run.mkdir(parents=True, exist_ok=True)
         with locked(job.run, "'elmo task train' or 'elmo reproduce'"):
             _note(job, sources.frozen)
-            _warn_of_language(job, sources.frozen, data)
+            _warn_of_language(sources.frozen, job.task.sentences_of(data.train), text_name(job.files.train))
             _remember(sources.frozen, job.task.sentences_of(*data.parts()), flag, reported)
             training = _Training(job, data, sources, flag, reported, on_seed)
             metric = job.settings.fit.best_by or job.task.metric
@@ -87,13 +87,12 @@ def train(
             return summary
 
 
-def _warn_of_language(job: AnyJob, frozen: FrozenLayers | None, data: TaskData[Any]) -> None:
+def _warn_of_language(frozen: FrozenLayers | None, sentences: Iterable[Sequence[str]], name: str) -> None:
     """Scores of a biLM that has not read the language are low for a reason that they don't show."""
     if frozen is None or not isinstance(frozen.encoder, Embedder):
         return
-    sentences = list(islice(job.task.sentences_of(data.train), LINES_LOOKED_AT))
     language = Language(frozen.encoder.vocabulary)
-    if warning := foreign_warning(sentences, language, text_name(job.files.train)):
+    if warning := foreign_warning(list(islice(sentences, LINES_LOOKED_AT)), language, name):
         warnings.warn(warning, TextWarning, stacklevel=3)
 
 
