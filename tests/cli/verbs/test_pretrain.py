@@ -153,9 +153,9 @@ def test_a_signal_while_data_are_opened_ends_with_75_and_the_same_command_goes_o
 ):
     plain = TrainingData.open
 
-    def stopping(folder):
+    def stopping(folder, **settings):
         os.kill(os.getpid(), signal.SIGTERM)
-        return plain(folder)
+        return plain(folder, **settings)
 
     with monkeypatch.context() as patch:
         patch.setattr(TrainingData, "open", stopping)

@@ -20,6 +20,7 @@ from typing import Literal
 import elmo
 from elmo.cli.examples import examples_of
 from elmo.process.cores import num_cores
+from elmo.process.device import has_torch
 
 # Extra -> what it is for.
 EXTRAS = {
@@ -91,7 +92,7 @@ def findings() -> Iterator[Finding]:
     yield Finding("cpu", "ok", ", ".join(cpu_features()) or "no vector instructions that matter here are known of")
     yield _native()
     for name, oldest in needed.get("torch", {}).items():
-        if _version(name) is not None:
+        if _version(name) is not None and has_torch():
             torch = _library(name, oldest)
             libraries.append(torch)
             yield torch
