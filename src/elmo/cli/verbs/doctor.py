@@ -92,7 +92,7 @@ def findings() -> Iterator[Finding]:
     yield Finding("cpu", "ok", ", ".join(cpu_features()) or "no vector instructions that matter here are known of")
     yield _native()
     for name, oldest in needed.get("torch", {}).items():
-        if _version(name) is not None and has_torch():
+        if _version(name) is not None:
             torch = _library(name, oldest)
             libraries.append(torch)
             yield torch
@@ -153,6 +153,8 @@ def _library(name: str, oldest: str) -> Finding:
 
 def _version(name: str) -> str | None:
     """The installed one; None without."""
+    if name == "torch" and not has_torch():
+        return None
     try:
         return version(name)
     except PackageNotFoundError:
