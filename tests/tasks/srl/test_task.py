@@ -154,7 +154,7 @@ def test_a_sentence_with_a_number_is_no_row_of_columns(files):
     assert (found.columns, found.tokens) == (None, text.split())
 
 
-def test_a_pipe_is_read_once_and_whole_as_text_or_columns(files):
+def test_a_pipe_is_read_once_and_whole_and_is_text(files):
     def read(text):
         reader, writer = os.pipe()
         with os.fdopen(writer, "w") as file:
@@ -165,8 +165,8 @@ def test_a_pipe_is_read_once_and_whole_as_text_or_columns(files):
             os.close(reader)
 
     assert [one.tokens for one in read("she saw/V\nhe left/V\n")] == [["she", "saw"], ["he", "left"]]
-    columns = "#begin document (d); part 000\nd 0 0 Hi UH * - - - - * -\n\nd 0 0 You PRP * - - - - * -\n"
-    assert [one.tokens for one in read(columns)] == [["Hi"], ["You"]]
+    with pytest.raises(TextError, match="begins like columns or lists of tokens, but standard input and pipes"):
+        read("#begin document (d); part 000\nd 0 0 Hi UH * - - - - * -\n")
 
 
 def test_props_are_no_input_and_tokens_with_spaces_no_columns(files):

@@ -199,6 +199,11 @@ OTHERS: dict[str, tuple[str, str | bytes, Right]] = {
         r"g.csv:2: there are 2 columns, but the first row has 1",
     ),
     "TSV": ("a.tsv", _csv("\t"), RIGHT),
+    "NSMC": (
+        "ratings_train.txt",
+        _csv("\t", header="id{}document"),
+        r"looks like a table with tabs.*--format tsv --field document",
+    ),
     "Leipzig": ("eng-sentences.txt", _csv("\t", header=""), r"looks like a table with tabs.*--format tsv --field 2"),
     "CP949": ("ko.txt", "비가 왔다 .\n".encode("cp949"), r"Korean in CP949.*--encoding cp949"),
     "UTF-16": ("u16.txt", _TEXT.encode("utf-16"), r"UTF-16. Convert it first: iconv"),
@@ -255,7 +260,10 @@ def binary_documents(folder: Path) -> dict[str, tuple[Path, str]]:
     connection.close()
     weights = folder / "a.npy"
     weights.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + b"{'descr': '<f4'}\n" + bytes(64))
+    tensors = folder / "model.safetensors"
+    tensors.write_bytes(struct.pack("<Q", 9000) + b'{"a":{"dtype":"F32"}}' + b" " * 8000)
     return {
+        "safetensors": (tensors, "binary file"),
         "docx": (docx, "zip archive or a document"),
         "tar": (packed, "binary file"),
         "SQLite": (database, "SQLite database"),

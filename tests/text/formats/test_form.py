@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given, reject
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from tests.text.formats.published_files import COLUMNS, OTHERS, RIGHT, Right, binary_documents
 
@@ -184,6 +184,7 @@ FORMS = {
 }  # fmt: skip
 
 
+@settings(deadline=None)
 @given(
     tokens,
     st.sampled_from(sorted(FORMS)),

@@ -117,8 +117,8 @@ def sign_of_columns(lines: Sequence[str]) -> Sign | None:
         return Sign(f"columns with tags ({' '.join(rows[0])[:40]!r})", step, "conll")
     at_tabs = all("\t" in line for line in filled if line[0] != "#") and any(line[0] != "#" for line in filled)
     if at_tabs and any(" " in cell for row in rows for cell in row):
-        longest = max(range(width), key=lambda column: sum(map(len, columns[column])))
-        return Sign(f"a table with tabs ({' | '.join(rows[0])[:40]!r})", f"Use --format tsv --field {longest + 1}")
+        step = f"Use --format tsv --field {_field_of_texts(rows[0], columns)}"
+        return Sign(f"a table with tabs ({' | '.join(rows[0])[:40]!r})", step)
     codes = [column for column in columns if _are_words_of(_CODE, column)]
     counts = width > 2 and (why_not_words(found, 0) or "").startswith("counts")
     if at_tabs or (len(rows) >= _FEWEST_ROWS and 0 < len(codes) < width) or (len(rows) > 2 and counts):
@@ -151,12 +151,16 @@ def _table(filled: Sequence[str]) -> Sign | None:
             continue
         is_tight = separator != "," and len(rows) > 1 and not any(_loose(separator, line) for line in filled)
         is_quoted = all(line.startswith('"') and f'"{separator}' in line for line in filled[:50])
-        has_names = all(map(_NAME.fullmatch, header))
-        if has_names or is_tight or is_quoted:
-            longest = max(range(len(header)), key=lambda column: sum(len(row[column]) for row in rows))
-            field = header[longest] if has_names else str(longest + 1)
+        if all(map(_NAME.fullmatch, header)) or is_tight or is_quoted:
+            field = _field_of_texts(header, list(zip(*rows, strict=True)))
             return Sign(f"a table with {separator!r} ({filled[0][:40]!r})", f"Use --format csv --field {field}")
     return None
+
+
+def _field_of_texts(header: Sequence[str], columns: Sequence[Sequence[str]]) -> str:
+    """The name of the column with the longest cells, or its number if the first row has no names."""
+    longest = max(range(len(columns)), key=lambda column: sum(map(len, columns[column])))
+    return header[longest] if all(map(_NAME.fullmatch, header)) else str(longest + 1)
 
 
 def _loose(separator: str, line: str) -> bool:
