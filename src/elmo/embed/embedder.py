@@ -376,8 +376,10 @@ class Embedder:
         tokens = [self.with_boundaries(sentence) for sentence in checked] if output == "pandas" else checked
         return as_output(arrays, tokens, output, is_pooled=pool is not None, empty=empty)
 
-    @overload
-    def embed_text(self, text: str, layers: Layers = "average", **settings: Any) -> EmbeddedText: ...
+    @overload  # a str is an Iterable[str] too, and comes first
+    def embed_text(  # pyright: ignore[reportOverlappingOverload]
+        self, text: str, layers: Layers = "average", **settings: Any
+    ) -> EmbeddedText: ...
     @overload
     def embed_text(self, text: Iterable[str], layers: Layers = "average", **settings: Any) -> list[EmbeddedText]: ...
     @known_keywords
