@@ -56,6 +56,23 @@ def can_run(*tensors: Tensor) -> bool:
     )
 
 
+def require_alike(**tensors: Tensor | None) -> None:
+    """Raises ConfigError unless all are tensors of floats on one device: in place, torch mixes them without a word."""
+    devices = set()
+    for name, tensor in tensors.items():
+        if tensor is None:
+            continue
+        if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
+            found = tensor.dtype if isinstance(tensor, Tensor) else type(tensor).__name__
+            raise ConfigError(f"{name}: {found}, but must be a tensor of floats. Convert it with .float().")
+        devices.add(tensor.device)
+    if len(devices) > 1:
+        raise ConfigError(
+            f"the tensors {', '.join(tensors)} are on {' and '.join(sorted(map(str, devices)))}, but must be on one "
+            "device. Move them with .to(device)."
+        )
+
+
 def full_precision(method: Callable[P, R]) -> Callable[P, R]:
     """For forward and backward of a `torch.autograd.Function`: there is no autocast on a CPU inside.
 
