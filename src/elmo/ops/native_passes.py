@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from elmo.errors import ConfigError
 from elmo.ops import native
 from elmo.ops.native.arguments import Described
-from elmo.ops.native.passes import PASSES, run_version
+from elmo.ops.native.passes import PASSES
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,7 +35,7 @@ def ran(name: str, *tensors: Tensor, numbers: tuple[float, ...] = (), **sizes: i
     version = PASSES[name].get(tuple(_TYPES.get(tensor.dtype, "") for tensor in tensors))
     if version is None:
         return False
-    run_version(library.functions, version, tensors, numbers, _described, **sizes)
+    library.run_version(version, tensors, numbers, _described, **sizes)
     return True
 
 

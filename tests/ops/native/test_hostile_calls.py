@@ -83,7 +83,9 @@ def watched_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def watched(group: str, library: Path, *fault: str) -> subprocess.CompletedProcess:
     """The calls of a group, under AddressSanitizer."""
     options = "detect_leaks=0:allocator_may_return_null=1:exitcode=99"
-    return hostile(group, str(library), *fault, LD_PRELOAD=str(preloaded("libasan.so")), ASAN_OPTIONS=options)
+    # The second: without it the sanitizer doesn't know how torch throws its errors.
+    both = f"{preloaded('libasan.so')}:{preloaded('libstdc++.so.6')}"
+    return hostile(group, str(library), *fault, LD_PRELOAD=both, ASAN_OPTIONS=options)
 
 
 @pytest.mark.slow
