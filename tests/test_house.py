@@ -207,6 +207,15 @@ def test_text_is_read_without_torch_and_operations_need_little_else():
         assert "torch" not in third_party(ROOT, name), name
 
 
+def test_c_is_called_by_what_checks_its_arguments_alone():
+    """Elsewhere nothing knows the native library's functions, nor fills the structures that they read."""
+    for path in sources(ROOT):
+        if room(path) in ("ops", "engine", "layer", "model", "embed") and path.parts[:2] != ("ops", "native"):
+            text = (ROOT / path).read_text("utf-8")
+            assert "ctypes" not in {name.split(".")[0] for _, name in imported(ast.parse(text))}, path
+            assert ".functions" not in text, path
+
+
 def test_no_file_has_a_name_that_says_nothing():
     parts = {part.removesuffix(".py").strip("_") for path in sources(ROOT) for part in path.parts}
     assert parts & FORBIDDEN_NAMES == set()

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from elmo.errors import ConfigError
 from elmo.ops import native
 from elmo.ops.native.arguments import Described
-from elmo.ops.native.passes import PASSES, run_version
+from elmo.ops.native.passes import PASSES
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,7 +35,7 @@ def ran(name: str, *tensors: Tensor, numbers: tuple[float, ...] = (), **sizes: i
     version = PASSES[name].get(tuple(_TYPES.get(tensor.dtype, "") for tensor in tensors))
     if version is None:
         return False
-    run_version(library.functions, version, tensors, numbers, _described, **sizes)
+    library.run_version(version, tensors, numbers, _described, **sizes)
     return True
 
 
@@ -54,6 +54,23 @@ def can_run(*tensors: Tensor) -> bool:
     return native.library() is not None and all(
         tensor.dtype == torch.float32 and _is_plain(tensor) for tensor in tensors
     )
+
+
+def require_alike(**tensors: Tensor | None) -> None:
+    """Raises ConfigError unless all are tensors of floats on one device: in place, torch mixes them without a word."""
+    devices = set()
+    for name, tensor in tensors.items():
+        if tensor is None:
+            continue
+        if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
+            found = tensor.dtype if isinstance(tensor, Tensor) else type(tensor).__name__
+            raise ConfigError(f"{name}: {found}, but must be a tensor of floats. Convert it with .float().")
+        devices.add(tensor.device)
+    if len(devices) > 1:
+        raise ConfigError(
+            f"the tensors {', '.join(tensors)} are on {' and '.join(sorted(map(str, devices)))}, but must be on one "
+            "device. Move them with .to(device)."
+        )
 
 
 def full_precision(method: Callable[P, R]) -> Callable[P, R]:

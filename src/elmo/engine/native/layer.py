@@ -44,7 +44,7 @@ class NativeLayer:
 
     def run(self, reading: Reading, team: Team | None = None, rank: int = 0) -> None:
         """Reads all tokens. Several threads that run at the same time, `rank` 0 to team - 1, share the columns."""
-        self._layer.read(*reading, team or reading.team(1), rank)
+        self._layer.read(*reading, team, rank)
 
 
 def _gate_order(size: int) -> Int[np.ndarray, " padded"]:

@@ -8,6 +8,7 @@ from elmo.engine.held_once import Weight
 from elmo.engine.native.panels import PANEL, lay_out
 from elmo.ops.native.kinds import ComputeType
 from elmo.ops.native.memory import aligned
+from elmo.ops.native.structures import require
 from elmo.ops.native.threads import num_threads, run_parallel
 from elmo.shapes import Float
 
@@ -26,7 +27,8 @@ class NativeProduct:
         self, inputs: Float[np.ndarray, "rows inner"], bias: Float[np.ndarray, " outer"] | None = None
     ) -> Float[np.ndarray, "rows outer"]:
         """inputs @ weight.T + bias"""
-        inputs = np.ascontiguousarray(inputs, np.float32)
+        inputs = np.ascontiguousarray(inputs)
+        require("values of an input", inputs.shape[-1], equal=self.inner)
         panels = self._matrix.panels
         out = aligned((len(inputs), PANEL * panels), np.float32)
         if bias is not None:

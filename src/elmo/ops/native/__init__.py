@@ -6,10 +6,10 @@ ELMO_NATIVE=0 switches the library off; ELMO_INSTRUCTIONS limits the instruction
 sse; neonbf16, neondot or neon), to test what other processors run.
 
     arguments    how a function's arguments are written down, and the check of a call against that
-    passes       the passes of training: their table, and the call
+    passes       the passes of training: their table
     structures   a weight in panels, as C reads it, and its products
     lstm         layers, and what they read; encoder: the characters' part of the token encoder
-    library      the library itself, whose functions are private to this folder
+    library      the library itself, whose functions are private to this folder; it calls the passes
 """
 
 import functools

@@ -1,13 +1,15 @@
 """The loaded library. Its functions are called in this folder alone, by what checks their arguments first."""
 
 import ctypes
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from elmo.errors import ConfigError
-from elmo.ops.native.arguments import addresses_of, arguments, of_numpy
-from elmo.ops.native.passes import PASSES
+from elmo.ops.native.arguments import Described, addresses_of, arguments, of_numpy
+from elmo.ops.native.passes import PASSES, Version
 
 _INTEGER, _FLOAT, _POINTER = ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
 _SIGNATURES = {
@@ -43,7 +45,7 @@ _ARRIVALS = arguments(arrivals="int32 team 16")
 
 
 class Library:
-    """What needs no arrays, or the simplest ones; `passes` and `structures` have the rest. Raises OSError."""
+    """What needs no structures: `structures`, `lstm` and `encoder` have the rest. Raises OSError."""
 
     def __init__(self, path: Path) -> None:
         self.functions = ctypes.CDLL(str(path))
@@ -76,6 +78,27 @@ class Library:
     def kinds(self) -> int:
         """For which factors there are products and layers, added up: 1 float32, 2 bfloat16, 4 int8."""
         return self.functions.elmo_fused_kinds()
+
+    def run_version(
+        self,
+        version: Version,
+        arrays: Sequence[Any],
+        numbers: Sequence[float],
+        describe: Callable[[Any], Described],
+        **sizes: int,
+    ) -> None:
+        """Calls a pass with arrays that fit together. `sizes`: those that follow from no array.
+
+        Raises ConfigError for arrays that don't fit, and for values that lead out of another array.
+        """
+        addresses = addresses_of(version.name, version.arguments, arrays, sizes, describe)
+        function = getattr(self.functions, version.name)
+        if wrong := function(*(sizes[size] for size in version.sizes), *numbers, *addresses):
+            name = version.arguments[wrong - 1].name
+            raise ConfigError(
+                f"{name} leads out of the other arrays that {version.name} of the native library takes, of the sizes "
+                f"{sizes}: C would read or write beyond them. Pass the {name} that was made for these arrays."
+            )
 
     def peak(self, kind: int, rounds: int) -> None:
         """Nothing but products, on registers."""

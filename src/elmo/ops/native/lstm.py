@@ -87,7 +87,7 @@ class Steps:
         self.alive, self.places, self.turns = alive, places, turns
         self.addresses = (*found, *of_turns)
         """Of these four arrays, for C."""
-        self.rows = int(alive[0]) if len(alive) else 0
+        self.rows = require("rows at the first step", int(alive[0]) if len(alive) else 0, at_most=len(places))
         """Of the computation: those that read a token at the first step."""
 
 
@@ -160,10 +160,10 @@ class LSTMLayer:
         hidden: Float[np.ndarray, "sentences size"],
         cell: Float[np.ndarray, "sentences cell"],
         skips: bool,
-        team: Team,
-        rank: int,
+        team: Team | None = None,
+        rank: int = 0,
     ) -> None:
-        """Reads all tokens, as one thread of a team. `skips`: the inputs are added to the outputs."""
+        """Reads all tokens, alone or as one thread of a team. `skips`: the inputs are added to the outputs."""
         if not len(steps.places):
             return
         input_stride = _row_stride("inputs", inputs, self._dim, _READABLE)
@@ -171,6 +171,7 @@ class LSTMLayer:
         sizes = {"size": self._size, "cell_size": self._cell_size}
         hidden_at, cell_at = addresses_of("elmo_fused_lstm", _STATE, (hidden, cell), sizes)
         sentences, positions = sizes["sentences"], min(len(inputs), len(outputs))
+        team = Team(1, steps, self._size, self._cell_size) if team is None else team
         require_member(rank, team.threads)
         if team.steps is not steps or team.sizes != (self._size, self._cell_size) or not positions:
             raise ConfigError(

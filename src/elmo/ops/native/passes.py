@@ -1,14 +1,13 @@
-"""The passes of training: what each takes, and the one way to call them.
+"""The passes of training: what each takes (`Library.run_version` calls them).
 
 A pass has a version in C for each combination of types in its table and no other. "factor" is the type of the factors
 of matrix products: float32 in one version, bfloat16 in the other.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
-from elmo.errors import ConfigError
-from elmo.ops.native.arguments import Argument, Described, addresses_of, arguments
+from elmo.ops.native.arguments import Argument, arguments
 
 _FACTORS = {"float32": "_f32", "bfloat16": "_bf16"}
 
@@ -77,25 +76,3 @@ PASSES: Mapping[str, Versions] = dict([
         grad="float32 types filters", grad_vectors="float32 types row_size", grad_kernel="float32 filters span",
     ),
 ])  # fmt: skip
-
-
-def run_version(
-    functions: Any,
-    version: Version,
-    arrays: Sequence[Any],
-    numbers: Sequence[float],
-    describe: Callable[[Any], Described],
-    **sizes: int,
-) -> None:
-    """Calls a version with arrays that fit together. `sizes`: those that follow from no array.
-
-    Raises ConfigError for arrays that don't fit, and for values that lead out of another array.
-    """
-    addresses = addresses_of(version.name, version.arguments, arrays, sizes, describe)
-    wrong = getattr(functions, version.name)(*(sizes[size] for size in version.sizes), *numbers, *addresses)
-    if wrong:
-        name = version.arguments[wrong - 1].name
-        raise ConfigError(
-            f"{name} leads out of the other arrays that {version.name} of the native library takes, of the sizes "
-            f"{sizes}: C would read or write beyond them. Pass the {name} that was made for these arrays."
-        )

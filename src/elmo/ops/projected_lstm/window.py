@@ -37,6 +37,7 @@ def projected_lstm_window(
     weights, and not into the starting state: backpropagation through time ends at the window (truncated). Without a
     projection the outputs are those of the cells, which are rounded like a factor. Gradients can't be taken twice.
     """
+    native_passes.require_alike(inputs=inputs, hidden=hidden, cell=cell, **weights._asdict())
     batch, sizes = inputs.shape[1], (weights.recurrent_weight.shape[1], weights.cell_size)
     for name, state, size in zip(("hidden", "cell"), (hidden, cell), sizes, strict=True):
         if state.shape != (batch, size):

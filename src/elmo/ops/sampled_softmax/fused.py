@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from elmo.errors import ConfigError
 from elmo.ops import native_passes
 from elmo.ops.sampled_softmax.reference import SoftmaxRows, sampled_softmax_reference
 
@@ -27,6 +28,14 @@ def sampled_softmax_mean(
 
     Gradients can't be taken twice.
     """
+    softmax = {f"target_rows.{name}": tensor for name, tensor in target_rows._asdict().items()}
+    softmax |= {f"negative_rows.{name}": tensor for name, tensor in negative_rows._asdict().items()}
+    native_passes.require_alike(outputs=outputs, **softmax)
+    if len(negative_ids) != len(negative_rows.weight) or not bool((negative_ids[1:] > negative_ids[:-1]).all()):
+        raise ConfigError(
+            f"there are {len(negative_ids)} negative ids for {len(negative_rows.weight)} rows of the softmax, but each "
+            "row needs an id of its own, in ascending order. Pass the ids and the rows of one sample."
+        )
     factor = product_dtype or outputs.dtype
     tensors = (outputs, *target_rows, *negative_rows)
     is_empty = min(len(outputs), len(negative_ids)) == 0

@@ -71,6 +71,8 @@ static int64_t wrong_in(const Run *run) {
     if (tokens != run->tokens) return WRONG_ALIVE;
     for (int64_t k = 0; k < tokens; k++) wrong |= run->places[k] < 0 || run->places[k] >= run->positions;
     if (wrong) return WRONG_PLACES;
+    if (sentences && run->steps && !all_within(sentences->begins, run->alive[0], 0, sentences->count))
+        return WRONG_BEGINS; /* a row without a sentence has no state */
     if (sentences && !all_within(sentences->begins, tokens, -1, sentences->count)) return WRONG_BEGINS;
     if (sentences && !all_within(sentences->ends, tokens, -1, sentences->count)) return WRONG_ENDS;
     return 0;
