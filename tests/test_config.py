@@ -38,7 +38,7 @@ def test_a_word_model_has_no_filters() -> None:
         ({"projection_size": 5000}, "projection_size is 5000, but must be at most cell_size"),
         ({"filters": ()}, "filters is"),
         ({"filters": ((60, 4),)}, "no wider than max_characters_per_token"),
-        ({"filters": ((0, 4),)}, "positive pairs"),
+        ({"filters": ((0, 4),)}, "pairs of numbers from 1 to 1,000,000"),
         ({"max_characters_per_token": 2}, "max_characters_per_token is 2"),
         ({"num_characters": 261}, "num_characters is 261, but must be 262"),
         ({"num_highway": -1}, "num_highway is -1"),
@@ -71,3 +71,23 @@ def test_published_sizes_by_name() -> None:
     assert PUBLISHED_SIZES["medium"].projection_size == 256
     with pytest.raises(ConfigError, match="size is 'huge', but the published sizes are: small, medium, original"):
         published("huge")
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("forget_bias", ["1", None, True, float("nan"), float("inf"), 10**400, []]),
+        ("cell_clip", ["3", True, float("nan"), float("inf"), 10**400]),
+        ("character_dim", [10**30, 1.5, "16", True, 0]),
+        ("max_characters_per_token", [10**30, "50"]),
+        ("num_highway", [10**30, None]),
+        ("num_layers", [10**30, 2.0]),
+        ("skip_connections", ["no", 1, None]),
+        ("token_projection", ["False"]),
+        ("filters", [None, 3, ((1.5, 4),), (("1", "4"),), ((1, 10**30),), ((1,),)]),
+    ],
+)
+def test_values_that_no_network_has_are_refused_with_their_name(name: str, values: list[Any]) -> None:
+    for value in values:
+        with pytest.raises(ConfigError, match=f"{name} is "):
+            BiLMConfig(**{name: value})

@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from elmo.disk.output import require_free, require_free_folder, require_possible
 from elmo.errors import ConfigError, TextError, paths_count_from
+from elmo.setting_checks import require_types
 from elmo.text.files.text_file import check_is_text_file, is_stream, require_other_file, text_name
 
 Role = Literal[
@@ -60,11 +61,14 @@ _ROLES: dict[str, Role] = {
 
 
 def check(arguments: object) -> None:
-    """Raises the error of the first argument that can't be right: no such input, an output in the way, no such model.
+    """Raises the error of the first argument that can't be right: a number beyond all sense, no such input, an output
+    in the way, no such model.
 
     Files that are read come first. TextError, OutputError, ConfigError or WeightFileError, as it would be raised later.
     One of several processes checks nothing here.
     """
+    for group in _groups(arguments):
+        require_types(group)
     if not _is_alone():
         return
     found = list(roles(arguments))
