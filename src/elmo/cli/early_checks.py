@@ -241,6 +241,16 @@ def _check_language_model(model: Any, flags: Flags) -> None:
         raise without_softmax(model or "the default model")
 
 
+def require_utf8(*names: object) -> None:
+    """ConfigError for a name that is not UTF-8: answers in JSON could not say it."""
+    for name in names:
+        if name is not None and any("\ud800" <= letter <= "\udfff" for letter in str(name)):
+            raise ConfigError(
+                f"{str(name)!r}: the name is not UTF-8 text, so no answer could name it. Rename it, or make a link of "
+                "another name to it and pass that."
+            )
+
+
 def check_language_model(model: str | None) -> None:
     """Raises unless there is such a model, and it has a softmax as far as its config tells."""
     _check_language_model(model, {})
