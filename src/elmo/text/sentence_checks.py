@@ -92,8 +92,8 @@ def checked_count(value: Any, name: str, what: str) -> int:
     if count is None or not 1 <= count <= LARGEST_COUNT:
         most = "" if count is None or count < 1 else f", and {LARGEST_COUNT:,} at most"
         raise ConfigError(
-            f"{name} is {_short(value)}, but must be an integer of at least 1{most}: it is a number of {what}. Leave it "
-            "out for the default."
+            f"{name} is {_short(value)}, but must be an integer of at least 1{most}: it is a number of {what}. Leave "
+            "it out for the default."
         )
     return count
 

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import random
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -569,3 +570,20 @@ def test_an_odd_text_is_warned_of_before_the_model_is_loaded(train, tmp_path, mo
             task.main(["predict", str(tmp_path / "run"), str(path), *flags])
         assert message in (told := capsys.readouterr().err)
         assert "--model; 'elmo models'" not in told
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--best-by", "f2"], "compared by 'f2', but its score has only f1, macro_f1"),
+        (["--epoch-passes", "999999"], "epoch_passes is 999,999, but with "),
+        (["--epoch-passes", "9" * 20], "epoch_passes is 99999999999999999999, but must be"),
+        (["--epochs", "1000001"], "epochs is 1000001, but must be a whole number from 1 to 1,000,000"),
+    ],
+)
+def test_what_would_be_noticed_after_an_epoch_or_never_is_refused_at_once(train, tmp_path, capsys, flags, message):
+    with suppress(SystemExit):
+        assert train("run", *flags) == 2
+    told = " ".join(capsys.readouterr().err.replace("│", "").split())
+    assert message in told or message.split(",")[0] in told
+    assert not (tmp_path / "run").exists()

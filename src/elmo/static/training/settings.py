@@ -59,9 +59,9 @@ class StaticSettings:
     """Seed of all random choices."""
 
     def __post_init__(self) -> None:
+        require_types(self)
         for name, most in _MOST.items():
             require_setting(getattr(self, name) <= most, name, getattr(self, name), f"at most {most:,}")
-        require_types(self)
         for name in ("dim", "min_count", "negatives", "min_ngram"):
             require_setting(getattr(self, name) >= 1, name, getattr(self, name), "1 or more")
         for name in ("max_words", "window", "epochs", "learning_rate", "subsample", "max_ngram", "seed"):
