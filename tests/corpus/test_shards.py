@@ -6,7 +6,6 @@ import lzma
 import os
 import re
 import shutil
-import signal
 import threading
 from collections import Counter
 from pathlib import Path
@@ -19,8 +18,7 @@ from hypothesis import strategies as st
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
-from elmo.errors import ConfigError, Interrupted, OutputError, TextError
-from elmo.process.stop_flag import StopFlag
+from elmo.errors import ConfigError, OutputError, TextError
 from elmo.text.characters import CharacterMap
 from elmo.text.targets.target_ids import BEGINNING_MARK
 
@@ -391,11 +389,3 @@ def test_data_without_checksums_is_read_with_a_warning(tmp_path, train):
     (tmp_path / "data" / "sha256.json").unlink()
     with pytest.warns(UserWarning, match="data: has no checksums .* Copy it, too, or run 'elmo prepare' again"):
         TrainingData.open(tmp_path / "data")
-
-
-def test_a_stop_is_obeyed_while_checksums_are_compared(tmp_path, train):
-    prepare([train], tmp_path / "data")
-    flag = StopFlag()
-    flag(signal.SIGTERM, None)
-    with pytest.raises(Interrupted, match="interrupted before anything was begun"):
-        TrainingData.open(tmp_path / "data", poll=flag.check_unbegun)

@@ -4,6 +4,7 @@ Exit codes: 0 done; 1 done with failed rows; 2 usage or bad input; 75 interrupte
 Nothing heavy is imported before a verb is known.
 """
 
+import atexit
 import difflib
 import errno
 import os
@@ -16,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import elmo
 from elmo.cli.streams import open_closed_streams, to_null_device
@@ -70,13 +71,28 @@ def main(argv: list[str] | None = None) -> int:
         with _limits_lifted() if no_limits else nullcontext(), _sigterm_like_ctrl_c(), _own_warnings_plain():
             code = _run(arguments)
         sys.stdout.flush()
-        return code
     except SystemExit:
         raise
     except BaseException as error:
         if debug:
             traceback.print_exc()
-        return _told(error, arguments)
+        code = _told(error, arguments)
+    if code == Interrupted.exit_code and argv is None:
+        _exit_now(code)
+    return code
+
+
+def _exit_now(code: int) -> NoReturn:
+    """Ends the process with this code, after what is to be done at its end.
+
+    `sys.exit` would not do: if KeyboardInterrupt came while some module executed code from a string (dataclasses do),
+    `python -m` remembers it and dies by SIGINT in the end, though the exception was handled.
+    """
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from elmo.corpus.blocks import Block
 from elmo.corpus.documents import Documents
 from elmo.corpus.part_workers import check_can_travel
 from elmo.errors import ConfigError, TextError
+from elmo.setting_checks import require_types
 from elmo.text.files.decoding import checked_encoding
 from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file
 from elmo.text.formats.form import Form, form_of, form_of_lines
@@ -119,6 +120,7 @@ class CorpusSettings:
 
     def check(self, splits: Splits, workers: int) -> None:
         """Finds errors now rather than after an hour of reading: ConfigError, or TextError for a missing file."""
+        require_types(self)
         self._check_vocabulary()
         self._check_choices()
         processes = max(_MOST_WORKERS, 4 * (os.cpu_count() or 1))

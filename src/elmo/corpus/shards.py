@@ -16,7 +16,6 @@ With a limit of 50 characters this is 4 bytes per token, where bilm-tf held 200,
 
 import re
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -104,11 +103,11 @@ class TrainingData:
     """What `elmo prepare` counted, as in data.json."""
 
     @classmethod
-    def open(cls, folder: Path | str, *, poll: Callable[[], None] | None = None) -> "TrainingData":
+    def open(cls, folder: Path | str) -> "TrainingData":
         """Opens a folder made by `elmo prepare`; TextError if it is anything else, damaged, or of another version.
 
-        Every file is read once, to compare its checksum: about a second for a gigabyte. `poll` is called meanwhile,
-        and may raise to stop. Data that elmo 0.1.0 prepared has no checksums, which is a warning.
+        Every file is read once, to compare its checksum: about a second for a gigabyte. Data that elmo 0.1.0 prepared
+        has no checksums, which is a warning.
         """
         folder = Path(folder)
         report = read_report(folder)
@@ -128,7 +127,7 @@ class TrainingData:
             )
         for split in data.splits:
             data.shards(split)
-        if changed := what_changed(folder, poll=poll):
+        if changed := what_changed(folder):
             raise _damaged(folder, changed)
         if not has_sums(folder):
             warnings.warn(

@@ -13,14 +13,12 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Callable
 from io import BufferedRandom, BufferedReader
 from pathlib import Path
 
 LIMIT_VARIABLE = "ELMO_MAX_FILE_BYTES"
 """Environment variable: bytes that replace every lower limit on a file that is read whole."""
 
-_BLOCK = 1 << 20
 _KINDS = {
     stat.S_IFIFO: "a FIFO (named pipe)",
     stat.S_IFCHR: "a character device",
@@ -74,18 +72,13 @@ def kind_of(status: os.stat_result) -> str:
     return _KINDS.get(stat.S_IFMT(status.st_mode), "no regular file")
 
 
-def file_hash(path: Path, *, own: bool = False, poll: Callable[[], None] | None = None) -> str:
+def file_hash(path: Path, *, own: bool = False) -> str:
     """SHA-256 (hexadecimal) over the content of a regular file, however long it is. Raises OSError.
 
-    `own`: see above. `poll` is called every few milliseconds, and may raise to stop.
+    `own`: see above.
     """
-    digest = hashlib.sha256()
     with open_regular(path, own=own) as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-            if poll is not None:
-                poll()
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def is_file(path: Path) -> bool:

@@ -9,7 +9,7 @@ model (whose tensors have sums of their own), a part of remembered layers.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from elmo.disk.bounded import file_hash, read_bytes, shown
@@ -29,10 +29,10 @@ def has_sums(folder: Path) -> bool:
     return (folder / SUMS_FILE).exists()
 
 
-def what_changed(folder: Path, *, own: bool = False, poll: Callable[[], None] | None = None) -> str | None:
+def what_changed(folder: Path, *, own: bool = False) -> str | None:
     """The first file that is not as it was when the sums were written, and how; None if all are, or there are no sums.
 
-    `own`, `poll`: as for `file_hash`.
+    `own`: as for `file_hash`.
     """
     try:
         noted = json.loads(read_bytes(folder / SUMS_FILE, limit=_SUMS_BYTES, own=own))
@@ -44,7 +44,7 @@ def what_changed(folder: Path, *, own: bool = False, poll: Callable[[], None] | 
         return f"{SUMS_FILE} has no sums"
     for name, sha256 in noted.items():
         try:
-            if file_hash(folder / name, own=own, poll=poll) != sha256:
+            if file_hash(folder / name, own=own) != sha256:
                 return f"{name} was changed (its checksum is another)"
         except (OSError, ValueError) as error:  # ValueError: a NUL in the name
             return f"{shown(name)} can't be read: {getattr(error, 'strerror', None) or error}"

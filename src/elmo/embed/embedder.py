@@ -458,6 +458,7 @@ class Embedder:
         """The state sentences start from in warm mode, if there is one."""
         return None if (warm := self._warm) is None else warm.to_arrays()
 
+    @known_keywords
     def save_warm_state(self, folder: str | Path, *, force: bool = False) -> None:
         """Stores the warm state with a model: `folder` is a model folder of our own format, of these same weights."""
         if self._warm is None:

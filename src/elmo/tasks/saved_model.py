@@ -64,6 +64,7 @@ class SavedTaskModel(Generic[S, E, P]):
     """Whether the biLM is in the same folder, as it is when it was trained with the task."""
 
 
+@known_keywords
 def save(saved: SavedTaskModel[S, E, P], folder: Path, *, include_bilm: bool = False, force: bool = False) -> None:
     """Writes the model folder atomically."""
     tokens = saved.model.tokens

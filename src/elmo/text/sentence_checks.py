@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any
 
 from elmo.errors import ConfigError
+from elmo.setting_checks import LARGEST_COUNT
 
 # Sentences of a stream that are looked at before the first one is given on.
 _LOOKED_AT = 512
@@ -102,10 +103,11 @@ def checked_count(value: Any, name: str, what: str) -> int:
         count = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
         count = None
-    if count is None or count < 1:
+    if count is None or not 1 <= count <= LARGEST_COUNT:
+        most = "" if count is None or count < 1 else f", and {LARGEST_COUNT:,} at most"
         raise ConfigError(
-            f"{name} is {_short(value)}, but must be an integer of at least 1: it is a number of {what}. Leave it out "
-            "for the default."
+            f"{name} is {_short(value)}, but must be an integer of at least 1{most}: it is a number of {what}. Leave "
+            "it out for the default."
         )
     return count
 

@@ -206,7 +206,7 @@ def test_both_counts_of_characters_are_accepted(written, n_characters):
         ("lstm", {"dim": "absent"}, "'lstm.dim' is missing, but must be a whole number"),
         ("lstm", {"dim": 6.0}, "'lstm.dim' is 6.0"),
         ("lstm", {"n_layers": 0}, "num_layers must be .*got 0"),
-        ("lstm", {"n_layers": 999_999}, "dataset 'RNN_0/RNN/MultiRNNCell/Cell2/LSTMCell/W_0' is missing"),
+        ("lstm", {"n_layers": 999}, "dataset 'RNN_0/RNN/MultiRNNCell/Cell2/LSTMCell/W_0' is missing"),
         ("lstm", {"n_layers": 1}, "dataset 'RNN_0/RNN/MultiRNNCell/Cell1/LSTMCell/B' .* is not part of the model"),
         ("lstm", {"cell_clip": "3"}, "'lstm.cell_clip' is '3'"),
         ("lstm", {"use_skip_connections": "yes"}, "'lstm.use_skip_connections' is 'yes'"),

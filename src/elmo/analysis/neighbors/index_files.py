@@ -111,7 +111,7 @@ def file_names(num_layers: int) -> list[str]:
 
 def write_facts(folder: Path, facts: IndexFacts) -> None:
     """index.json; the other files must be there."""
-    text = json.dumps(asdict(facts), indent=2, ensure_ascii=False)
+    text = json.dumps(asdict(facts), indent=2)  # ASCII: a name that is not UTF-8 has lone surrogates
     (folder / FACTS_FILE).write_text(text + "\n", encoding="utf-8")
 
 

@@ -11,7 +11,7 @@ import tyro
 
 from elmo.cli.arguments import parsed
 from elmo.cli.arguments.given_options import options_of, refuse_ignored
-from elmo.cli.early_checks import As
+from elmo.cli.early_checks import As, require_utf8
 from elmo.cli.text_input import FormFlags
 from elmo.cli.verbs.serve import require_libraries
 from elmo.errors import ConfigError
@@ -66,6 +66,7 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0 after a signal."""
     arguments = parsed(Arguments, argv, "explore", require_sense=_require_sense)
+    require_utf8(*arguments.model, arguments.text)
     require_libraries("elmo explore")
     # Here, so that --help does not wait for torch.
     from elmo.explorer.frozen import export

@@ -76,8 +76,10 @@ def _run(arguments: Arguments, ranks: "Ranks", flag: StopFlag) -> "Finetuned":
     # Here, so that --help does not wait for torch.
     from elmo.corpus.shards import TrainingData
     from elmo.pretrain.run.finetune import finetune, resume_finetuning
+    from elmo.pretrain.run.loop import beginning
 
-    data = TrainingData.open(arguments.data, poll=flag.check_unbegun)
+    with beginning(ranks, flag):
+        data = TrainingData.open(arguments.data)
     watching: dict[str, Any] = {"ranks": ranks, "progress": not arguments.quiet, "log_to": arguments.log}
     if arguments.resume:
         return resume_finetuning(data, arguments.output, **watching)

@@ -73,6 +73,7 @@ def _run(argv: list[str], arguments: Arguments, ranks: "Ranks", flag: StopFlag) 
     # Here, so that --help does not wait for torch.
     from elmo.corpus.shards import TrainingData
     from elmo.pretrain.run import loop
+    from elmo.pretrain.run.loop import beginning
     from elmo.pretrain.run.run_folder import RunFolder
 
     run = RunFolder(arguments.output)
@@ -80,7 +81,8 @@ def _run(argv: list[str], arguments: Arguments, ranks: "Ranks", flag: StopFlag) 
     resumes = arguments.resume or (arguments.resume_if_begun and ranks.on_first(lambda: run.is_begun))
     if _may_resume(arguments):
         arguments = _parsed(argv, _defaults(arguments, run if resumes else None))
-    data = TrainingData.open(arguments.data, poll=flag.check_unbegun)
+    with beginning(ranks, flag):
+        data = TrainingData.open(arguments.data)
     watching: dict[str, Any] = {"ranks": ranks, "progress": not arguments.quiet, "log_to": arguments.log}
     if resumes:
         model = loop.resume(data, arguments.output, config=arguments.recipe, **watching)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
-from elmo.cli.early_checks import As
+from elmo.cli.early_checks import As, require_utf8
 from elmo.errors import MissingExtraError
 from elmo.process.device import Device
 
@@ -69,6 +69,7 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0 after a signal."""
     arguments = parsed(Arguments, argv, "serve")
+    require_utf8(*arguments.models)
     require_libraries("elmo serve")
     # Here, so that --help does not wait for torch.
     from elmo.serve.app import create_app
