@@ -26,7 +26,6 @@ Hashes = Literal["by width", "comments"]
 UNDECODABLE = "\0"
 
 _BLANKS = " \t"
-_BLANK = re.compile(r"[ \t]+")
 _DOCUMENT = re.compile(r"-DOCSTART-|#\s*(?:begin|end)\s+document\b")
 _ENDS_DOCUMENT = re.compile(r"#\s*end\s+document\b")
 _NAMED = re.compile(r"#\s*[\w.:-]+\s*=(?:\s|$)")
@@ -195,7 +194,7 @@ class _Reader:
 def cells_of_row(line: str, *, at_tabs: bool) -> list[str]:
     """The cells of a line that isn't blank. Spaces around a tab align columns; a cell of spaces alone stays so."""
     if not at_tabs:
-        return _BLANK.split(line.strip(_BLANKS))
+        return [cell for cell in line.replace("\t", " ").split(" ") if cell]
     return [cell.strip(" ") or cell for cell in line.split("\t")]
 
 
