@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -328,3 +329,16 @@ def test_a_nouns_forms_are_occurrences_of_one_word(embedder, tmp_path):
         assert {hit.word for hit in layer["same"]} == {"배가", "배를", "배에서도"}
         assert {hit.word for hit in layer["other"]}.isdisjoint({"배가", "배를", "배에서도"})
     assert all(not layer["same"] for layer in neighbors(index, embedder, ["큰", "배는", "온다"], place=1))
+
+
+def test_names_that_are_not_utf8_are_kept(embedder, tmp_path):
+    build_index([["a", "b"]], embedder, tmp_path / "index", model="m\udcff", source="t\udcff.txt")
+    facts = ContextIndex(tmp_path / "index").facts
+    assert (facts.model, facts.source) == ("m\udcff", "t\udcff.txt")
+
+
+@pytest.mark.parametrize("word", ["", "b\xa0c", "b\u2028c", "b c"])
+def test_a_token_that_an_index_can_not_hold_is_told_with_its_place(embedder, tmp_path, word):
+    with pytest.raises(TextError, match=f"t.txt: sentence 2: the token {re.escape(repr(word))} is empty or contains"):
+        build_index([["a"], ["a", word]], embedder, tmp_path / "index", source="t.txt")
+    assert list(tmp_path.iterdir()) == []
