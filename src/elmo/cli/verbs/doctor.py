@@ -36,7 +36,7 @@ EXTRAS = {
     "torch": (("torch",), "training, tasks, the ELMo layer, embedding on a GPU"),
     "hub": (("huggingface_hub",), "models of the Hugging Face hub (org/name)"),
     "data": (("pyarrow", "pandas"), "vectors in Parquet files and pandas tables"),
-    "analysis": (("sklearn", "matplotlib"), "analyses and figures"),
+    "analysis": (("sklearn", "scipy", "matplotlib"), "analyses and figures"),
     "static": (("gensim", "torch"), "training static word vectors: elmo static"),
     "tensorboard": (("tensorboard",), "live curves of a run: elmo pretrain --log tensorboard"),
     "serve": (("starlette", "uvicorn", "msgspec", "prometheus_client"), "the HTTP server: elmo serve"),
