@@ -60,7 +60,7 @@ def test_nats_are_those_of_the_definition_whatever_the_blocks(tensors, outputs, 
 def test_every_word_has_its_log_probability(tensors, outputs):
     found = Softmax(tensors).log_probabilities(outputs)
     assert found.dtype == np.float64
-    np.testing.assert_allclose(found, by_hand(tensors, outputs), atol=2e-6)
+    np.testing.assert_allclose(found, by_hand(tensors, outputs), atol=2e-6, rtol=2e-6)
 
 
 def test_large_logits_do_not_overflow(tensors, outputs):

@@ -9,15 +9,17 @@ import tyro
 
 from elmo.cli.report import list_skipped
 from elmo.text.files.text_file import is_stream
-from elmo.text.first_look.sample import OTHER_MODEL, FirstLook, first_look, opened
+from elmo.text.first_look.sample import OTHER_MODEL, FirstLook, first_look, look_at, opened
 from elmo.text.reading.as_trained import Marks, plain_marks
 from elmo.text.reading.placed import PlacedSentence, placed_sentences
-from elmo.text.reading.settings import Reading, require_used_field, text_files
+from elmo.text.reading.settings import Reading, TextForm, require_used_field, text_files
 from elmo.weights.hub import Model, resolve
 from elmo.weights.native.read import read_vocabulary
 
 ReadingFlags = Annotated[Reading, tyro.conf.arg(name="")]
 """The flags of `Reading`, alike in all verbs that read text."""
+FormFlags = Annotated[TextForm, tyro.conf.arg(name="")]
+"""Those of verbs that read one tokenized sentence per line."""
 
 
 @dataclass
@@ -90,6 +92,11 @@ def say(look: FirstLook, vocabulary: Sequence[str] | None, *, quiet: bool, other
             print(f"note: {note}", file=sys.stderr)
     for warning in look.warnings(vocabulary, other_model):
         print(f"warning: {warning}", file=sys.stderr)
+
+
+def say_of_tokens(sentence: Sequence[str], vocabulary: Sequence[str] | None) -> None:
+    """Prints on standard error what makes the vectors of a sentence poor. `vocabulary`: the model's words."""
+    say(look_at([list(sentence)], Reading(), "the sentence"), vocabulary, quiet=True)
 
 
 def vocabulary_of(model: Model, *, quiet: bool = False) -> list[str] | None:

@@ -34,7 +34,7 @@ _HEADER = re.compile(
     rb"\{'descr': '(?P<dtype>[<>|=][biufc]\d{1,2})', 'fortran_order': (?P<fortran>True|False), "
     rb"'shape': \((?P<shape>(?:\d{1,18}L?(?:, ?|(?=\))))*)\),? *\} *\n"
 )
-_LENGTHS = {(1, 0): "<H", (2, 0): "<I", (3, 0): "<I"}
+_LENGTHS = {b"\x01\x00": "<H", b"\x02\x00": "<I", b"\x03\x00": "<I"}
 _MOST_ARRAYS = 1000
 _BLOCK = 1 << 20
 # What zipfile raises for damaged archives; NotImplementedError is a RuntimeError, and a bad name a ValueError.
@@ -154,7 +154,7 @@ def _read(archive: zipfile.ZipFile, name: str) -> np.ndarray:
 def _header(file: IO[bytes]) -> _Header:
     """Reads the header of an .npy file. Raises ArraysError."""
     begin = file.read(len(_MAGIC) + 2)
-    length_type = _LENGTHS.get(tuple(begin[len(_MAGIC) :])) if begin.startswith(_MAGIC) else None
+    length_type = _LENGTHS.get(begin[len(_MAGIC) :]) if begin.startswith(_MAGIC) else None
     if length_type is None:
         raise ArraysError("is not a NumPy file")
     length = file.read(struct.calcsize(length_type))

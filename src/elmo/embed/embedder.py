@@ -376,17 +376,23 @@ class Embedder:
         tokens = [self.with_boundaries(sentence) for sentence in checked] if output == "pandas" else checked
         return as_output(arrays, tokens, output, is_pooled=pool is not None, empty=empty)
 
+    @overload  # a str is an Iterable[str] too, and comes first
+    def embed_text(  # pyright: ignore[reportOverlappingOverload]
+        self, text: str, layers: Layers = "average", **settings: Any
+    ) -> EmbeddedText: ...
+    @overload
+    def embed_text(self, text: Iterable[str], layers: Layers = "average", **settings: Any) -> list[EmbeddedText]: ...
     @known_keywords
     def embed_text(
         self,
-        text: str,
+        text: str | Iterable[str],
         layers: Layers = "average",
         *,
         tokenizer: str | Tokenize = "auto",
         sentences: SentenceEnds = "within-lines",
         plain_quotes: bool = True,
         normalize: bool = False,
-    ) -> EmbeddedText:
+    ) -> EmbeddedText | list[EmbeddedText]:
         """The tokens of a raw text, their places in it, and their vectors. See `results.embedded_text.embed_text`."""
         return embed_text(
             self,

@@ -54,7 +54,7 @@ def make(
     nlp: Language,
     name: str,
     model: str | None,
-    layers: str | int | list[float],
+    layers: int | str | list[float],  # int first: spaCy of 2024 takes the first type that fits, and makes "0" of 0
     dtype: str,
     state: str,
     hooks: bool,
@@ -67,7 +67,7 @@ def make(
     `plain_quotes`: as for `Embedder.embed_text`.
     """
     reference = ModelReference(model, dtype, state)  # type: ignore[arg-type]
-    return ElmoComponent(nlp, name, reference, layers, hooks, plain_quotes)  # type: ignore[arg-type]
+    return ElmoComponent(nlp, name, reference, layers, hooks, plain_quotes)
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,7 @@ class _Vectors(np.ndarray):
     """doc.tensor, which remembers what it was made of: spaCy drops rows of it where tokens are merged."""
 
     made: _Made | None = None
+    _facts: _Made
 
     @classmethod
     def of(cls, doc: Doc, vectors: Float32[np.ndarray, "tokens width"]) -> "_Vectors":

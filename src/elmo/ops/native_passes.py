@@ -84,7 +84,7 @@ def full_precision(method: Callable[P, R]) -> Callable[P, R]:
         if not torch.is_autocast_enabled("cpu"):
             return method(*arguments, **named)
         with torch.autocast("cpu", enabled=False):
-            return method(*map(_widened, arguments), **named)
+            return method(*map(_widened, arguments), **named)  # pyright: ignore[reportCallIssue] - the same arguments
 
     return wrapped
 

@@ -39,7 +39,7 @@ def vectors_of_model(
             "one: fasttext print-word-vectors MODEL < WORDS > VECTORS.vec"
         ) from None
     seen = model.index_to_key
-    kept = dict.fromkeys(seen[:max_words] if words is None or max_words is not None else ())
+    kept: dict[str, None] = dict.fromkeys(seen[:max_words] if words is None or max_words is not None else ())
     for word in sorted(words or ()):
         if word in model.key_to_index or word.lower() not in model.key_to_index:
             kept[word] = None

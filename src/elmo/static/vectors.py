@@ -133,7 +133,7 @@ def read_static_vectors(
             "read it. Check its permissions, or copy or download it again."
         ) from None
     if left_out:
-        warnings.warn(f"{len(left_out):,} rows were left out. {left_out[0]}", TextWarning, stacklevel=2)
+        warnings.warn(f"rows left out: {len(left_out):,}. The first: {left_out[0]}", TextWarning, stacklevel=2)
     return vectors
 
 

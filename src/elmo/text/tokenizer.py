@@ -66,6 +66,7 @@ _LONGEST_MAIL_NAME = 64
 
 # Korean on the web often has no space after the end of a sentence; a dot alone may stand in a list there ("한.미").
 _HANGUL = "\uac00-\ud7a3"
+_LATIN_PER_HANGUL = 3  # in text about technology
 _IS_HANGUL, _IS_LATIN = re.compile(f"[{_HANGUL}]"), re.compile("[A-Za-z]")
 _END = re.compile(
     r"(?:[.!?…؟۔።]+[\"'”’»)\]}]*(?=\s)|[。！？｡।॥។]+[”’」』）\"']*|"
@@ -198,8 +199,10 @@ def _auto_tokens(text: str) -> list[str]:
 
 
 def _is_korean(text: str) -> bool:
-    """Whether most of its letters are Hangul, as far as Latin ones are the others."""
-    return _IS_HANGUL.search(text) is not None and len(_IS_HANGUL.findall(text)) > len(_IS_LATIN.findall(text))
+    """Whether it is Korean, though it may hold names and terms in Latin letters."""
+    return _IS_HANGUL.search(text) is not None and _LATIN_PER_HANGUL * len(_IS_HANGUL.findall(text)) > len(
+        _IS_LATIN.findall(text)
+    )
 
 
 def _without_clitics(word: str) -> Iterator[str]:

@@ -335,7 +335,7 @@ def test_text_in_another_encoding_is_read_if_it_is_named(train, tmp_path, capsys
     assert train("run", "--train", str(data), "--dev", str(data), "--test", str(data), "--encoder", "none") == 2
     message = capsys.readouterr().err
     assert message.startswith(
-        f"{data}:2: not valid UTF-8 (byte 0xE9 at column 5). No line of labelled data may be left"
+        f"{data}:2: not valid UTF-8 (byte 0xE9 at column 5). Use --encoding latin-1. No line of labelled data"
     )
     assert "--errors" not in message
     files = ["--train", str(data), "--dev", str(data), "--test", str(data), "--encoding", "latin-1"]

@@ -165,7 +165,7 @@ def test_a_pipe_is_read_once_and_whole_and_is_text(files):
             os.close(reader)
 
     assert [one.tokens for one in read("she saw/V\nhe left/V\n")] == [["she", "saw"], ["he", "left"]]
-    with pytest.raises(TextError, match="begins like conll2012 columns, but standard input and pipes"):
+    with pytest.raises(TextError, match="begins like columns or lists of tokens, but standard input and pipes"):
         read("#begin document (d); part 000\nd 0 0 Hi UH * - - - - * -\n")
 
 

@@ -1,7 +1,7 @@
 """Columns: what separates them, which lines are comments, and which column can't hold the words."""
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from elmo.errors import TextError
@@ -23,6 +23,7 @@ def tables(draw) -> list[list[list[str]]]:
     return draw(st.lists(st.lists(st.lists(cells, min_size=width, max_size=width), min_size=1, max_size=4), max_size=4))
 
 
+@settings(deadline=None)
 @given(tables(), st.sampled_from(["\t", " ", "  ", " \t", "\t "]), st.sampled_from(["\n", "\n\n \n", "\n\t\n"]))
 def test_any_table_is_read_back_or_refused(sentences, separator, border):
     text = border.join("".join(separator.join(row) + "\n" for row in rows) for rows in sentences)

@@ -20,6 +20,7 @@ from typing import Literal
 import elmo
 from elmo.cli.examples import examples_of
 from elmo.process.cores import num_cores
+from elmo.process.device import has_torch
 
 # Extra -> what it is for.
 EXTRAS = {
@@ -152,6 +153,8 @@ def _library(name: str, oldest: str) -> Finding:
 
 def _version(name: str) -> str | None:
     """The installed one; None without."""
+    if name == "torch" and not has_torch():
+        return None
     try:
         return version(name)
     except PackageNotFoundError:

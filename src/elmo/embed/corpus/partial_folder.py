@@ -253,7 +253,8 @@ class PartialFolder:
         """Notes that the file is synced up to the end of `window`, with the `state` that the next one continues."""
         if state is not None:
             content = BytesIO()
-            np.savez(content, **state)
+            arrays: Any = state  # by name; type checkers think of savez's own keywords
+            np.savez(content, **arrays)
             digest = hashlib.sha256(content.getbuffer()).hexdigest()
             window = Window(window.lines, window.tokens, window.sha256, digest, len(content.getbuffer()))
             self._replace(self._state_file(window.lines).name, content.getvalue())

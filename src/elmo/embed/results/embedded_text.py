@@ -1,6 +1,6 @@
 """EmbeddedText: a raw text as tokens, with the place and the vectors of each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from elmo.shapes import Float32, Int
 from elmo.text.reading.placed import PlacedSentence, placed_in
 from elmo.text.reading.settings import Reading, SentenceEnds
 from elmo.text.reading.spans import NOWHERE
+from elmo.text.sentence_checks import refuse_without_order, rows_of
 from elmo.text.sentences import Tokenize
 
 if TYPE_CHECKING:
@@ -84,16 +85,18 @@ class EmbeddedText:
 
 def embed_text(
     embedder: "Embedder",
-    text: str,
+    text: str | Iterable[str],
     layers: Layers = "average",
     *,
     tokenizer: str | Tokenize = "auto",
     sentences: SentenceEnds = "within-lines",
     plain_quotes: bool = True,
     normalize: bool = False,
-) -> EmbeddedText:
+) -> EmbeddedText | list[EmbeddedText]:
     """The tokens of a raw text, their places in it, and their vectors.
 
+    `text`: a string; or a list, a column of a table, an array or a generator of them, which gives a list with an
+    `EmbeddedText` for each, exactly as one by one.
     `layers`: as in `Embedder.embed`; "all" gives vectors (layers, tokens, dim), the others (tokens, dim).
     `tokenizer`: "auto" takes each sentence apart by rules ("unicode"), unless its own marks show that it is tokenized
     ("whitespace"); or a function from a text to a list of tokens, or its name as "module:function".
@@ -105,8 +108,7 @@ def embed_text(
     typographic marks, taken apart (NFD), with special tokens of other models, or in another language.
     Raises ConfigError if text is not a string, and for settings that make no sense.
     """
-    if not isinstance(text, str):
-        raise ConfigError(f"text is {type(text).__name__}, but embed_text takes one string; embed takes sentences.")
+    texts = [text] if isinstance(text, str) else _checked(text)
     reading = Reading(
         sentences=sentences,
         tokenizer=tokenizer if isinstance(tokenizer, str) else "whitespace",
@@ -114,10 +116,40 @@ def embed_text(
     )
     reading.check()
     own = None if isinstance(tokenizer, str) else tokenizer
-    places = list(placed_in(text, reading, own, embedder.reader.marks(plain_quotes)))
+    marks = embedder.reader.marks(plain_quotes)
+    places = [list(placed_in(it, reading, own, marks)) for it in texts]
+    tokens = [place.tokens for its in places for place in its]
     if own is None:
-        embedder.reader.look([text], [place.tokens for place in places], reading)
-    arrays = embedder.embed([place.tokens for place in places], layers, normalize=normalize)
+        embedder.reader.look(texts, tokens, reading)
+    arrays = iter(embedder.embed(tokens, layers, normalize=normalize))
+    found = [
+        _joined(embedder, it, its, [next(arrays) for _ in its], layers) for it, its in zip(texts, places, strict=True)
+    ]
+    return found[0] if isinstance(text, str) else found
+
+
+def _checked(texts: object) -> list[str]:
+    """Several texts. ConfigError for what is none, and for one that isn't a string, with its place."""
+    if not isinstance(texts, Iterable) or isinstance(texts, bytes):
+        raise ConfigError(f"text is {type(texts).__name__}, but embed_text takes a string, or a list of strings.")
+    refuse_without_order(texts, "text", "a string, or a list of strings")
+    listed = rows_of(texts)
+    for place, it in enumerate(listed):
+        if not isinstance(it, str):
+            raise ConfigError(
+                f"text[{place}] is {type(it).__name__}, but embed_text takes strings; embed takes lists of tokens. "
+                "Drop missing values, or fill them with ''."
+            )
+    return listed
+
+
+def _joined(
+    embedder: "Embedder",
+    text: str,
+    places: list[PlacedSentence],
+    arrays: list[Float32[np.ndarray, "*layers tokens dim"]],
+    layers: Layers,
+) -> EmbeddedText:
     # Not by embedding an empty sentence, which in carry mode would change the state.
     empty = np.zeros((*([embedder.num_layers] if layers == "all" else []), 0, embedder.layer_dim), np.float32)
     tokens = [list(embedder.with_boundaries(place.tokens)) for place in places]

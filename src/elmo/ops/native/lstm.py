@@ -83,9 +83,9 @@ class Steps:
     ) -> None:
         sizes: dict[str, int] = {}
         found = addresses_of("elmo_fused_lstm", _STEPS, (alive, places), sizes)
-        found += (None, None) if turns is None else addresses_of("elmo_fused_lstm", _TURNS, turns, sizes)
+        of_turns = (None, None) if turns is None else addresses_of("elmo_fused_lstm", _TURNS, turns, sizes)
         self.alive, self.places, self.turns = alive, places, turns
-        self.addresses = found
+        self.addresses = (*found, *of_turns)
         """Of these four arrays, for C."""
         self.rows = require("rows at the first step", int(alive[0]) if len(alive) else 0, at_most=len(places))
         """Of the computation: those that read a token at the first step."""

@@ -2,6 +2,8 @@
 
 import ctypes
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -9,7 +11,7 @@ from numpy.typing import DTypeLike
 from elmo.shapes import Shaped
 
 _LINE = 64
-_byte = ctypes.c_char.from_buffer
+_byte: Callable[[Any], ctypes.c_char] = ctypes.c_char.from_buffer
 
 
 def aligned(shape: int | tuple[int, ...], dtype: DTypeLike) -> Shaped[np.ndarray, "*shape"]:

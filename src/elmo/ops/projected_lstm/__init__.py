@@ -1,6 +1,6 @@
 """The projected LSTM (LSTMP): one layer, one direction, in reading order.
 
-    reference   the plain loop over time; the specification and the oracle of the others
+    reference   the plain loop over time, `elmo.reference.lstm_step` for rows; the others are compared with it
     packed      inference: rows sorted by length, nothing is computed for padding
     window      training on full windows: the layer's own backward
 

@@ -127,7 +127,8 @@ class TokenRepresentation(nn.Module):
         elmo = self._elmo(sentences, mask)
         # Vectors are stored in float32, and a model around them may compute in another type.
         dtype = self.get_buffer("_position").dtype
-        return TokenVectors(*({name: part.to(dtype) for name, part in parts.items()} for parts in (static, elmo)), mask)
+        static, elmo = ({name: part.to(dtype) for name, part in parts.items()} for parts in (static, elmo))
+        return TokenVectors(static, elmo, mask)
 
     def penalty(self) -> Float[Tensor, ""]:
         """What the mixes add to the loss; 0 unless they are learned."""

@@ -65,7 +65,7 @@ def decoded(
             require_text(line, name)
         if number == 1 and encoding == "utf-8":
             line = line.removeprefix(_BOM)
-        message = None
+        text, message = "", None
         try:
             text = line.decode(encoding).removesuffix("\n").rstrip("\r")
             if "\r" in text:

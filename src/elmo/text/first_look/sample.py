@@ -135,13 +135,23 @@ class FirstLook:
         )
 
     def _on_language(self, language: Language, other_model: str) -> str | None:
-        if not (why := language.why_foreign(self.sentences)):
-            return None
-        remedy = other_model
-        if bundled := bundled_model_for(self.sentences):
-            remedy = f"The bundled model {bundled} has read its language: --model {bundled}."
-            remedy = remedy if other_model == OTHER_MODEL else f"{other_model.rstrip('.')}. {remedy}"
-        return f"{self.name} is not in the model's language: {why}. Its vectors will be poor. {remedy}"
+        return foreign_warning(self.sentences, language, self.name, other_model)
+
+
+def foreign_warning(
+    sentences: Sequence[Sequence[str]], language: Language, name: str, other_model: str = OTHER_MODEL
+) -> str | None:
+    """What to say of sentences that are not in the language of a model; None: nothing shows that they aren't.
+
+    `name`: of the text; `other_model`: how to use another model.
+    """
+    if not (why := language.why_foreign(sentences)):
+        return None
+    remedy = other_model
+    if bundled := bundled_model_for(sentences):
+        remedy = f"The bundled model {bundled} has read its language: --model {bundled}."
+        remedy = remedy if other_model == OTHER_MODEL else f"{other_model.rstrip('.')}. {remedy}"
+    return f"{name} is not in the model's language: {why}. Its vectors will be poor. {remedy}"
 
 
 def first_look(paths: Sequence[Path | str], reading: Reading, name: str = "") -> FirstLook:

@@ -14,7 +14,7 @@ Sources: the shared tasks' descriptions, www.conll.org/previous-tasks; the files
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from elmo.errors import TextError
@@ -197,6 +197,16 @@ def cells_of_row(line: str, *, at_tabs: bool) -> list[str]:
     if not at_tabs:
         return _BLANK.split(line.strip(_BLANKS))
     return [cell.strip(" ") or cell for cell in line.split("\t")]
+
+
+def words_alone(sentence: ColumnSentence) -> ColumnSentence:
+    """Without the rows of multiword tokens and empty nodes (3-4, 3.1), if the first column has CoNLL-U's IDs."""
+    ids = [row[0] for row in sentence.rows]
+    kept = [place for place, id_ in enumerate(ids) if not _PART_OF_COUNT.fullmatch(id_)]
+    if len(kept) == len(ids) or not _count_on([ids]):
+        return sentence
+    rows, lines = ([part[place] for place in kept] for part in (sentence.rows, sentence.lines))
+    return replace(sentence, rows=rows, lines=lines)
 
 
 def why_not_words(sentences: Iterable[Sequence[Sequence[str]]], column: int) -> str | None:

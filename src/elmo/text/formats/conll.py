@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from elmo.errors import TextError
 from elmo.text.files.decoding import BadLine
-from elmo.text.formats.columns import column_sentences
+from elmo.text.formats.columns import column_sentences, words_alone
 from elmo.text.token_form import invalid_token_reason
 
 _SKIPPING = ", or use --errors skip to list and skip such sentences"
@@ -31,6 +31,8 @@ def conll_sentences(
         if sentence.begins_document and on_new_document is not None:
             on_new_document()
         tokens: list[str] = []
+        if column > 1:  # the first one may have CoNLL-U's IDs
+            sentence = words_alone(sentence)
         for row, number in zip(sentence.rows, sentence.lines, strict=True):
             if why := _odd(row, column):
                 message = f"{name}:{number}: {why}{_SKIPPING}."

@@ -91,6 +91,17 @@ def form_of_lines(
     return replace(form, separator=separator_of(lines, field, name)) if form.format == "csv" else form
 
 
+def require_plain_text(lines: Sequence[str], name: str) -> None:
+    """TextError if a text, where no format can be named, is surely something else."""
+    filled = [line for line in lines[:_LINES_LOOKED_AT] if line.strip()]
+    sign = sign_of(filled) if filled else None
+    if sign is not None and (sign.format is not None or sign_of_structure(filled)):
+        raise TextError(
+            f"{name}: looks like {sign.what}, but would be read as running text, so that its marks and numbers would "
+            "be words. Write its text into a file without them."
+        )
+
+
 def _checked(choice: FormatChoice, path: Path | str) -> Format | None:
     """The format that was given; None: "auto"."""
     if choice not in get_args(FormatChoice):
@@ -129,8 +140,8 @@ def _seen(lines: Sequence[str], path: Path | str, field: str) -> Format:
 
 def _refuse(sign: Sign, name: str, instead: str, format: str) -> NoReturn:
     raise TextError(
-        f"{name}: looks like {sign.what}, which would be read as {instead}, so its marks would be taken for words. "
-        f"{sign.step}, or --format {format} if it is {instead} all the same."
+        f"{name}: looks like {sign.what}. Read as {instead}, its marks and numbers would be words. {sign.step}, or "
+        f"--format {format} to read it as {instead} all the same."
     )
 
 

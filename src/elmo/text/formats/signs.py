@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from elmo.text.files.text_file import Format
 from elmo.text.formats.columns import column_of_words, column_sentences, why_not_words
 
-_JSON = re.compile(r'\s*(?:\{\s*"[^"]*"\s*:|\[\s*(?:\{\s*"|\[\s*[\["\d-])|\[\s*"[^"]*"\s*(?:,|\]?\s*$)|[\[{]\s*$)')
+_JSON = re.compile(r'\s*(?:\{\s*"[^"]*"\s*:|\[\s*(?:\{\s*"|\[\s*[\["\d-]|"[^"]*"\s*[,\]]))')
 _ELEMENT = re.compile(r"<(?P<name>[A-Za-z][\w:.-]*)(?P<attributes>\s+[\w:.-]+\s*=\s*[\"'][^>]*)?\s*/?>")
 _MARKUP = ("<?xml", "<!DOCTYPE", "<!doctype", "<!--")
 # Marks that texts for language models have for words.
@@ -56,8 +56,8 @@ def sign_of(lines: Sequence[str]) -> Sign | None:
 def sign_of_structure(filled: Sequence[str]) -> Sign | None:
     """JSON, markup, FASTA or a table that says so, by lines that aren't blank; None: nothing shows it."""
     first = filled[0].lstrip("\ufeff \t")
-    if _JSON.match(first) and (sign := _json(filled)):
-        return sign
+    if _JSON.match(" ".join(filled[:3])):
+        return _json(filled)
     if first.startswith(_MARKUP) or _is_element(first, filled):
         extracted = " (of WikiExtractor: --json makes objects)" if first.startswith("<doc ") else ""
         return Sign(f"XML or HTML ({first[:40]!r})", f"Extract its text first{extracted}")
@@ -69,16 +69,12 @@ def sign_of_structure(filled: Sequence[str]) -> Sign | None:
     return None
 
 
-def _json(filled: Sequence[str]) -> Sign | None:
-    if filled[0].lstrip()[0] == "{" and all(_is_object(line) for line in filled[:20]):
+def _json(filled: Sequence[str]) -> Sign:
+    if all(map(_is_object, filled[:20])):
         return Sign("JSON lines", "Use --format jsonl", "jsonl")
-    if len(filled[0].strip()) == 1 and not (len(filled) > 1 and _JSON.match(filled[0] + filled[1])):
-        return None
-    one = "JSON lines" if filled[0].lstrip()[0] == "{" else "a JSON array"
-    return Sign(
-        f"{one if len(filled) > 1 or one == 'a JSON array' else 'JSON'} ({filled[0].strip()[:40]!r})",
-        "Write one object per line and use --format jsonl: jq -c '.[]' OLD > NEW.jsonl",
-    )
+    what = "a JSON array" if filled[0].lstrip()[0] == "[" else "JSON"
+    step = "Write one object per line and use --format jsonl: jq -c '.[]' OLD > NEW.jsonl"
+    return Sign(f"{what} ({filled[0].strip()[:40]!r})", step)
 
 
 def _is_object(line: str) -> bool:
@@ -117,22 +113,22 @@ def sign_of_columns(lines: Sequence[str]) -> Sign | None:
     columns = [[row[column] for row in rows] for column in range(width)]
     has_tags = any((why_not_words(found, column) or "").startswith("has tags") for column in range(width))
     is_outside = len(rows) > 2 and set(columns[-1]) == {"O"}
-    if has_tags or is_outside or any(map(_are_parts_of_speech, columns[1:])):
+    if has_tags or is_outside or any(_are_words_of(_PART_OF_SPEECH, column) for column in columns[1:]):
         return Sign(f"columns with tags ({' '.join(rows[0])[:40]!r})", step, "conll")
-    at_tabs = all("\t" in line for line in filled if line[0] != "#")
+    at_tabs = all("\t" in line for line in filled if line[0] != "#") and any(line[0] != "#" for line in filled)
     if at_tabs and any(" " in cell for row in rows for cell in row):
-        longest = max(range(width), key=lambda column: sum(map(len, columns[column])))
-        return Sign(f"a table with tabs ({' | '.join(rows[0])[:40]!r})", f"Use --format tsv --field {longest + 1}")
-    codes = [column for column in columns if all(map(_CODE.fullmatch, column))]
+        step = f"Use --format tsv --field {_field_of_texts(rows[0], columns)}"
+        return Sign(f"a table with tabs ({' | '.join(rows[0])[:40]!r})", step)
+    codes = [column for column in columns if _are_words_of(_CODE, column)]
     counts = width > 2 and (why_not_words(found, 0) or "").startswith("counts")
     if at_tabs or (len(rows) >= _FEWEST_ROWS and 0 < len(codes) < width) or (len(rows) > 2 and counts):
         return Sign(f"columns ({' '.join(rows[0])[:40]!r})", step)
     return None
 
 
-def _are_parts_of_speech(column: Sequence[str]) -> bool:
-    """Sentences of two tokens may end in marks, but not in these words."""
-    return all(map(_PART_OF_SPEECH.fullmatch, column)) and any(len(tag) > 1 and tag.isalpha() for tag in column)
+def _are_words_of(tags: re.Pattern[str], column: Sequence[str]) -> bool:
+    """Whether all are tags and not just marks, in which sentences of equal length may end."""
+    return all(map(tags.fullmatch, column)) and any(len(tag) > 1 and tag[0].isalpha() for tag in column)
 
 
 def is_conllu(filled: Sequence[str]) -> bool:
@@ -155,12 +151,16 @@ def _table(filled: Sequence[str]) -> Sign | None:
             continue
         is_tight = separator != "," and len(rows) > 1 and not any(_loose(separator, line) for line in filled)
         is_quoted = all(line.startswith('"') and f'"{separator}' in line for line in filled[:50])
-        has_names = all(map(_NAME.fullmatch, header))
-        if has_names or is_tight or is_quoted:
-            longest = max(range(len(header)), key=lambda column: sum(len(row[column]) for row in rows))
-            field = header[longest] if has_names else str(longest + 1)
+        if all(map(_NAME.fullmatch, header)) or is_tight or is_quoted:
+            field = _field_of_texts(header, list(zip(*rows, strict=True)))
             return Sign(f"a table with {separator!r} ({filled[0][:40]!r})", f"Use --format csv --field {field}")
     return None
+
+
+def _field_of_texts(header: Sequence[str], columns: Sequence[Sequence[str]]) -> str:
+    """The name of the column with the longest cells, or its number if the first row has no names."""
+    longest = max(range(len(columns)), key=lambda column: sum(map(len, columns[column])))
+    return header[longest] if all(map(_NAME.fullmatch, header)) else str(longest + 1)
 
 
 def _loose(separator: str, line: str) -> bool:

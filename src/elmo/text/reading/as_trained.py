@@ -20,11 +20,9 @@ QUOTES = {
     **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
 }
 """Typographic quotes and apostrophes, with what plain text has for them."""
-_OTHERS = {
-    **dict.fromkeys("\u2010\u2011\u2012\u2212", ("-",)),
-    **dict.fromkeys("\u2013\u2014\u2015", ("--", "-")),
-    "\u2026": ("...",),
-}
+DASHES = {**dict.fromkeys("\u2013\u2014\u2015", "--"), "\u2212": "-"}
+"""Dashes and the minus sign, likewise."""
+_OTHERS = {**dict.fromkeys("\u2010\u2011\u2012", "-"), "\u2026": "..."}
 
 Marks = Mapping[int, str]
 """Code point -> what it is read as, for `str.translate`."""
@@ -43,8 +41,10 @@ def plain_marks(vocabulary: Sequence[str] | None) -> Marks:
     if not vocabulary:
         return {}
     characters = set().union(*vocabulary)
-    choices = {**{mark: (plain,) for mark, plain in QUOTES.items()}, **_OTHERS}
-    missing = {mark: plain for mark, plain in choices.items() if mark not in characters}
+    plain_forms = QUOTES | DASHES | _OTHERS
+    missing = {
+        mark: {form, "-"} if form == "--" else {form} for mark, form in plain_forms.items() if mark not in characters
+    }
     wanted = {form for forms in missing.values() for form in forms}
     known = [word for word in vocabulary if word in wanted]
     found = {mark: next((word for word in known if word in forms), None) for mark, forms in missing.items()}

@@ -37,6 +37,8 @@ class Arguments:
     """What to do with a row of the static vectors that can't be used: stop, or leave it out and say how many."""
     noun: Annotated[str | None, tyro.conf.arg(metavar="NOUN")] = None
     """Korean: all words that consist of this noun and particles count as occurrences of the same word."""
+    verb: Annotated[str | None, tyro.conf.arg(metavar="VERB")] = None
+    """Korean: all forms of this verb or adjective (타다, as in a dictionary) count as occurrences of the same word."""
     center: bool = False
     """Subtract each layer's mean over the index from all vectors first."""
     top: int = 6
@@ -73,7 +75,7 @@ def record_of(arguments: Arguments) -> Record:
     model = arguments.model or index.facts.model or None
     embedder = Embedder.from_pretrained(model, device=arguments.device)
     require_model(index, embedder)
-    options = {"noun": arguments.noun, "center": arguments.center}
+    options = {"noun": arguments.noun, "verb": arguments.verb, "center": arguments.center}
     found = []
     for tokens, place in queries:
         layers = neighbors(index, embedder, tokens, place, arguments.top, **options)
