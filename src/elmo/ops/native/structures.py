@@ -21,12 +21,13 @@ INTEGER, FLOAT, POINTER = ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
 
 
 def fields(kind: type, *names: str) -> list[tuple[str, type]]:
-    """Fields of one type, as ctypes takes them."""
+    """Some neighboring fields of one type."""
     return [(name, kind) for name in names]
 
 
+# Field by field as in inference/layer.h.
 class Packed(ctypes.Structure):
-    """A weight that was laid out, field by field as in inference/layer.h."""
+    """A weight in panels; one without addresses is a matrix that isn't there."""
 
     _fields_ = [*fields(POINTER, "weights", "scales", "sums"), *fields(INTEGER, "panels", "groups", "chunk")]
 
