@@ -40,7 +40,13 @@ _FILE = "elmo.json"
 )
 def make(
     # int before str: the spaCy of 2024 takes the first type that fits, and would make "0" of 0.
-    nlp: Language, name: str, model: str | None, layers: int | str | list[float], dtype: str, state: str, hooks: bool
+    nlp: Language,
+    name: str,
+    model: str | None,
+    layers: int | str | list[float],
+    dtype: str,
+    state: str,
+    hooks: bool,
 ) -> "ElmoComponent":
     """The component of a pipeline; spaCy calls it.
 
