@@ -1,5 +1,5 @@
 # Two commands do everything: make demo, make test. Both set up a virtual environment in .venv first.
-# GPU users: see "With a GPU" in README.md before the first make.
+# GPU users: see "With and without a GPU" in docs/install.md before the first make.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin

@@ -1,13 +1,16 @@
-"""Do a word's nearest occurrences have its sense? Twenty English words of two senses, four sentences for each sense.
+"""Do a word's nearest occurrences have its sense? Twenty words of two senses, four sentences for each sense.
 
-    python runs/two_sense_words.py [--model MODEL ...] [--list TABLE.tsv]
+    python runs/two_sense_words.py [--model MODEL ...] [--list runs/two_sense_words_ko.tsv]
 
-The list, `two_sense_words.tsv`, was drawn up before the models it judges were trained. For every occurrence of a word
-the nearest other one of the same word is looked for, by cosine: with four sentences a sense, chance is 3 in 7, 42.9 %.
-Prints percent right by layer as a Markdown table, and the words that the best layer gets wrong most often.
+The lists, `two_sense_words.tsv` (English) and `two_sense_words_ko.tsv`, were drawn up before the models they judge were
+trained. For every occurrence of a word the nearest other one of the same word is looked for, by cosine: with four
+sentences a sense, chance is 3 in 7, 42.9 %. A Korean word has two forms, each in two sentences of each sense; whoever
+looks at the form alone is right once in 3. Prints percent right by layer as a Markdown table, and the words that the
+best layer gets wrong most often.
 """
 
 import argparse
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -20,6 +23,7 @@ from elmo import Embedder
 from elmo.errors import ElmoError, TextError
 
 LIST = Path(__file__).with_suffix(".tsv")
+BRACKETED = re.compile(r"\[(.+)\]")
 
 
 @dataclass(frozen=True)
@@ -29,23 +33,28 @@ class Occurrence:
     word: str
     sense: str
     tokens: list[str]
-
-    @property
-    def place(self) -> int:
-        """Of the word, from 0."""
-        return self.tokens.index(self.word)
+    place: int
+    """Of the word in `tokens`, from 0."""
 
 
 def read_list(path: Path) -> list[Occurrence]:
-    """Rows of word, sense and tokenized sentence under a header line. Raises TextError for a row that is none."""
+    """Rows of word, sense and tokenized sentence under a header line. Raises TextError for a row that is none.
+
+    In the sentence the word is a token, or a token in brackets is a form of it: `일기를 [쓴다] .` for 쓰다.
+    """
     found = []
     for number, line in enumerate(_lines(path)[1:], start=2):
         columns = line.split("\t")
-        if len(columns) != 3 or columns[2].split().count(columns[0]) != 1:
+        tokens = columns[-1].split()
+        bracketed = [place for place, token in enumerate(tokens) if BRACKETED.fullmatch(token)]
+        places = bracketed or [place for place, token in enumerate(tokens) if token == columns[0]]
+        if len(columns) != 3 or len(places) != 1:
             raise TextError(
-                f"{path}:{number}: no word, sense and sentence that has the word once as a token. Correct the row."
+                f"{path}:{number}: no word, sense and sentence that has the word once as a token, or one token in "
+                "brackets. Correct the row."
             )
-        found.append(Occurrence(columns[0], columns[1], columns[2].split()))
+        tokens[places[0]] = BRACKETED.sub(r"\1", tokens[places[0]])
+        found.append(Occurrence(columns[0], columns[1], tokens, places[0]))
     times = Counter(one.word for one in found)
     alone = [word for word, count in times.items() if count == 1]
     if alone or not found:
@@ -76,7 +85,7 @@ def hits(vectors: np.ndarray, occurrences: Sequence[Occurrence]) -> np.ndarray:
 
 
 def hits_by_layer(embedder: Embedder, occurrences: Sequence[Occurrence]) -> np.ndarray:
-    """(layers, occurrences) bool; in layer 0 all occurrences of a word are the same, so it stands for chance."""
+    """(layers, occurrences) bool; layer 0 knows the form alone."""
     embedded = embedder.embed([one.tokens for one in occurrences])
     vectors = np.stack([layers[:, one.place] for layers, one in zip(embedded, occurrences, strict=True)], axis=1)
     return np.stack([hits(layer.astype(np.float64), occurrences) for layer in vectors])

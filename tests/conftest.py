@@ -93,13 +93,13 @@ def _is_network(thing: Callable) -> bool:
 # The signatures of the network and its operations are checked in every call that a test makes; elsewhere the shapes in
 # them, because tests replace models and files by things of other types. `elmo.text` and `elmo.weights` are imported
 # above, before the hook.
-NETWORK = ("elmo.engine", "elmo.model", "elmo.ops")
+NETWORK = ("elmo.engine", "elmo.layer", "elmo.model", "elmo.ops", "elmo.reference")
 ROOMS_WITH_SHAPES = ("analysis", "corpus", "embed", "explorer", "lm", "pretrain", "serve", "static", "tasks")
 jaxtyping.jaxtyped, jaxtyped = _shapes_checked, jaxtyping.jaxtyped
 install_import_hook([*NETWORK, *(f"elmo.{room}" for room in ROOMS_WITH_SHAPES)], "beartype.beartype")
 
 # What is about torch, as a whole. Without torch these rooms are left out and these files skipped; all else must pass.
-ROOMS_OF_TORCH = ("gpu", "model", "ops", "pretrain", "reproduce", "runs", "tasks")
+ROOMS_OF_TORCH = ("gpu", "layer", "model", "ops", "pretrain", "reproduce", "runs", "tasks")
 FILES_OF_TORCH = (
     "analysis/test_encoders.py",
     *(

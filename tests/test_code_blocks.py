@@ -33,6 +33,8 @@ RUN_BY = {
     "docs/integrations/spacy.md": "tests/integrations/spacy/test_component.py",
     "docs/ko/korean.md": "tests/test_korean_pages.py",
     "docs/ko/quickstart.md": "tests/test_korean_pages.py",
+    "docs/one-file.md": "tests/test_docs.py",
+    "docs/quickstart.md": "tests/test_readme.py",
     "docs/pretraining.md": "tests/test_docs.py",
     "docs/progress.md": "tests/test_docs.py",
     "docs/recipes.md": "tests/integrations/recipes/test_recipes.py",
@@ -59,6 +61,10 @@ NOT_RUN = {
     ("docs/explorer.md", "elmo explore --model"): "the same, with a text of one's own",
     ("docs/pretraining-on-many-machines.md", "elmo pretrain"): "takes several machines; "
     "tests/pretrain/ranks/test_distributed.py starts processes as torchrun does",
+    (
+        "docs/performance.md",
+        "elmo bench",
+    ): "takes minutes; tests/cli/verbs/test_bench.py runs the command at its smallest",
     (
         "docs/reproduction.md",
         "elmo static TEXT",

@@ -29,22 +29,22 @@ def test_a_word_model_has_no_filters() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"characters": "runes"}, "characters is 'runes', but must be one of"),
-        ({"activation": "gelu"}, "activation is 'gelu'"),
-        ({"direction": "sideways"}, "direction is 'sideways'"),
-        ({"cell_size": 0}, "cell_size is 0"),
-        ({"num_layers": 0}, "num_layers is 0"),
-        ({"cell_clip": -1.0}, "cell_clip is -1.0"),
-        ({"projection_size": 5000}, "projection_size is 5000, but must be at most cell_size"),
-        ({"filters": ()}, "filters is"),
+        ({"characters": "runes"}, "characters must be one of .*'bytes'.* \\(got 'runes'\\)"),
+        ({"activation": "gelu"}, "activation must be .*'gelu'"),
+        ({"direction": "sideways"}, "direction must be .*'sideways'"),
+        ({"cell_size": 0}, "cell_size must be a whole number from 1 to 1,000,000 .got 0"),
+        ({"num_layers": 0}, "num_layers must be .*got 0"),
+        ({"cell_clip": -1.0}, "cell_clip must be positive.*got -1.0"),
+        ({"projection_size": 5000}, "projection_size must be at most cell_size, 4096 .got 5000"),
+        ({"filters": ()}, "filters must be at least one"),
         ({"filters": ((60, 4),)}, "no wider than max_characters_per_token"),
-        ({"filters": ((0, 4),)}, "positive pairs"),
-        ({"max_characters_per_token": 2}, "max_characters_per_token is 2"),
-        ({"num_characters": 261}, "num_characters is 261, but must be 262"),
-        ({"num_highway": -1}, "num_highway is -1"),
-        ({"token_projection": False}, "token_projection is False"),
-        ({"num_words": 5}, "word_dim is 0"),
-        ({"characters": "none"}, "characters is 'none'"),
+        ({"filters": ((0, 4),)}, "filters must be pairs of numbers from 1"),
+        ({"max_characters_per_token": 2}, "max_characters_per_token must be at least 3.*got 2"),
+        ({"num_characters": 261}, "num_characters must be 262 .*got 261"),
+        ({"num_highway": -1}, "num_highway must be a whole number from 0 to 1,000 .got -1"),
+        ({"token_projection": False}, "token_projection must be true, because"),
+        ({"num_words": 5}, "word_dim must be set together with num_words .got 0"),
+        ({"characters": "none"}, "characters must be .*'none'"),
     ],
 )
 def test_a_bad_value_is_named(changes: dict[str, Any], message: str) -> None:
@@ -71,3 +71,23 @@ def test_published_sizes_by_name() -> None:
     assert PUBLISHED_SIZES["medium"].projection_size == 256
     with pytest.raises(ConfigError, match="size is 'huge', but the published sizes are: small, medium, original"):
         published("huge")
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("forget_bias", ["1", None, True, float("nan"), float("inf"), 10**400, []]),
+        ("cell_clip", ["3", True, float("nan"), float("inf"), 10**400]),
+        ("character_dim", [10**30, 1.5, "16", True, 0]),
+        ("max_characters_per_token", [10**30, "50"]),
+        ("num_highway", [10**30, None]),
+        ("num_layers", [10**30, 2.0]),
+        ("skip_connections", ["no", 1, None]),
+        ("token_projection", ["False"]),
+        ("filters", [None, 3, ((1.5, 4),), (("1", "4"),), ((1, 10**30),), ((1,),)]),
+    ],
+)
+def test_values_that_no_network_has_are_refused_with_their_name(name: str, values: list[Any]) -> None:
+    for value in values:
+        with pytest.raises(ConfigError, match=f"{name} must be "):
+            BiLMConfig(**{name: value})

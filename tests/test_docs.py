@@ -94,6 +94,7 @@ def run_line(line: str) -> int:
     [
         ("elmo-in-your-model.md", 6),
         ("how-elmo-works.md", 2),
+        ("one-file.md", 2),
         ("explorer.md", 1),
         ("which-layer.md", 2),
         ("faq.md", 1),
@@ -194,7 +195,7 @@ def test_your_own_text_runs_in_the_order_of_the_page(place: Path, capsys: pytest
     (place / "corpus.txt").write_text("".join(f"line {number} .\n" for number in range(600)), encoding="utf-8")
     text = (FOLDER / "your-own-text.md").read_text(encoding="utf-8")
     found = re.findall(r"^```(sh|python)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
-    assert [language for language, _ in found].count("python") == 5
+    assert [language for language, _ in found].count("python") == 7
     assert [language for language, _ in found].count("sh") == 3
     for language, block in found:
         if language == "sh":

@@ -26,9 +26,11 @@ FLOORS = {
     "embed": 7,
     "corpus": 7,
     "lm": 7,
-    "model": 6,
+    "layer": 6,
+    "model": 5,
     "engine": 5,
     "weights": 4,
+    "reference": 4,
     "static": 4,
     "text": 3,
     "ops": 3,
@@ -44,7 +46,7 @@ FLOORS = {
 PUBLIC = {
     "BiLM": "model",
     "BiLMConfig": "config",
-    "ELMo": "model",
+    "ELMo": "layer",
     "Embedder": "embed",
     "Progress": "process",
     "ScalarMix": "model",
@@ -170,7 +172,8 @@ def test_every_file_stands_in_a_known_room():
         ("analysis/x.py", "from elmo.cli.main import main", True),
         ("model/x.py", "from elmo.utils import x", True),
         ("model/x.py", "from elmo.weights import formats", False),
-        ("model/x.py", "from elmo.engine.engine import Engine", False),
+        ("model/x.py", "from elmo.engine.engine import Engine", True),
+        ("layer/x.py", "from elmo.engine.engine import Engine\nfrom elmo.model.bilm import BiLM", False),
         ("engine/x.py", "from elmo.model.bilm import BiLM", True),
         ("model/x.py", "from elmo.model.highway import Highway\nfrom elmo import BiLMConfig, __version__", False),
         ("config.py", "from elmo.errors import ConfigError", False),
@@ -184,6 +187,17 @@ def test_the_check_of_imports_finds_what_is_wrong(tmp_path, path, source, wrong)
     assert bool(wrong_imports(tmp_path)) == wrong
 
 
+def test_the_reference_stands_alone():
+    """It defines what the rest computes: it uses none of it, and nothing that computes uses it."""
+    names = {
+        path: {name for _, name in imported(ast.parse((ROOT / path).read_text("utf-8")))} for path in sources(ROOT)
+    }
+    own = {name.split(".")[1] for name in names[Path("reference.py")] if name.startswith("elmo.")}
+    assert own == {"config", "shapes"}
+    assert third_party(ROOT, "reference") == {"numpy"}
+    assert [path for path, used in names.items() if any("reference" in name.split(".")[1:2] for name in used)] == []
+
+
 def test_text_is_read_without_torch_and_operations_need_little_else():
     assert third_party(ROOT, "text") <= {"numpy"}
     # numpy: the sampler of negatives draws with numpy's generator, whose state can be saved.
@@ -191,6 +205,15 @@ def test_text_is_read_without_torch_and_operations_need_little_else():
     assert third_party(ROOT, "engine") <= {"jaxtyping", "numpy"}
     for name in ("config", "errors", "disk", "weights/native", "ops/native/"):
         assert "torch" not in third_party(ROOT, name), name
+
+
+def test_c_is_called_by_what_checks_its_arguments_alone():
+    """Elsewhere nothing knows the native library's functions, nor fills the structures that they read."""
+    for path in sources(ROOT):
+        if room(path) in ("ops", "engine", "layer", "model", "embed") and path.parts[:2] != ("ops", "native"):
+            text = (ROOT / path).read_text("utf-8")
+            assert "ctypes" not in {name.split(".")[0] for _, name in imported(ast.parse(text))}, path
+            assert ".functions" not in text, path
 
 
 def test_no_file_has_a_name_that_says_nothing():

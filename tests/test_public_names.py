@@ -64,8 +64,8 @@ def test_the_docstring_names_all():
 
 
 def test_an_unknown_name_is_an_attribute_error_that_lists_the_known_ones():
-    with pytest.raises(AttributeError, match="no attribute 'Elmo'.*ELMo"):
-        elmo.Elmo  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'Embeder'.*Embedder"):
+        elmo.Embeder  # noqa: B018
     with pytest.raises(ImportError):
         from elmo import nothing_of_this_name  # noqa: F401
 
@@ -93,3 +93,13 @@ def test_a_function_names_its_arguments_where_one_is_misspelled(name):
 def test_type_checkers_are_told_that_the_package_has_types():
     # `make types` reads a program that uses them: tests/types/program.py.
     assert files("elmo").joinpath("py.typed").is_file()
+
+
+@pytest.mark.parametrize(("name", "advice"), [("Elmo", "elmo.ELMo.from_pretrained"), ("batch_to_ids", "character_ids")])
+def test_names_of_allennlp_are_answered_with_ours(name, advice):
+    with pytest.raises(ImportError, match=advice):
+        exec(f"from elmo import {name}")
+    with pytest.raises(ImportError, match=advice):
+        getattr(elmo, name)
+    with pytest.raises(AttributeError, match="Did you mean 'Embedder'"):
+        _ = elmo.embedder

@@ -1,11 +1,22 @@
 """What a refused setting is told, by everything that takes one."""
 
+from dataclasses import dataclass, fields, replace
+from typing import Literal
+
+import numpy as np
 import pytest
 
 from elmo.analysis.geometry.sample import SampleSettings
 from elmo.analysis.neighbors.occurrences import Limits
+from elmo.config import BiLMConfig
+from elmo.context2vec.settings import Context2VecSettings
 from elmo.errors import ConfigError
-from elmo.setting_checks import require_seed
+from elmo.pretrain.settings.config import PretrainConfig
+from elmo.pretrain.settings.finetune_config import FinetuneConfig
+from elmo.setting_checks import require_seed, require_types
+from elmo.static.training.settings import StaticSettings
+from elmo.tasks.registry import find
+from elmo.tasks.settings import FitSettings, TaskSettings, TokenSettings
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63])
@@ -32,3 +43,58 @@ def test_a_sample_holds_something(name):
 def test_occurrences_are_limited_to_some(name):
     with pytest.raises(ConfigError, match=f"{name} is 0, but must be 1 or more"):
         Limits(**{name: 0})
+
+
+@dataclass(frozen=True)
+class Everything:
+    """A field of each kind that is checked."""
+
+    switch: bool = True
+    count: int = 1
+    rate: float | None = 0.1
+    kind: Literal["a", "b"] = "a"
+    sizes: tuple[int, ...] = (1,)
+    seed: int = 2**62
+    name: str = ""
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("switch", ["no", "False", 1, None, 0.0]),
+        ("count", ["1", True, 1.0, None, 10**30, -(10**30)]),
+        ("rate", ["1", True, float("nan"), float("inf"), 10**400]),
+        ("kind", ["c", None]),
+        ("sizes", [1, (10**30,), ("1",), (True,)]),
+    ],
+)
+def test_values_of_another_type_and_beyond_all_sense_are_refused(name, values):
+    for value in values:
+        with pytest.raises(ConfigError, match=f"{name} is "):
+            require_types(replace(Everything(), **{name: value}))
+
+
+def test_numbers_of_numpy_and_other_whole_numbers_are_taken():
+    require_types(Everything(np.bool_(True), np.int64(3), None, "b", [1, 2]))
+    require_types(Everything(rate=np.float32(1)))
+    require_types(Everything(rate=3))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [FitSettings, TokenSettings, StaticSettings, Context2VecSettings, SampleSettings, Limits, FinetuneConfig,
+     PretrainConfig, BiLMConfig,
+     *(task.settings for task in map(find, ("ner", "sst", "snli", "squad", "srl", "coref")))],
+)  # fmt: skip
+def test_no_setting_takes_a_number_that_is_none(settings):
+    """Of every dataclass of settings, groups included: whole numbers are no strings, switches no words."""
+    groups = (
+        [getattr(settings(), it.name) for it in fields(settings)]
+        if issubclass(settings, TaskSettings)
+        else [settings()]
+    )
+    for group in groups:
+        for field in fields(group):
+            if field.type in (int, float, bool):
+                with pytest.raises(ConfigError, match=field.name):
+                    replace(group, **{field.name: "no"})

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.corpus.shards import TrainingData
-from elmo.ops.char_cnn import char_cnn_reference
 from elmo.ops.projected_lstm.reference import projected_lstm_reference
 from elmo.ops.sampled_softmax import SoftmaxRows, sampled_softmax_reference
 from elmo.pretrain.settings.config import PretrainConfig
@@ -126,16 +125,18 @@ class PlainStep:
         characters, _ = self.source.type_ids.of_types(flat.numpy())
         assert characters is not None  # the plain loop is measured with a char CNN
         ids = characters.long()
-        if self.convolutions is None:
-            filters = [(one.weight, one.bias) for one in self.encoder.convolutions]
-            activation = self.encoder.config.activation
-            features = char_cnn_reference(ids, self.encoder.character_embedding, filters, activation)
-        else:
-            features = self.convolutions(ids)
+        features = self._features(ids) if self.convolutions is None else self.convolutions(ids)
         for highway in self.encoder.highways:
             features = highway(features)
         vectors = self.encoder.projection(features)
         return (vectors if places is None else vectors[places]).view(*types.shape, -1)
+
+    def _features(self, ids: Tensor) -> Tensor:
+        """(types, characters) -> (types, filters), by convolutions over whole rows."""
+        characters = functional.embedding(ids, self.encoder.character_embedding).transpose(1, 2)
+        scores = (functional.conv1d(characters, one.weight, one.bias) for one in self.encoder.convolutions)
+        features = torch.cat([each.amax(dim=2) for each in scores], dim=1)
+        return torch.relu(features) if self.encoder.config.activation == "relu" else torch.tanh(features)
 
     def _read(self, direction: str, inputs: Tensor) -> Tensor:
         (hidden, cell), states = self.states[direction], []

@@ -1,7 +1,7 @@
 """Sentences to vectors as it is written without further thought: what our embedding is compared with.
 
-Every token of a padded batch goes through the whole char CNN and every row through every step, by the reference
-operations (ops/*/reference.py). In float64 it is the yardstick of `precision.py`.
+Every token of a padded batch goes through the whole char CNN and every row through every step: `elmo.reference`, a
+batch at a time in torch. In float64 it is the yardstick of `precision.py`.
 """
 
 import copy
@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from elmo.model.bilm import BiLM
-from elmo.ops.char_cnn import char_cnn_reference
 from elmo.ops.projected_lstm.reference import projected_lstm_reference
 
 
@@ -36,9 +36,11 @@ class PlainEmbedder:
 
     def _token_vectors(self, tokens: Sequence[str]) -> Tensor:
         encoder, config = self.bilm.token_encoder, self.bilm.config
-        filters = [(one.weight, one.bias) for one in encoder.convolutions]
         ids = torch.from_numpy(self.bilm.token_map.ids(tokens).characters).long()
-        features = char_cnn_reference(ids, encoder.character_embedding, filters, config.activation)
+        characters = functional.embedding(ids, encoder.character_embedding).transpose(1, 2)
+        filters = [functional.conv1d(characters, one.weight, one.bias) for one in encoder.convolutions]
+        features = torch.cat([scores.amax(dim=2) for scores in filters], dim=1)
+        features = torch.relu(features) if config.activation == "relu" else torch.tanh(features)
         for highway in encoder.highways:
             gate = torch.sigmoid(highway.gate(features))
             features = gate * torch.relu(highway.transform(features)) + (1 - gate) * features

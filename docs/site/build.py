@@ -9,7 +9,8 @@ FOLDER (default build/site) gets a copy of docs/ that can be built by itself, an
 - <S> and [one citation] [after another] in the prose are text there, not an element of HTML and a link;
 - reference/command-line.md is made of every verb's --help, reference/http.md of what `elmo serve` says of itself, and
   changelog.md of CHANGELOG.md; the notebooks of docs/notebooks become pages, with their stored outputs;
-- explorer.md shows the page that `elmo explore --export build/explorer` has made before, if it has.
+- one-file.md shows src/elmo/reference.py; explorer.md shows the page that `elmo explore --export build/explorer` has
+  made before, if it has.
 
 Needs the extras [docs] and [serve]. A warning of the build is an error.
 """
@@ -44,6 +45,7 @@ _WIDTH = 80
 # What `elmo explore --export` has made, and where docs/explorer.md shows it.
 EXPLORER = ROOT / "build/explorer/index.html"
 _PLACE_OF_EXPLORER = "<!-- the explorer -->"
+_PLACE_OF_FILE = "<!-- the file -->"
 _FRAME = """<iframe src="explorer-page.html" title="The explorer with its examples" loading="lazy"
 style="width: 100%; height: 48rem; border: 1px solid #8884"></iframe>
 
@@ -69,6 +71,8 @@ def stage(folder: Path) -> None:
     for path in notebook.NOTEBOOKS.glob("*.ipynb"):
         page = notebook.as_page(path, folder / "docs/notebooks/images")
         (folder / "docs/notebooks" / f"{path.stem}.md").write_text(page, encoding="utf-8")
+    source = (ROOT / "src/elmo/reference.py").read_text(encoding="utf-8")
+    _put(folder / "docs/one-file.md", _PLACE_OF_FILE, f"## The file\n\n```python\n{source}```")
     if EXPLORER.is_file():
         _show_explorer(folder / "docs")
     shutil.copy(ROOT / "mkdocs.yml", folder)
@@ -77,11 +81,15 @@ def stage(folder: Path) -> None:
 
 
 def _show_explorer(staged: Path) -> None:
-    page = staged / "explorer.md"
-    text = page.read_text(encoding="utf-8")
-    assert text.count(_PLACE_OF_EXPLORER) == 1, f"docs/explorer.md has no line {_PLACE_OF_EXPLORER}"
-    page.write_text(text.replace(_PLACE_OF_EXPLORER, _FRAME), encoding="utf-8")
+    _put(staged / "explorer.md", _PLACE_OF_EXPLORER, _FRAME)
     shutil.copy(EXPLORER, staged / "explorer-page.html")
+
+
+def _put(page: Path, place: str, content: str) -> None:
+    """Puts something where a page has the line `place`."""
+    text = page.read_text(encoding="utf-8")
+    assert text.count(place) == 1, f"docs/{page.name} has no line {place}"
+    page.write_text(text.replace(place, content), encoding="utf-8")
 
 
 def with_links_inside(text: str, page: Path, staged: Path) -> str:

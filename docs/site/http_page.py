@@ -1,5 +1,6 @@
 """The page of the HTTP API, made of the description that `elmo serve` gives of itself at /openapi.json."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -40,7 +41,7 @@ def _statuses(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _types(document: Mapping[str, Any]) -> Iterator[str]:
-    """What is part of a request or an answer; the requests and answers themselves are shown with their paths."""
+    """What is part of a request or an answer; those that are nothing else are shown with their paths."""
     schemas = document["components"]["schemas"]
     whole = {
         _named(body["content"]["application/json"])
@@ -49,7 +50,8 @@ def _types(document: Mapping[str, Any]) -> Iterator[str]:
         for body in (operation.get("requestBody"), operation["responses"]["200"])
         if body is not None and "application/json" in body["content"]
     }
-    for name in sorted(schemas.keys() - whole):
+    parts = {name for name in schemas if f'schemas/{name}"' in json.dumps(schemas)}
+    for name in sorted(schemas.keys() - whole | parts):
         yield f"### {name}\n\n{schemas[name].get('description', '')}\n"
         yield _fields("field", schemas[name])
 

@@ -49,9 +49,9 @@ if TYPE_CHECKING:
         TextWarning,
         WeightFileError,
     )
+    from elmo.layer.elmo import ELMo
     from elmo.lm.named_model import log_probabilities, perplexity, substitutes
     from elmo.model.bilm import BiLM
-    from elmo.model.elmo import ELMo
     from elmo.model.scalar_mix import ScalarMix
     from elmo.process.progress.report import Progress
     from elmo.tasks.saved_model import load as load_task_model
@@ -90,7 +90,7 @@ __all__ = [
 _PLACES = {
     "BiLM": ("elmo.model.bilm", "BiLM"),
     "BiLMConfig": ("elmo.config", "BiLMConfig"),
-    "ELMo": ("elmo.model.elmo", "ELMo"),
+    "ELMo": ("elmo.layer.elmo", "ELMo"),
     "EmbeddedText": ("elmo.embed.results.embedded_text", "EmbeddedText"),
     "Embedder": ("elmo.embed.embedder", "Embedder"),
     "Progress": ("elmo.process.progress.report", "Progress"),
@@ -106,14 +106,24 @@ _PLACES = {
     "similarity": ("elmo.embed.results.similarity", "similarity"),
     "substitutes": ("elmo.lm.named_model", "substitutes"),
 }
+# Names of AllenNLP. An ImportError: `from elmo import Elmo` shows no message of an AttributeError.
+_FORMER = {
+    "Elmo": "elmo.ELMo.from_pretrained((options_file, weight_file), num_mixes=2), in capitals",
+    "ElmoEmbedder": "elmo.Embedder.from_pretrained((options_file, weight_file))",
+    "ElmoTokenEmbedder": "elmo.ELMo.from_pretrained((options_file, weight_file))",
+    "batch_to_ids": "elmo.ELMo, whose objects take sentences, or their ids from character_ids(sentences)",
+}
 _ERRORS = {name for name in __all__ if name not in _PLACES and name != "__version__"}
 
 
 if not TYPE_CHECKING:  # type checkers then see the names above, and report any other
 
     def __getattr__(name: str) -> object:
+        if name in _FORMER:
+            raise ImportError(f"elmo has no {name!r}: use {_FORMER[name]}. docs/coming-from.md has the others.")
         if name not in _PLACES and name not in _ERRORS:
-            close = difflib.get_close_matches(name, __all__, n=1)
+            same = [public for public in __all__ if public.lower() == name.lower()]
+            close = same or difflib.get_close_matches(name, __all__, n=1)
             advice = f"Did you mean {close[0]!r}? " if close else ""
             raise AttributeError(
                 f"module 'elmo' has no attribute {name!r}. {advice}Its public names are: {', '.join(__all__)}"

@@ -5,6 +5,7 @@ A config says nothing about files: `elmo.weights` translates every published for
 """
 
 from dataclasses import dataclass, fields, replace
+from operator import index
 from typing import Any, Literal, get_args
 
 from elmo.errors import ConfigError
@@ -17,6 +18,15 @@ PUBLISHED_FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7
 
 # Rows of a byte-level character embedding: none, 256 bytes, <S>, </S>, begin and end of word, padding inside a word.
 NUM_BYTE_CHARACTERS = 262
+
+
+_LARGEST_NUMBER = 3e38
+# Wider or deeper, a network is one that nobody has.
+_RANGES = (
+    ("cell_size", 1, 1_000_000), ("projection_size", 1, 1_000_000), ("num_layers", 1, 1000), ("num_highway", 0, 1000),
+    ("character_dim", 0, 1_000_000), ("num_characters", 0, 10_000_000), ("max_characters_per_token", 0, 1_000_000),
+    ("num_words", 0, 1_000_000_000), ("word_dim", 0, 1_000_000),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -61,39 +71,47 @@ class BiLMConfig:
     """Which language models there are."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "filters", tuple((int(width), int(count)) for width, count in self.filters))
-        for name in ("cell_clip", "projection_clip", "forget_bias"):  # files write 3 where they mean 3.0
-            if type(getattr(self, name)) is int:
-                object.__setattr__(self, name, float(getattr(self, name)))
+        object.__setattr__(self, "filters", _pairs(self.filters))
         for name, allowed in (("characters", Characters), ("activation", Activation), ("direction", Direction)):
             _require(getattr(self, name) in get_args(allowed), name, getattr(self, name), f"one of {get_args(allowed)}")
-        for name in ("cell_size", "projection_size", "num_layers"):
-            _require(1 <= getattr(self, name) <= 1_000_000, name, getattr(self, name), "a whole number from 1 on")
+        for name in ("token_projection", "skip_connections"):
+            _require(isinstance(getattr(self, name), bool), name, getattr(self, name), "true or false")
+        for name in ("cell_clip", "projection_clip", "forget_bias"):
+            value = getattr(self, name)
+            is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST_NUMBER
+            _require(is_number or (value is None and name != "forget_bias"), name, value, "a finite number")
+            if type(value) is int:  # files write 3 where they mean 3.0
+                object.__setattr__(self, name, float(value))
+        for name, least, most in _RANGES:
+            value = getattr(self, name)
+            fits = hasattr(value, "__index__") and not isinstance(value, bool) and least <= value <= most
+            _require(fits, name, value, f"a whole number from {least:,} to {most:,}")
         for name in ("cell_clip", "projection_clip"):
             value = getattr(self, name)
-            _require(value is None or value > 0, name, value, "a positive number, or nothing for no clip")
+            _require(value is None or value > 0, name, value, "positive, or None for no clip")
         _require(
             self.projection_size <= self.cell_size,
             "projection_size",
             self.projection_size,
-            f"at most cell_size ({self.cell_size})",
+            f"at most cell_size, {self.cell_size}",
         )
         self._check_token_encoder()
 
     def _check_token_encoder(self) -> None:
-        _require(self.has_characters or self.has_words, "characters", self.characters, "not 'none' without num_words")
+        either = "'bytes' or 'dictionary' without num_words"
+        _require(self.has_characters or self.has_words, "characters", self.characters, either)
         _require((self.num_words > 0) == (self.word_dim > 0), "word_dim", self.word_dim, "set together with num_words")
         if self.has_characters:
             _require(len(self.filters) > 0, "filters", self.filters, "at least one [width, number] pair")
             widest = max(width for width, _ in self.filters)
-            _require(all(w >= 1 and n >= 1 for w, n in self.filters), "filters", self.filters, "positive pairs")
+            in_range = all(w >= 1 and 1 <= n <= 1_000_000 for w, n in self.filters)
+            _require(in_range, "filters", self.filters, "pairs of numbers from 1 to 1,000,000")
             limit = self.max_characters_per_token
             _require(
                 limit >= 3, "max_characters_per_token", limit, "at least 3: begin of word, one character, end of word"
             )
-            _require(widest <= limit, "filters", self.filters, f"no wider than max_characters_per_token ({limit})")
-            _require(self.character_dim >= 1, "character_dim", self.character_dim, "a whole number from 1 on")
-            _require(self.num_highway >= 0, "num_highway", self.num_highway, "0 or more")
+            _require(widest <= limit, "filters", self.filters, f"no wider than max_characters_per_token, {limit}")
+            _require(self.character_dim >= 1, "character_dim", self.character_dim, "at least 1")
             if self.characters == "bytes":
                 _require(
                     self.num_characters == NUM_BYTE_CHARACTERS,
@@ -105,7 +123,7 @@ class BiLMConfig:
             self.token_projection or self.token_features == self.projection_size,
             "token_projection",
             self.token_projection,
-            f"true: the encoder gives {self.token_features} dimensions, not projection_size {self.projection_size}",
+            f"true, because token_features ({self.token_features}) isn't projection_size ({self.projection_size})",
         )
 
     @property
@@ -161,9 +179,18 @@ class BiLMConfig:
             raise ConfigError(f"{source}: a value has the wrong type: {error}.") from None
 
 
+def _pairs(filters: Any) -> tuple[tuple[int, int], ...]:
+    try:
+        return tuple((index(width), index(count)) for width, count in filters)
+    except (TypeError, ValueError):
+        raise ConfigError(
+            f"filters must be a list of [width, number] pairs of whole numbers (got {filters!r:.200})."
+        ) from None
+
+
 def _require(condition: bool, name: str, value: object, expected: str) -> None:
     if not condition:
-        raise ConfigError(f"{name} is {value!r}, but must be {expected}. Correct it.")
+        raise ConfigError(f"{name} must be {expected} (got {value!r}).")
 
 
 # The published sizes (allennlp.org/elmo): name -> config.

@@ -153,6 +153,15 @@ CASES = {
     "bench: no text": ("bench {}/none", "there is no such file"),
     "bench: no model": ("bench -m {}/no-model", "no model of that name"),
     "plot: no run": ("plot {}/none -o {}/new.png", "there is no such folder"),
+    # What is no regular file is not replaced, not even by force.
+    "embed: over a pipe": ("embed {}/text.txt -o {}/pipe --to npy --force", "is a FIFO"),
+    "perplexity: over a pipe": ("perplexity {}/text.txt --per-token {}/pipe --force", "is a FIFO"),
+    "static: over a pipe": ("static {}/text.txt -o {}/pipe --force", "is a FIFO"),
+    "predict: over a pipe": ("task predict {}/tagger {}/text.txt -o {}/pipe --force", "is a FIFO"),
+    "evaluate: over a pipe": ("task evaluate {}/tagger {}/labelled -o {}/pipe --force", "is a FIFO"),
+    "geometry: over a pipe": ("analyze geometry {}/text.txt -o {}/pipe --force", "is a FIFO"),
+    "plot: over a pipe": ("plot {}/deaf -o {}/pipe --force", "is a FIFO"),
+    "convert: over a pipe": ("convert {}/deaf {}/pipe --force", "is a file, but a folder would be written"),
     # Options that would be ignored.
     "explore: export and host": (
         "explore --export {}/new --host 127.0.0.1 --port 8010 --no-browser",

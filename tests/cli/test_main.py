@@ -184,3 +184,17 @@ def test_it_runs_as_a_module_and_ends_with_the_code():
 def test_the_command_is_installed_under_its_name():
     assert 'elmo = "elmo.cli.main:main"' in (SOURCE.parent / "pyproject.toml").read_text(encoding="utf-8")
     assert command_line.main is main
+
+
+def test_an_interrupted_program_ends_with_75_also_if_code_from_a_string_was_interrupted(tmp_path):
+    """`python -m` remembers a KeyboardInterrupt inside exec, and would end by SIGINT."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import atexit, elmo.cli.main as main\n"
+        "atexit.register(print, 'at the end')\n"
+        "main._run = lambda arguments: exec('raise KeyboardInterrupt')\n"
+    )
+    path = os.pathsep.join([str(tmp_path), str(Path(elmo.__file__).parents[1])])
+    done = subprocess.run(
+        [sys.executable, "-m", "elmo", "models"], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (75, "at the end\n", "interrupted\n")

@@ -4,6 +4,7 @@ import hashlib
 import json
 import lzma
 import os
+import re
 import shutil
 import threading
 from collections import Counter
@@ -337,10 +338,10 @@ def test_a_cut_off_or_missing_array_is_an_error_that_names_it(tmp_path, train, n
     prepare([train], tmp_path / "data", CorpusSettings(tokens_per_shard=5))
     path = tmp_path / "data" / name
     path.write_bytes(path.read_bytes()[:-2])
-    with pytest.raises(TextError, match=f"{name}: it can't be opened .* run 'elmo prepare' again"):
+    with pytest.raises(TextError, match=f"{name}: it has .* bytes of numbers, .* run 'elmo prepare' again"):
         TrainingData.open(tmp_path / "data")
     path.unlink()
-    with pytest.raises(TextError, match=f"{name}: it can't be opened"):
+    with pytest.raises(TextError, match=f"{name}: it can't be read"):
         TrainingData.open(tmp_path / "data")
 
 
@@ -357,5 +358,34 @@ def test_an_array_of_another_type_is_an_error(tmp_path, train):
     prepare([train], tmp_path / "data")
     path = tmp_path / "data" / "train-00000.tokens.npy"
     np.save(path, np.load(path).astype(np.float32))
-    with pytest.raises(TextError, match=r"it holds float32 \(15,\), not uint32"):
+    with pytest.raises(TextError, match=r"it holds float32 of shape \(15,\), not uint32"):
+        TrainingData.open(tmp_path / "data")
+
+
+def test_every_changed_byte_is_noticed_and_its_file_named(tmp_path, train, valid):
+    """Bits that still make sense: tokens, characters, counts and words in range, words in another order."""
+    folder = tmp_path / "data"
+    prepare([train], folder, valid=[valid])
+    assert sorted([*json.loads((folder / "sha256.json").read_text()), "sha256.json"]) == sorted(
+        path.name for path in folder.iterdir()
+    )
+    for path in sorted(folder.iterdir()):
+        content = path.read_bytes()
+        for place in (len(content) // 2, len(content) - 2):
+            changed = bytearray(content)
+            changed[place] ^= 1
+            path.write_bytes(changed)
+            with pytest.raises(TextError, match=f"{re.escape(str(folder))}.*damaged or mixed from two"):
+                TrainingData.open(folder)
+        path.write_bytes(content)
+    words = (folder / "vocab.txt").read_text().splitlines()
+    (folder / "vocab.txt").write_text("".join(f"{word}\n" for word in [*words[:3], *reversed(words[3:])]))
+    with pytest.raises(TextError, match=r"data: vocab.txt was changed \(its checksum is another\)"):
+        TrainingData.open(folder)
+
+
+def test_data_without_checksums_is_read_with_a_warning(tmp_path, train):
+    prepare([train], tmp_path / "data")
+    (tmp_path / "data" / "sha256.json").unlink()
+    with pytest.warns(UserWarning, match="data: has no checksums .* Copy it, too, or run 'elmo prepare' again"):
         TrainingData.open(tmp_path / "data")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from elmo.embed.embedder import Embedder
-from elmo.embed.network.torch_network import TorchNetwork
+from elmo.embed.network.engine_network import EngineNetwork
 from elmo.errors import ConfigError
 from elmo.model.bilm import BiLM
 
@@ -97,14 +97,14 @@ def test_carry_refuses_a_call_while_another_is_running(tiny_bilm, monkeypatch):
     alone.embed(["a b"])
     expected = alone.embed(["c d"])[0]
     is_reading, may_end = threading.Event(), threading.Event()
-    real = TorchNetwork.read
+    real = EngineNetwork.read
 
     def slow(self, *arguments):
         is_reading.set()
         may_end.wait()
         return real(self, *arguments)
 
-    monkeypatch.setattr(TorchNetwork, "read", slow)
+    monkeypatch.setattr(EngineNetwork, "read", slow)
     found: list[np.ndarray] = []
     thread = threading.Thread(target=lambda: found.extend(embedder.embed(["c d"])))
     thread.start()

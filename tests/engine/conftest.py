@@ -17,9 +17,9 @@ def instruction_sets() -> list[str]:
         return []
     found: dict[str | None, str] = {}
     for name in SETS:
-        if library.elmo_limit_instructions(name.encode()) == 0 and native.native_kinds():
+        if library.limit(name) and native.native_kinds():
             found.setdefault(native.instructions(), name)
-    library.elmo_limit_instructions(os.environ.get("ELMO_INSTRUCTIONS", "all").lower().encode())
+    library.limit(os.environ.get("ELMO_INSTRUCTIONS", "all"))
     return list(found.values())
 
 

@@ -1,4 +1,4 @@
-"""Layers of both tiers against the plain equations in double precision; each row on its own to the last bit."""
+"""Layers of both tiers against elmo.reference in double precision; each row on its own to the last bit."""
 
 from functools import cache
 from itertools import product
@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from elmo import reference
 from elmo.engine import tier as tiers
 from elmo.engine.native.layer import NativeLayer
 from elmo.engine.network_weights import LayerWeights, LSTMSettings
@@ -48,34 +49,24 @@ def read(layer, inputs, lengths, hidden, cell, *, skips=False, rows=None):
     """Outputs (zero beyond a row's length) and the new state of one layer; `rows` (default: all) read in turn."""
     order = np.argsort(-lengths, kind="stable")
     rows = int((lengths > 0).sum()) if rows is None else rows
-    alive, places, turns = timetable(order * inputs.shape[1], lengths[order], backward=False, rows=rows)
+    steps = timetable(order * inputs.shape[1], lengths[order], backward=False, rows=rows)
     outputs = np.zeros((len(lengths) * inputs.shape[1], hidden.shape[1]), inputs.dtype)
     state = hidden[order], cell[order]
-    layer.run(Reading(alive, places, inputs.reshape(-1, inputs.shape[2]), outputs, *state, skips, turns))
+    layer.run(Reading(steps, inputs.reshape(-1, inputs.shape[2]), outputs, *state, skips))
     back = np.argsort(order, kind="stable")
     return outputs.reshape(*inputs.shape[:2], hidden.shape[1]), state[0][back], state[1][back]
 
 
 def expected_of(inputs, lengths, hidden, cell, weights, settings):
-    """The published equations, a row and a token at a time, in double precision."""
-    w_x, w_h, bias, w_p = (None if part is None else part.astype(np.float64) for part in weights)
+    """The reference, a row and a token at a time, in double precision."""
+    weights = [None if part is None else part.astype(np.float64) for part in weights]
+    inputs, hidden, cell = (values.astype(np.float64) for values in (inputs, hidden, cell))
     outputs = np.zeros((*inputs.shape[:2], hidden.shape[1]))
-    hidden, cell = hidden.astype(np.float64), cell.astype(np.float64)
-
-    def sigmoid(x):
-        with np.errstate(over="ignore"):
-            return 1 / (1 + np.exp(-x))
-
-    def clip(x, bound):
-        return x if bound is None else np.clip(x, -bound, bound)
-
     for row, length in enumerate(lengths):
         for token in range(length):
-            i, f, o, j = np.split(w_x @ inputs[row, token].astype(np.float64) + w_h @ hidden[row] + bias, 4)
-            c = clip(sigmoid(f + settings.forget_bias) * cell[row] + sigmoid(i) * np.tanh(j), settings.cell_clip)
-            h = sigmoid(o) * np.tanh(c)
-            cell[row], hidden[row] = c, h if w_p is None else clip(w_p @ h, settings.projection_clip)
-            outputs[row, token] = hidden[row]
+            state = reference.lstm_step(inputs[row, token], hidden[row], cell[row], *weights, *settings)
+            outputs[row, token] = hidden[row] = state[0]
+            cell[row] = state[1]
     return outputs, hidden, cell
 
 
@@ -120,7 +111,7 @@ def test_the_tier_is_chosen_by_the_type_of_the_weights():
     assert isinstance(singles, NativeLayer) == ("float32" in native_types())
 
 
-def test_numpy_in_doubles_is_the_oracle():
+def test_numpy_in_doubles_equals_the_equations_but_for_the_last_digits():
     weights = weights_of(33, 17, 50, dtype=np.float64)
     inputs, lengths, hidden, cell = rows_for(weights, [3, 0, 5])
     rows = (inputs.astype(np.float64), lengths, hidden.astype(np.float64), cell.astype(np.float64))

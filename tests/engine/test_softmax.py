@@ -1,8 +1,9 @@
-"""The softmax in blocks against the plain one, written out in float64."""
+"""The softmax in blocks against elmo.reference, in float64."""
 
 import numpy as np
 import pytest
 
+from elmo import reference
 from elmo.engine import softmax
 from elmo.engine.softmax import Softmax, log_softmax
 
@@ -31,18 +32,18 @@ def by_hand(tensors: dict[str, np.ndarray], outputs: np.ndarray) -> np.ndarray:
     """ln p of every word, from the definition."""
     wide = {name: array.astype(np.float64) for name, array in tensors.items()}
 
-    def chances(inputs: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
-        exponentials = np.exp(inputs @ weight.T + bias)
-        return exponentials / exponentials.sum(axis=1, keepdims=True)
+    def log_probabilities(inputs: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
+        return np.array([reference.log_probabilities(h, weight, bias) for h in inputs])
 
-    first = chances(outputs, wide["weight"], wide["bias"])
+    outputs = outputs.astype(np.float64)
+    first = log_probabilities(outputs, wide["weight"], wide["bias"])
     clusters = sum(name.endswith(".projection") for name in tensors)
     parts = [first[:, : first.shape[1] - clusters]]
     for index in range(clusters):
         projection, weight, bias = (wide[f"clusters.{index}.{name}"] for name in ("projection", "weight", "bias"))
-        within = chances(outputs @ projection.T, weight, bias)
-        parts.append(first[:, first.shape[1] - clusters + index, None] * within)
-    return np.log(np.concatenate(parts, axis=1))
+        within = log_probabilities(outputs @ projection.T, weight, bias)
+        parts.append(first[:, first.shape[1] - clusters + index, None] + within)
+    return np.concatenate(parts, axis=1)
 
 
 @pytest.mark.parametrize("block", [(1, 1), (5, 4), (256, 2048)])

@@ -28,7 +28,8 @@ def test_every_token_is_read_once_and_in_order(lengths, rows, backward):
     rows = min(rows, int(np.count_nonzero(lengths)))
     tokens = int(lengths.max()) + 2
     sentences = np.arange(len(lengths))[::-1].copy()  # in another order in the batch
-    alive, places, turns = timetable(sentences * tokens, lengths, backward=backward, rows=rows)
+    steps = timetable(sentences * tokens, lengths, backward=backward, rows=rows)
+    alive, places, turns = steps.alive, steps.places, steps.turns
     assert (np.diff(alive) <= 0).all()
     assert alive[0] == rows
     assert len(np.unique(places)) == len(places) == lengths.sum() == alive.sum()

@@ -43,6 +43,8 @@ def test_every_route_answers_with_the_views_numbers(client, explored):
     assert client.get("/explorer/api/info").json()["models"][0] == plain(explored.info())
     assert client.get("/explorer/api/mixes").json() == [{"name": "ner, seed-1", "weights": [0.2, 0.5, 0.3]}]
     assert client.post("/explorer/api/tokens", json={"text": "It's warm."}).json() == ["It", "'s", "warm", "."]
+    told = client.post("/explorer/api/tokens", json={"text": "[PAD] a", "model": "tiny"})
+    assert "[PAD], special tokens of other models" in told.headers["warning"]
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,13 @@ def tiny_model(tmp_path: Path, tiny_bilm) -> str:
 
 
 @pytest.fixture
+def tiny_model_of_words(tiny_model: str) -> str:
+    """The same with a list of words, which has only plain quotes."""
+    Path(tiny_model, "vocab.txt").write_text("<S>\n</S>\n<UNK>\n\"\n'\nthe\n", encoding="utf-8")
+    return tiny_model
+
+
+@pytest.fixture
 def other_model(tmp_path: Path, tiny_bilm) -> str:
     """A model of the same shape with other weights."""
     import torch

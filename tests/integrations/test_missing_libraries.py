@@ -49,9 +49,9 @@ def test_every_adapter_is_named_here():
     assert files - {"__init__", "model_reference", "texts"} == set(LIBRARIES)
 
 
-def test_every_adapter_is_under_200_lines():
+def test_every_adapter_is_under_300_lines():
     for path in (ROOT / "src" / "elmo" / "integrations").glob("*.py"):
-        assert len(path.read_text(encoding="utf-8").splitlines()) < 200, path.name
+        assert len(path.read_text(encoding="utf-8").splitlines()) < 300, path.name
 
 
 def test_the_guides_lead_somewhere():

@@ -3,19 +3,52 @@
 import numpy as np
 import pytest
 
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, TextWarning
 from elmo.integrations.texts import tokenized
+from elmo.text.first_look.language import Language
+from elmo.text.first_look.said_once import ModelReader
+
+READER = ModelReader(Language(None))
 
 
 def test_strings_are_tokenized_and_lists_are_taken_as_they_are():
-    texts = ["a  b.", np.str_("c"), ["d e", "f"], ("g",), np.array(["h", "i"]), "", []]
-    found = [list(tokens) for tokens in tokenized(texts, "whitespace")]
-    assert found == [["a", "b."], ["c"], ["d e", "f"], ["g"], ["h", "i"], [], []]
-    assert tokenized(["a b."], "unicode") == [["a", "b", "."]]
-    assert tokenized(["ab"], list) == [["a", "b"]]
+    texts = ["a  b", np.str_("c"), ["d e", "f"], ("g",), np.array(["h", "i"]), "", []]
+    found = [list(tokens) for tokens in tokenized(texts, "whitespace", READER)]
+    assert found == [["a", "b"], ["c"], ["d e", "f"], ["g"], ["h", "i"], [], []]
+    assert tokenized(["a b."], "unicode", READER) == [["a", "b", "."]]
+    assert tokenized(["ab"], list, READER) == [["a", "b"]]
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), 3, b"x", [1]])
 def test_what_is_no_text_is_named_with_its_place(missing):
     with pytest.raises(ConfigError, match="1"):
-        tokenized(["a", missing], "whitespace")
+        tokenized(["a", missing], "whitespace", READER)
+
+
+def test_raw_text_is_read_by_rules_and_each_warning_is_given_once():
+    reader = ModelReader(Language(["'", '"', "the"]))
+    with pytest.warns(TextWarning, match="typographic marks"):
+        assert tokenized(["It didn’t."], "auto", reader) == [["It", "did", "n't", "."]]
+    assert tokenized(["It didn’t."], "auto", reader) == [["It", "did", "n't", "."]]
+    assert tokenized(["“a”"], "auto", reader, plain_quotes=False) == [["“", "a", "”"]]
+    with pytest.warns(TextWarning, match="special tokens"):
+        tokenized(["[PAD]"], "whitespace", reader)
+
+
+@pytest.mark.parametrize(
+    "kind", ["series", "index", "string series", "pyarrow", "chunked", "array", "generator", "tuple"]
+)
+def test_a_column_has_a_text_in_each_row(kind):
+    texts = ["It rained.", "Don't"]
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    column = {
+        "series": lambda: pandas.Series(texts, index=[7, 3]),
+        "index": lambda: pandas.Index(texts),
+        "string series": lambda: pandas.Series(texts, dtype="string"),
+        "pyarrow": lambda: pyarrow.array(texts),
+        "chunked": lambda: pyarrow.chunked_array([texts[:1], texts[1:]]),
+        "array": lambda: np.array(texts),
+        "generator": lambda: (text for text in texts),
+        "tuple": lambda: tuple(texts),
+    }[kind]()
+    assert tokenized(column, "auto", READER) == [["It", "rained", "."], ["Do", "n't"]]

@@ -104,7 +104,7 @@ def test_a_mark_is_a_token_in_brackets():
     assert marked("The [bank] was [ steep ]") == (["The", "bank", "was", "[", "steep", "]"], 1)
     assert marked("a []") == (["a", ""], 1)
     assert marked("He sat by the [bank].") == (["He", "sat", "by", "the", "bank", "."], 4)
-    assert marked('"[Banks]", he said') == (['"', "Banks", '",', "he", "said"], 1)
+    assert marked('"[Banks]", he said') == (['"', "Banks", '"', ",", "he", "said"], 1)
     for text in ("", "no mark", "[two] [marks]", "[ ]", "a [b c] d"):
         with pytest.raises(ConfigError, match="exactly one place must be marked"):
             marked(text)

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import torch
 
+from elmo import reference
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError, WeightFileError
+from elmo.layer.elmo import ELMo
 from elmo.model.bilm import BiLM, BiLMState
-from elmo.model.elmo import ELMo
 from elmo.text.token_map import TokenMap, WordMap
 
 CLOSE = 1e-6  # float32 sums in another order
@@ -45,34 +46,11 @@ def test_each_sentence_stands_between_its_boundaries(tiny_bilm, tiny_corpus):
     assert not output.layers[:, ~output.mask].any()
 
 
-def test_layers_equal_the_specification_step_by_step(tiny_bilm):
-    """The specification, 3.1 to 3.3, one sentence and one token at a time."""
+def test_layers_equal_the_reference(tiny_bilm):
     bilm, sentence = tiny_bilm.double(), ["the", "cat", "sat"]
-    vectors = bilm.vectors_of(["<S>", *sentence, "</S>"]).detach().numpy()
-    output = run(bilm, [sentence, ["x"] * 5])
-    for part, (lstm, turned) in enumerate(
-        [(bilm.forward_lstm, slice(None)), (bilm.backward_lstm, slice(None, None, -1))]
-    ):
-        inputs = vectors[turned]
-        for index, layer in enumerate(lstm.layers):
-            hidden = lstm_plainly(inputs, {name: tensor.numpy() for name, tensor in layer.state_dict().items()})
-            inputs = hidden + inputs if index > 0 else hidden
-            found = output.layers[index + 1, 0, :5].chunk(2, dim=1)[part]
-            np.testing.assert_allclose(found, inputs[turned], atol=1e-12)
-
-
-def lstm_plainly(inputs, weights):
-    def sigmoid(x):
-        return 1 / (1 + np.exp(-x))
-
-    hidden, cell, outputs = np.zeros(8), np.zeros(16), []
-    for vector in inputs:
-        gates = weights["input_weight"] @ vector + weights["recurrent_weight"] @ hidden + weights["bias"]
-        i, f, o, j = np.split(gates, 4)
-        cell = np.clip(sigmoid(f + 1) * cell + sigmoid(i) * np.tanh(j), -3, 3)
-        hidden = np.clip(weights["projection_weight"] @ (sigmoid(o) * np.tanh(cell)), -3, 3)
-        outputs.append(hidden)
-    return np.array(outputs)
+    tensors = {name: tensor.numpy() for name, tensor in bilm.state_dict().items()}
+    layers = run(bilm, [sentence, ["x"] * 5]).layers
+    np.testing.assert_allclose(layers[:, 0, 1:4], reference.embed(bilm.config, tensors, sentence), atol=1e-12)
 
 
 def test_a_batch_of_mixed_lengths_equals_one_by_one(tiny_bilm, tiny_corpus):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
+from elmo.layer.elmo import ELMo
 from elmo.model.bilm import BiLM, BiLMState
-from elmo.model.elmo import ELMo
 
 LOOSE = 1e-4  # golden/README.md: safe for float32
 

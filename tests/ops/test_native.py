@@ -12,8 +12,11 @@ from torch import Tensor
 
 from elmo.errors import ConfigError
 from elmo.ops import native, native_passes
-from elmo.ops.char_cnn import char_cnn_reference, char_cnn_training
+from elmo.ops.alternating_lstm import HighwayWeights, alternating_lstm_packed
+from elmo.ops.char_cnn import activate, best_windows, character_vectors
+from elmo.ops.gru import GRUWeights, grus_side_by_side
 from elmo.ops.native.build import build, source_hash
+from elmo.ops.projected_lstm import LayerWeights, LSTMSettings, projected_lstm_window
 from elmo.ops.projected_lstm.gate_passes import backward_pass, forward_pass
 from elmo.ops.sampled_softmax import SoftmaxRows, sampled_softmax_mean, sampled_softmax_reference
 
@@ -112,7 +115,7 @@ def _random_tokens(count: int) -> Tensor:
 
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
 @pytest.mark.parametrize("count", [0, 1, 5, 200])
-def test_char_cnn_for_training_equals_the_reference(activation: str, count: int) -> None:
+def test_char_cnn_for_training_equals_the_trimmed_one_under_autograd(activation: str, count: int) -> None:
     torch.manual_seed(count)
     ids = _random_tokens(max(1, count))[:count]
     embedding = torch.randn(262, 6, requires_grad=True)
@@ -122,8 +125,16 @@ def test_char_cnn_for_training_equals_the_reference(activation: str, count: int)
     ]
     parameters = [embedding, *(tensor for pair in filters for tensor in pair)]
     grad = torch.randn(count, 18)
-    found = char_cnn_training(ids, embedding, filters, activation)
-    expected = char_cnn_reference(ids, embedding, filters, activation)
+
+    def features() -> Tensor:
+        characters = character_vectors(ids, embedding, max(weight.shape[2] for weight, _ in filters))
+        assert characters.trains == (count > 0 and native.library() is not None)
+        best = [best_windows(characters, weight) + bias for weight, bias in filters]
+        return activate(torch.cat(best, dim=1), activation)
+
+    found = features()
+    with without_library():
+        expected = features()
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
     if count == 0:
         return
@@ -135,11 +146,11 @@ def test_char_cnn_for_training_equals_the_reference(activation: str, count: int)
 def test_without_the_library_torch_does_the_work() -> None:
     with without_library():
         assert native.library() is None
-        assert native_passes.fitting_kind(torch.float32, torch.zeros(2)) is None
+        assert native_passes.can_run(torch.zeros(2)) is False
 
 
 def test_double_precision_never_reaches_the_library() -> None:
-    assert native_passes.fitting_kind(torch.float64, torch.zeros(2, dtype=torch.float64)) is None
+    assert not native_passes.can_run(torch.zeros(2, dtype=torch.float64))
 
 
 def test_without_a_compiler_the_build_says_so(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +186,7 @@ def test_a_library_of_other_sources_is_left_aside_with_a_warning(monkeypatch: py
 
 @needs_library
 def test_the_library_knows_the_sources_it_was_built_from() -> None:
-    assert native.library().elmo_source_hash().decode() == source_hash()
+    assert native.library().source_hash() == source_hash()
 
 
 @pytest.fixture
@@ -218,4 +229,68 @@ def test_training_passes_equal_torch_on_lower_tiers(name: str, limit: Callable[[
     limit(name)
     test_gate_passes_equal_torch(torch.float32, 1.5, 37, 129)
     test_sampled_softmax_equals_the_reference(torch.bfloat16, 37, 20)
-    test_char_cnn_for_training_equals_the_reference("relu", 5)
+    test_char_cnn_for_training_equals_the_trimmed_one_under_autograd("relu", 5)
+
+
+def operations() -> dict[str, tuple[Callable, list[Tensor]]]:
+    """Operations with passes in C, of (inputs, weights): their results and what they are given."""
+    torch.manual_seed(0)
+    weights = [torch.randn(48, 6), torch.randn(48, 8), torch.randn(48), torch.randn(8, 12)]
+    highway = [torch.randn(42, 6), torch.randn(42), torch.randn(35, 7), torch.randn(35)]
+    ids, lengths = torch.randint(1, 20, (6, 10)), torch.tensor([4, 1, 2])
+    targets, negatives = torch.tensor([3, 9, 1, 0, 5]), torch.tensor([1, 4, 5, 8])
+
+    def window(inputs, *weights):
+        state = inputs.new_zeros(3, 8), inputs.new_zeros(3, 12)
+        return projected_lstm_window(inputs, *state, LayerWeights(*weights), LSTMSettings())[0]
+
+    def softmax(outputs, weight, negative_weight):
+        rows = (SoftmaxRows(one, one[:, 0], one.new_zeros(len(one))) for one in (weight, negative_weight))
+        return sampled_softmax_mean(outputs, targets, next(rows), negatives, next(rows))
+
+    return {
+        "char_cnn": (
+            lambda embedding, weight: best_windows(character_vectors(ids, embedding, 3), weight),
+            [torch.randn(20, 4), torch.randn(5, 4, 3)],
+        ),
+        "window": (window, [torch.randn(4, 3, 6), *weights]),
+        "highway": (
+            lambda inputs, *weights: alternating_lstm_packed(inputs, lengths, [HighwayWeights(*weights)])[0],
+            [torch.randn(3, 4, 6), *highway],
+        ),
+        "gru": (
+            lambda inputs, *weights: grus_side_by_side(inputs[None], [GRUWeights(*weights)])[0],
+            [torch.randn(4, 3, 6), torch.randn(21, 6), torch.randn(21, 7), torch.randn(21), torch.randn(21)],
+        ),
+        "softmax": (softmax, [torch.randn(5, 6), torch.randn(5, 6), torch.randn(4, 6)]),
+    }
+
+
+def with_gradients(name: str, dtype: torch.dtype, *, autocast: bool = False) -> list[Tensor]:
+    """The result of an operation and the gradients of all that it is given."""
+    function, given = operations()[name]
+    given = [(tensor / 3).to(dtype).requires_grad_() for tensor in given]
+    with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+        found = function(*given)
+        gradients = torch.autograd.grad(found.float().square().sum(), given)
+    return [tensor.detach().double() for tensor in (found, *gradients)]
+
+
+@pytest.mark.parametrize("name", operations())
+@pytest.mark.parametrize("way", ["float32", "bfloat16", "float16", "autocast"])
+def test_every_type_and_autocast_stay_next_to_double_precision(name: str, way: str) -> None:
+    """bfloat16 keeps 8 bits of each number: an error of 2^-8 of the largest, some steps long."""
+    exact = with_gradients(name, torch.float64)
+    dtype = torch.float32 if way == "autocast" else getattr(torch, way)
+    bound = {"float32": 1e-5, "float16": 2e-2}.get(way, 1e-1)
+    for found, expected in zip(with_gradients(name, dtype, autocast=way == "autocast"), exact, strict=True):
+        torch.testing.assert_close(found, expected, rtol=0, atol=bound * expected.abs().max().item())
+
+
+@pytest.mark.parametrize("name", operations())
+def test_gradients_of_gradients_are_refused(name: str) -> None:
+    function, given = operations()[name]
+    given = [tensor.requires_grad_() for tensor in given]
+    gradient = torch.autograd.grad(function(*given).square().sum(), given[-1], create_graph=True)[0]
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        gradient.square().sum().backward()

@@ -1,10 +1,12 @@
-"""The prepacked product: next to the plain one, and never of an old weight."""
+"""Products: with rounded factors next to the plain one, and of weights that are trained."""
 
 import pytest
 import torch
+from torch import nn
+from torch.nn import functional
 
 from elmo.ops.product import (
-    prepack,
+    RoundedProducts,
     product,
     product_reference,
     quantize_weight,
@@ -12,38 +14,37 @@ from elmo.ops.product import (
 )
 
 SHAPES = [(16, 64), (128, 512), (512, 128), (2048, 24)]
-
-
-def test_a_weight_changed_in_place_is_packed_again() -> None:
-    inputs, weight = torch.randn(4, 8), torch.randn(6, 8)
-    before = prepack(weight)(inputs)
-    assert prepack(weight) is prepack(weight)
-    with torch.no_grad():
-        weight.mul_(2)
-    torch.testing.assert_close(prepack(weight)(inputs), 2 * before)
-
-
-def test_double_precision_runs_the_plain_product() -> None:
-    inputs, weight = torch.randn(4, 8, dtype=torch.float64), torch.randn(6, 8, dtype=torch.float64)
-    assert torch.equal(prepack(weight)(inputs), product_reference(inputs, weight))
-
-
-def test_a_weight_of_inference_mode_works() -> None:
-    with torch.inference_mode():
-        inputs, weight = torch.randn(4, 8), torch.randn(6, 8)
-        torch.testing.assert_close(prepack(weight)(inputs), product_reference(inputs, weight))
-
-
-def test_a_weight_in_training_is_never_remembered() -> None:
-    inputs, weight = torch.randn(4, 8), torch.nn.Parameter(torch.randn(6, 8))
-    optimizer = torch.optim.AdamW([weight], lr=0.1, fused=True)
-    prepack(weight)(inputs)
-    weight.grad = torch.ones_like(weight)
-    optimizer.step()
-    torch.testing.assert_close(prepack(weight)(inputs), product_reference(inputs, weight.detach()))
-
-
 DTYPES = ("float32", "bfloat16", "int8")
+
+
+def rounded(inputs, weight, dtype, bias=None):
+    with torch.no_grad(), RoundedProducts(dtype):
+        return functional.linear(inputs, weight, bias)
+
+
+def test_products_of_double_precision_are_rounded_too() -> None:
+    inputs, weight = torch.randn(4, 8, dtype=torch.float64), torch.randn(6, 8, dtype=torch.float64)
+    assert torch.equal(rounded(inputs, weight, "float32"), product_reference(inputs, weight))
+    expected = inputs.bfloat16().double() @ weight.bfloat16().double().T
+    torch.testing.assert_close(rounded(inputs, weight, "bfloat16"), expected)
+
+
+def test_every_linear_layer_in_the_block_is_rounded_and_none_after_it() -> None:
+    layer, inputs = nn.Linear(8, 6), torch.randn(2, 3, 8)
+    with torch.no_grad():
+        expected = layer(inputs)
+        with RoundedProducts("int8"):
+            inside = layer(inputs)
+        assert torch.equal(inside, rounded(inputs, layer.weight, "int8", layer.bias))
+        assert not torch.equal(inside, expected)
+        assert torch.equal(layer(inputs), expected)
+
+
+def test_a_weight_changed_between_two_blocks_is_rounded_again() -> None:
+    inputs, weight = torch.randn(4, 8), nn.Parameter(torch.randn(6, 8))
+    before = rounded(inputs, weight, "bfloat16")
+    weight.data.mul_(2)
+    assert torch.equal(rounded(inputs, weight, "bfloat16"), 2 * before)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -52,7 +53,7 @@ DTYPES = ("float32", "bfloat16", "int8")
 def test_it_stays_next_to_double_precision(dtype, inner, outer, rows, require_near_product) -> None:
     torch.manual_seed(inner)
     inputs, weight, bias = torch.randn(rows, inner), torch.randn(outer, inner) / inner**0.5, torch.randn(outer)
-    found = prepack(weight, dtype)(inputs, bias)
+    found = rounded(inputs, weight, dtype, bias)
     assert found.dtype == torch.float32
     require_near_product(found, inputs, weight, bias, dtype, f"{rows} rows")
 
@@ -70,8 +71,8 @@ def test_a_weight_rounded_to_int8_rounds_to_the_same_again() -> None:
 
 def test_rows_of_zeros_stay_zeros() -> None:
     for dtype in DTYPES:
-        assert not prepack(torch.randn(5, 6), dtype)(torch.zeros(2, 6)).any()
-        assert not prepack(torch.zeros(5, 6), dtype)(torch.randn(2, 6)).any()
+        assert not rounded(torch.zeros(2, 6), torch.randn(5, 6), dtype).any()
+        assert not rounded(torch.randn(2, 6), torch.zeros(5, 6), dtype).any()
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

@@ -14,8 +14,9 @@ def two_sense_words(load_script):
     return load_script("runs/two_sense_words.py")
 
 
-def test_the_list_has_twenty_words_of_two_senses_in_four_sentences_each(two_sense_words):
-    occurrences = two_sense_words.read_list(two_sense_words.LIST)
+@pytest.mark.parametrize("name", ["two_sense_words.tsv", "two_sense_words_ko.tsv"])
+def test_a_list_has_twenty_words_of_two_senses_in_four_sentences_each(two_sense_words, name):
+    occurrences = two_sense_words.read_list(two_sense_words.LIST.with_name(name))
     by_sense = Counter((one.word, one.sense) for one in occurrences)
     assert set(by_sense.values()) == {4}
     assert len(by_sense) == 40
@@ -23,15 +24,24 @@ def test_the_list_has_twenty_words_of_two_senses_in_four_sentences_each(two_sens
     assert len({" ".join(one.tokens) for one in occurrences}) == len(occurrences) == 160
 
 
+def test_the_form_of_a_korean_word_says_nothing_of_its_sense(two_sense_words):
+    occurrences = two_sense_words.read_list(two_sense_words.LIST.with_name("two_sense_words_ko.tsv"))
+    forms = Counter((one.word, one.sense, one.tokens[one.place]) for one in occurrences)
+    assert set(forms.values()) == {2}
+    assert len(forms) == 80 and len({(word, form) for word, _, form in forms}) == 40
+
+
 def test_a_hit_is_a_nearest_occurrence_of_the_same_word_in_the_same_sense(two_sense_words):
     rows = [("bank", "money"), ("bank", "money"), ("bank", "river"), ("bank", "river"), ("bat", "animal")]
-    occurrences = [two_sense_words.Occurrence(word, sense, [word]) for word, sense in rows]
+    occurrences = [two_sense_words.Occurrence(word, sense, [word], 0) for word, sense in rows]
     vectors = np.array([[1.0, 0.0], [2.0, 0.2], [0.0, 1.0], [1.0, 0.3], [0.0, 1.0]])
     # The fourth lies at the second, and the third at the fourth, though another word's lies where it does.
     assert two_sense_words.hits(vectors, occurrences).tolist()[:4] == [True, True, True, False]
 
 
-@pytest.mark.parametrize("row", ["bank\tmoney", "bank\tmoney\tno such word", "bank\tmoney\tbank to bank"])
+@pytest.mark.parametrize(
+    "row", ["bank\tmoney", "bank\tmoney\tno such word", "bank\tmoney\tbank to bank", "쓰다\twrite\t[쓰고] 또 [쓴다]"]
+)
 def test_a_row_without_its_word_once_is_named(two_sense_words, tmp_path, row):
     (tmp_path / "list.tsv").write_text(f"word\tsense\tsentence\n{row}\n", encoding="utf-8")
     with pytest.raises(TextError, match=r"list\.tsv:2: no word, sense and sentence"):

@@ -55,10 +55,11 @@ def post(client, body: object, path: str = "/v1/embeddings", **headers: str):
         ({"input": "a", "tokenizer": "os:system"}, "tokenizer", "tokenizer is 'os:system'"),
         ({"input": "a", "dimensions": 8}, "dimensions", "dimensions is 8, but"),
         ({"input": "a", "model": 5}, "model", "model: Expected"),
-        ({"input": ["a"] * 257}, "input", "257 texts, but at most 256"),
-        ({"input": "a " * 8193}, "input", "more than 8,192 tokens"),
-        ({"input": [["a"] * 8192, "a"]}, "input", "as of input[1]"),
-        ({"input": "." * 3 + "!" * 8192}, "input", "more than 8,192 tokens"),
+        ({"input": ["a"] * 2049}, "input", "2,049 texts, but at most 2,048"),
+        ({"input": "a " * 131_073}, "input", "more than 131,072 tokens"),
+        ({"input": [["a"] * 131_072, "a"]}, "input", "as of input[1]"),
+        ({"input": "." * 3 + "!" * 131_072}, "input", "more than 131,072 tokens"),
+        ({"input": "a " * 8193, "pool": "none"}, "input", "at most 8,192 get a vector each"),
         ([], None, "Expected `object`, got `array`"),
         ("a", None, "Expected `object`, got `str`"),
         (5, None, "Expected `object`, got `int`"),
@@ -113,9 +114,14 @@ def test_an_unknown_model_is_not_found_and_the_known_are_named(client):
     assert "This server has: tiny, mute." in error["message"]
 
 
-@pytest.mark.parametrize("path", ["/", "/v1", "/v1/embeddings/", "/v1/completions", "/docs", "/%00", "/v1/models/x"])
+@pytest.mark.parametrize("path", ["/v1", "/v1/completions", "/docs/x", "/%00", "/v1/models/x/y"])
 def test_other_paths_are_not_found(client, path):
     assert refused(client.get(path), 404)["code"] == "not_found"
+
+
+def test_a_model_that_is_not_there_is_named(client):
+    error = refused(client.get("/v1/models/x"), 404)
+    assert error["code"] == "model_not_found" and "This server has: tiny, mute." in error["message"]
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH", "OPTIONS"])

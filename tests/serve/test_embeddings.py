@@ -89,3 +89,33 @@ def test_a_text_longer_than_a_batch_is_computed(new_client, embedder):
 
 def test_words_of_one_model_and_another_name_are_kept_apart(client):
     assert asked(client, input="the", model="mute").json()["model"] == "mute"
+
+
+def test_a_text_that_shows_its_tokens_is_read_as_it_is_whatever_else_is_sent(client, embedder):
+    texts = ["It didn't rain .", "It didn't rain."]
+    alone = [vectors(asked(client, input=text))[0] for text in texts]
+    assert np.array_equal(vectors(asked(client, input=texts)), alone)
+    read = [["It", "didn't", "rain", "."], ["It", "did", "n't", "rain", "."]]
+    assert np.array_equal(alone, embedder.embed(read, "average", pool="mean"))
+
+
+def test_fields_of_openai_may_be_null_and_a_slash_may_end_the_path(client):
+    nothing = dict.fromkeys(("model", "encoding_format", "dimensions", "user", "tokenizer"))
+    answer = client.post("/v1/embeddings/", json={"input": "a", **nothing})
+    assert answer.json() == asked(client, input="a", encoding_format="float").json()
+    assert client.post("/v1/token_embeddings/", json={"input": "a", "encoding_format": None}).status_code == 200
+
+
+def test_as_many_texts_as_openai_takes_are_computed_in_batches(new_client, embedder):
+    client = new_client(max_batch_tokens=64)
+    texts = [f"the cat sat on mat {number % 7}" for number in range(2048)]
+    expected = embedder.embed(texts, "average", pool="mean")
+    assert np.array_equal(vectors(asked(client, input=texts)), expected)
+
+
+def test_what_would_make_vectors_poor_is_told_in_a_header_each_time_and_in_the_log_once(client, caplog):
+    for _ in range(2):
+        answer = asked(client, input=["[PAD] a", "é"])
+        assert answer.headers["warning"].startswith('299 elmo "the text has [PAD], special tokens of other models')
+    assert len(caplog.records) == 1
+    assert "warning" not in asked(client, input="a").headers

@@ -91,7 +91,7 @@ def test_the_limits_are_those_of_the_settings():
     rows = "\n".join(line for line in PAGE.splitlines() if line.startswith("|"))
     for value in (settings.max_body_bytes, settings.max_tokens, settings.max_queued_tokens, _MOST_JSON_NUMBERS):
         assert f" {value:,} " in rows
-    assert f"| {settings.max_inputs} |" in rows
+    assert f"| {settings.max_inputs:,} |" in rows
     assert f"| {settings.deadline_seconds:g} s |" in rows
     assert f"within {settings.body_seconds:g} s" in rows
 

@@ -97,8 +97,8 @@ def test_models_are_listed_as_openai_lists_them(client, embedder):
 
 def test_info_describes_models_and_limits(client, embedder):
     answer = client.get("/info").json()
-    assert (answer["version"], answer["tokenizer"]) == (__version__, "unicode")
-    assert answer["limits"]["max_body_bytes"] == 2_000_000
+    assert (answer["version"], answer["tokenizer"]) == (__version__, "auto")
+    assert answer["limits"]["max_body_bytes"] == 8_000_000
     assert answer["models"]["tiny"]["model_hash"] == embedder.model_hash
 
 
@@ -136,3 +136,18 @@ def test_routes_of_others_share_models_limits_and_errors(models, embedder):
         assert client.get("/mine?wrong=1").json()["error"]["param"] == "wrong"
         assert client.get("/mine", headers={"Host": "evil.example"}).status_code == 400
         assert 'elmo_requests_total{path="/mine",status="200"} 1.0' in client.get("/metrics").text
+
+
+def test_one_model_is_described_as_in_the_list(client):
+    listed = client.get("/v1/models").json()["data"]
+    assert client.get("/v1/models/mute").json() == listed[1]
+    assert client.get("/v1/models/tiny/").json() == listed[0]
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/docs/"])
+def test_a_person_finds_a_page(client, path):
+    answer = client.get(path)
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    for words in ("<code>tiny</code>", "/v1/embeddings", "/v1/models/{name}", "2,048 texts", 'href="/openapi.json"'):
+        assert words in answer.text

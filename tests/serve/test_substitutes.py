@@ -35,7 +35,7 @@ def test_predictions_are_the_librarys(client, predict, asked):
         ({"input": "a [b]", "count": 0}, "count", "count is 0"),
         ({"input": "a [b]", "count": 1001}, "count", "count is 1001"),
         ({"input": "a [b]", "model": "mute"}, "model", "has no softmax"),
-        ({"input": "b " * 9000 + "[b]"}, "input", "more than 8,192 tokens"),
+        ({"input": "b " * 140_000 + "[b]"}, "input", "more than 131,072 tokens"),
     ],
 )
 def test_what_means_no_place_is_refused(client, asked, param, words):

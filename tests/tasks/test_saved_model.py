@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from elmo.config import BiLMConfig
+from elmo.disk.sums import SUMS_FILE
 from elmo.errors import ConfigError, WeightFileError
 from elmo.model.bilm import BiLM
 from elmo.static.vectors import StaticVectors
@@ -79,11 +80,9 @@ def test_another_bilm_is_refused(tmp_path, train_sentences, bilm_folder, tiny_co
 
 
 def test_tensors_of_another_label_set_are_refused(tmp_path, train_sentences):
-    save(saved_model(train_sentences), tmp_path / "model")
-    path = tmp_path / "model" / "config.json"
-    config = json.loads(path.read_text())
-    config["vocabulary"]["labels"].append("ORG")
-    path.write_text(json.dumps(config))
+    vocabulary = saved_model(train_sentences).vocabulary
+    more = {**vocabulary, "labels": [*vocabulary["labels"], "ORG"]}
+    edited(tmp_path / "model", train_sentences, "vocabulary", more)
     with pytest.raises(WeightFileError, match=r"model.safetensors.*crf.transitions|model.safetensors.*project"):
         load(tmp_path / "model")
 
@@ -101,6 +100,7 @@ def test_tensors_of_another_label_set_are_refused(tmp_path, train_sentences):
 def test_damaged_folders_are_told(tmp_path, train_sentences, name, content, message):
     save(saved_model(train_sentences, static=STATIC, train_static=True), tmp_path / "model")
     (tmp_path / "model" / name).unlink()
+    (tmp_path / "model" / SUMS_FILE).unlink()
     if content is not None:
         (tmp_path / "model" / name).write_text(content)
     with pytest.raises(WeightFileError, match=message):
@@ -134,9 +134,22 @@ def test_a_vocabulary_without_a_part_is_told(tmp_path, train_sentences):
         load(tmp_path / "model")
 
 
+@pytest.mark.parametrize("name", ["config.json", "static_words.json"])
+def test_labels_and_words_in_another_order_are_noticed(tmp_path, train_sentences, name):
+    saved = saved_model(train_sentences, static=STATIC, train_static=True)
+    save(saved, tmp_path / "model")
+    path = tmp_path / "model" / name
+    values = json.loads(path.read_text())
+    (values["vocabulary"]["labels"] if name == "config.json" else values["static"]).reverse()
+    path.write_text(json.dumps(values))
+    with pytest.raises(WeightFileError, match=f"model: {name} was changed .* since the model was saved"):
+        load(tmp_path / "model")
+
+
 def edited(folder, train_sentences, name, value):
-    """The config of a saved model, one value of which is another now."""
+    """The config of a saved model without checksums, one value of which is another now."""
     save(saved_model(train_sentences), folder)
+    (folder / SUMS_FILE).unlink()
     path = folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
     return path

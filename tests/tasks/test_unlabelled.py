@@ -21,7 +21,7 @@ def test_tokens_that_come_as_such_have_no_places(tmp_path):
     path = tmp_path / "text.jsonl"
     path.write_text('{"text": ["New York", "!"]}\n{"text": "a b"}\n')
     found = list(text_lines(path, TextReading()))
-    assert found == [TextLine(["New York", "!"]), TextLine(["a", "b"], ((0, 1), (2, 3)))]
+    assert found == [TextLine(["New York", "!"], has_text=False), TextLine(["a", "b"], ((0, 1), (2, 3)))]
 
 
 def test_a_tokenizer_that_changes_the_text_leaves_no_places(tmp_path):

@@ -22,7 +22,7 @@ def test_whitespace_changes_nothing_but_the_spaces():
 
 
 def test_an_unknown_tokenizer_is_refused_by_name():
-    with pytest.raises(ConfigError, match="there is no tokenizer 'moses', only whitespace and unicode"):
+    with pytest.raises(ConfigError, match="there is no tokenizer 'moses', only auto, whitespace, unicode"):
         tokenizer("moses")
 
 
@@ -67,6 +67,10 @@ def test_a_function_of_the_users_own_is_found_in_the_current_folder(tmp_path, mo
         ("snake_case analytics.usa.gov end.Start", "snake_case analytics.usa.gov end . Start"),
         ("밥을 먹었다.그리고 ELMo는 3월에 나왔다!!", "밥을 먹었다 . 그리고 ELMo는 3월에 나왔다 ! !"),
         ("'안녕'이라고 했다…", "' 안녕 ' 이라고 했다 …"),
+        ("약 3.5%가 올라 5.2%, 즉", "약 3.5%가 올라 5.2% , 즉"),
+        ("R&D를 정보/기술로 (經濟는) 국철・버스", "R&D를 정보/기술로 ( 經濟는 ) 국철・버스"),
+        ("‘K팝’의 「책」을 『글』, “왜?”", "‘ K팝 ’ 의 「 책 」 을 『 글 』 , “ 왜 ? ”"),
+        ("50% of A/B in Korean (안녕)", "50 % of A / B in Korean ( 안녕 )"),
         ("हिन्दी में लिखा है।", "हिन्दी में लिखा है ।"),
         ("你好，世界！ひらがな", "你 好 ， 世 界 ！ ひらがな"),
         ("👩‍👩‍👧👍🏽🇰🇷🇺🇸❤️", "👩‍👩‍👧 👍🏽 🇰🇷 🇺🇸 ❤️"),
@@ -118,6 +122,13 @@ def test_sentences_keep_every_character(text):
         ("1. First item. 2. Second.", ["1. First item.", "2. Second."]),
         ("밥을 먹었다. 좋았다! 그래", ["밥을 먹었다.", "좋았다!", "그래"]),
         ("정말 좋아요!!최고다.그런데 왜?몰라", ["정말 좋아요!!", "최고다.", "그런데 왜?", "몰라"]),
+        ('그는 "밥은 먹었니?" 하고 물었다. 갔다.', ['그는 "밥은 먹었니?" 하고 물었다.', "갔다."]),
+        ('"안녕." 그녀가 말했다. 갔다.', ['"안녕." 그녀가 말했다.', "갔다."]),
+        ("“왔니? 앉아.”라고 했다. 네.", ["“왔니? 앉아.”라고 했다.", "네."]),
+        ("「가자!」 그가 외쳤다.", ["「가자!」 그가 외쳤다."]),
+        ('그는 " 왔니 ? " 하고 물었다 . 네 .', ['그는 " 왔니 ? " 하고 물었다 .', "네 ."]),
+        ('"가자." 그는 집을 나섰다.', ['"가자."', "그는 집을 나섰다."]),
+        ('밥을 먹었다. "좋다." 비가 왔다.', ["밥을 먹었다.", '"좋다."', "비가 왔다."]),
         ("한.미 정상이 3.1절에 v2.0을 냈다", ["한.미 정상이 3.1절에 v2.0을 냈다"]),
         ("你好。世界！好", ["你好。", "世界！", "好"]),
         ("हिन्दी है। दूसरा।", ["हिन्दी है।", "दूसरा।"]),

@@ -97,6 +97,13 @@ def test_a_folder_that_is_no_model_is_described(tmp_path):
         read(tmp_path / "nowhere")
 
 
+@pytest.mark.parametrize(("name", "step"), [("170.zip", "unzip 170.zip"), ("model.tar.gz", "tar -xf model.tar.gz")])
+def test_an_archive_is_to_be_unpacked_first(tmp_path, name, step):
+    (tmp_path / name).write_bytes(b"PK")
+    with pytest.raises(WeightFileError, match=rf"{name}: is an archive. Unpack it first \({step}"):
+        read(tmp_path / name)
+
+
 def test_a_run_without_a_model_yet_names_its_latest_checkpoint(tmp_path):
     for step in (100, 200):
         (tmp_path / "checkpoints" / f"step-{step:08d}" / "model").mkdir(parents=True)

@@ -30,7 +30,7 @@ def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[st
     if choice.random:
         found[RANDOM] = random_embedder(embedder)
     if choice.static is not None:
-        vectors = read_static_vectors(choice.static)
+        vectors = read_static_vectors(choice.static, errors=choice.static_errors)
         found[STATIC] = StaticEncoder(vectors, source=str(choice.static))
         found[CONTEXT] = ContextAverage(vectors, source=str(choice.static))
     if choice.context2vec is not None:

@@ -17,6 +17,9 @@ class EncoderChoice:
     """A name, a folder or file, or a hub id (default: $ELMO_MODEL, or the bundled model)."""
     static: Annotated[Path | None, tyro.conf.arg(metavar="VECTORS")] = None
     """Static vectors as controls: the word's own, and the mean of the ten words to each side of it."""
+    static_errors: Literal["strict", "skip"] = "strict"
+    """What to do with a row of the static vectors that can't be used. strict: stop; skip: leave it out, and say how
+    many."""
     context2vec: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
     """A model of context2vec to compare with, made by 'elmo context2vec' or its authors' programs."""
     cove: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None

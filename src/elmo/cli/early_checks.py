@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from elmo.disk.output import require_free, require_free_folder, require_possible
 from elmo.errors import ConfigError, TextError, paths_count_from
+from elmo.setting_checks import require_types
 from elmo.text.files.text_file import check_is_text_file, is_stream, require_other_file, text_name
 
 Role = Literal[
@@ -60,11 +61,14 @@ _ROLES: dict[str, Role] = {
 
 
 def check(arguments: object) -> None:
-    """Raises the error of the first argument that can't be right: no such input, an output in the way, no such model.
+    """Raises the error of the first argument that can't be right: a number beyond all sense, no such input, an output
+    in the way, no such model.
 
     Files that are read come first. TextError, OutputError, ConfigError or WeightFileError, as it would be raised later.
     One of several processes checks nothing here.
     """
+    for group in _groups(arguments):
+        require_types(group)
     if not _is_alone():
         return
     found = list(roles(arguments))
@@ -235,6 +239,16 @@ def _check_language_model(model: Any, flags: Flags) -> None:
 
     if not _needs_no_model(flags) and outline(model).has_softmax is False:
         raise without_softmax(model or "the default model")
+
+
+def require_utf8(*names: object) -> None:
+    """ConfigError for a name that is not UTF-8: answers in JSON could not say it."""
+    for name in names:
+        if name is not None and any("\ud800" <= letter <= "\udfff" for letter in str(name)):
+            raise ConfigError(
+                f"{str(name)!r}: the name is not UTF-8 text, so no answer could name it. Rename it, or make a link of "
+                "another name to it and pass that."
+            )
 
 
 def check_language_model(model: str | None) -> None:

@@ -4,6 +4,7 @@ Exit codes: 0 done; 1 done with failed rows; 2 usage or bad input; 75 interrupte
 Nothing heavy is imported before a verb is known.
 """
 
+import atexit
 import difflib
 import errno
 import os
@@ -16,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import elmo
 from elmo.cli.streams import open_closed_streams, to_null_device
@@ -34,7 +35,7 @@ VERBS = {
     "prepare": "corpus -> vocabulary and training data, with a report",
     "pretrain": "train a biLM on prepared data; resume it",
     "finetune": "continue a model on another domain's text, with perplexities before and after",
-    "static": "train static word vectors, one a word, on the same text, to compare with",
+    "static": "train static word vectors on the same text, as a baseline",
     "context2vec": "train context2vec, which the paper compares ELMo with, on the same text",
     "plot": "a training run's curves, as PNG, SVG or PDF",
     "perplexity": "how well a model predicts a text, in each direction",
@@ -47,7 +48,7 @@ VERBS = {
     "explore": "a page in the browser: a word in its sentence, layer by layer",
     "serve": "vectors over HTTP, in the shape of OpenAI's API",
     "doctor": "what is installed, what is missing, what this machine can do",
-    "bench": "speed here against the floor here, by dtype and batch",
+    "bench": "measure words per second and compare with this machine's peak, by dtype and batch",
 }
 
 _LONGEST_PLACE = 200
@@ -70,13 +71,28 @@ def main(argv: list[str] | None = None) -> int:
         with _limits_lifted() if no_limits else nullcontext(), _sigterm_like_ctrl_c(), _own_warnings_plain():
             code = _run(arguments)
         sys.stdout.flush()
-        return code
     except SystemExit:
         raise
     except BaseException as error:
         if debug:
             traceback.print_exc()
-        return _told(error, arguments)
+        code = _told(error, arguments)
+    if code == Interrupted.exit_code and argv is None:
+        _exit_now(code)
+    return code
+
+
+def _exit_now(code: int) -> NoReturn:
+    """Ends the process with this code, after what is to be done at its end.
+
+    `sys.exit` would not do: if KeyboardInterrupt came while some module executed code from a string (dataclasses do),
+    `python -m` remembers it and dies by SIGINT in the end, though the exception was handled.
+    """
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 @contextmanager

@@ -9,14 +9,17 @@ import tyro
 
 from elmo.cli.report import list_skipped
 from elmo.text.files.text_file import is_stream
-from elmo.text.first_look.sample import OTHER_MODEL, FirstLook, first_look, opened
+from elmo.text.first_look.sample import OTHER_MODEL, FirstLook, first_look, look_at, opened
+from elmo.text.reading.as_trained import Marks, plain_marks
 from elmo.text.reading.placed import PlacedSentence, placed_sentences
-from elmo.text.reading.settings import Reading, require_used_field, text_files
+from elmo.text.reading.settings import Reading, TextForm, require_used_field, text_files
 from elmo.weights.hub import Model, resolve
 from elmo.weights.native.read import read_vocabulary
 
 ReadingFlags = Annotated[Reading, tyro.conf.arg(name="")]
 """The flags of `Reading`, alike in all verbs that read text."""
+FormFlags = Annotated[TextForm, tyro.conf.arg(name="")]
+"""Those of verbs that read one tokenized sentence per line."""
 
 
 @dataclass
@@ -26,6 +29,8 @@ class TextInput:
     paths: list[str]
     reading: Reading
     """With the tokenizer that "auto" stands for."""
+    marks: Marks = field(default_factory=dict)
+    """The typographic marks that the model reads as plain ones."""
     bad_lines: list[str] = field(default_factory=list)
     """Messages about the lines that the last reading skipped."""
     stream: Iterator[PlacedSentence] | None = None
@@ -45,7 +50,7 @@ class TextInput:
         if self.stream is not None:
             return self.stream
         self.bad_lines.clear()
-        return placed_sentences(self.paths, self.reading, on_bad_line=self.note)
+        return placed_sentences(self.paths, self.reading, marks=self.marks, on_bad_line=self.note)
 
     def place(self, sentence: PlacedSentence) -> dict[str, str | int]:
         """Where a sentence is, for people and programs: its line, and of several files also its file."""
@@ -69,10 +74,10 @@ def text_input(
     Raises ConfigError for settings that make no sense, TextError for what can't be read.
     """
     reading.check()
-    found = TextInput(text_files(names), reading)
+    found = TextInput(text_files(names), reading, plain_marks(vocabulary) if reading.plain_quotes else {})
     require_used_field(found.paths, reading.format, reading.field)
     if is_stream(found.paths[0]):
-        look, found.stream = opened(found.paths, reading, on_bad_line=found.note)
+        look, found.stream = opened(found.paths, reading, marks=found.marks, on_bad_line=found.note)
     else:
         look = first_look(found.paths, reading)
     found.reading = look.reading
@@ -87,6 +92,11 @@ def say(look: FirstLook, vocabulary: Sequence[str] | None, *, quiet: bool, other
             print(f"note: {note}", file=sys.stderr)
     for warning in look.warnings(vocabulary, other_model):
         print(f"warning: {warning}", file=sys.stderr)
+
+
+def say_of_tokens(sentence: Sequence[str], vocabulary: Sequence[str] | None) -> None:
+    """Prints on standard error what makes the vectors of a sentence poor. `vocabulary`: the model's words."""
+    say(look_at([list(sentence)], Reading(), "the sentence"), vocabulary, quiet=True)
 
 
 def vocabulary_of(model: Model, *, quiet: bool = False) -> list[str] | None:

@@ -1,9 +1,8 @@
 """Settings of training context2vec; the defaults are those of its authors' program."""
 
-import math
 from dataclasses import dataclass
 
-from elmo.setting_checks import require_setting
+from elmo.setting_checks import require_setting, require_types
 
 
 @dataclass(frozen=True)
@@ -34,10 +33,11 @@ class Context2VecSettings:
     """Seed of all random choices."""
 
     def __post_init__(self) -> None:
+        require_types(self)
         for name in ("unit", "min_count", "epochs", "batch_sentences", "negatives"):
             require_setting(1 <= getattr(self, name) <= 100_000, name, getattr(self, name), "from 1 to 100,000")
         require_setting(self.longest >= 2, "longest", self.longest, "2 or more")
         for name in ("learning_rate", "clip_norm"):
             value = getattr(self, name)
-            require_setting(math.isfinite(value) and value > 0, name, value, "above 0 and finite")
+            require_setting(value > 0, name, value, "above 0")
         require_setting(0 <= self.seed < 1 << 32, "seed", self.seed, "from 0 to 2 ** 32 - 1")

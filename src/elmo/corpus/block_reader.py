@@ -9,8 +9,8 @@ from elmo.corpus.documents import DocumentMarks, Documents
 from elmo.errors import ElmoError, TextError
 from elmo.process.stop_flag import StopRequested
 from elmo.text.files.decoding import BadLine, decoded_block
-from elmo.text.files.text_file import Format
-from elmo.text.formats.rows import bad_line_of, has_header, rows_of
+from elmo.text.formats.form import Form
+from elmo.text.formats.rows import bad_line_of, rows_of
 from elmo.text.reading.settings import SentenceEnds
 from elmo.text.sentences import OnBadText, Tokenize
 from elmo.text.token_form import invalid_token_reason
@@ -27,29 +27,28 @@ _TEXT_SHOWN = 80
 class Recipe:
     """How bytes become sentences."""
 
-    format: Format
+    form: Form
     tokenizer: str | Tokenize
     encoding: str
     errors: OnBadText
     sentences: SentenceEnds
-    field: str
     documents: Documents | None
     """Where documents are noted; None: not at all"""
 
     @property
     def border(self) -> Border:
         """Where a text of this kind may be cut."""
-        if self.format == "csv":
+        if self.form.format == "csv":
             return "record"
-        crosses_lines = self.format in ("conllu", "conll") or (
-            self.format == "text" and self.sentences == "across-lines"
+        crosses_lines = self.form.format in ("conllu", "conll") or (
+            self.form.format == "text" and self.sentences == "across-lines"
         )
         return "blank line" if crosses_lines else "line"
 
     @property
     def has_header(self) -> bool:
-        """Whether the first line names columns."""
-        return has_header(self.format, self.field)
+        """Whether the first line may name columns."""
+        return self.form.has_header or self.form.format == "conllu"
 
 
 class BlockReader:
@@ -73,7 +72,7 @@ class BlockReader:
         """All sentences with tokens."""
         if self.recipe.documents in ("block", "row"):
             return self._marked(self._units())
-        if self.recipe.format == "text" and self.recipe.sentences == "lines":
+        if self.recipe.form.format == "text" and self.recipe.sentences == "lines":
             return self._lines()
         return (sentence for unit in self._units() for sentence in self._tokenized(unit))
 
@@ -109,10 +108,10 @@ class BlockReader:
     def _units(self) -> Iterator[str | list[str]]:
         """What becomes sentences by itself: a line, a paragraph, or a list of tokens."""
         rows = self._rows()
-        if self.recipe.format == "text" and self.recipe.sentences == "across-lines":
+        if self.recipe.form.format == "text" and self.recipe.sentences == "across-lines":
             yield from self._paragraphs(rows)
             return
-        ends_document = self.recipe.format == "text"
+        ends_document = self.recipe.form.format == "text"
         for count, row in enumerate(rows):
             if count % _LINES_BETWEEN_CHECKS == 0:
                 self.check()
@@ -140,16 +139,15 @@ class BlockReader:
     def _rows(self) -> Iterable[str | list[str]]:
         on_bad_line: BadLine | None = None if self.recipe.errors == "strict" else self._note_bad_line
         block, recipe = self.block, self.recipe
-        instead = bad_line_of(recipe.format)
+        instead = bad_line_of(recipe.form.format)
         lines = decoded_block(block.content, block.name, recipe.encoding, on_bad_line, block.first_line, instead)
         on_new_document = self.marks.end if recipe.documents == "block" else None
         # Undecodable names of columns were reported where they stand, in the first block.
-        header = block.header.decode(recipe.encoding, "replace").removeprefix("\ufeff").strip("\r")
+        header = block.header.decode(recipe.encoding, "replace").removeprefix("\ufeff").replace("\r", "")
         return rows_of(
             lines,
-            recipe.format,
+            recipe.form,
             block.name,
-            recipe.field,
             on_bad_line,
             block.first_line,
             on_new_document,

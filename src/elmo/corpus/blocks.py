@@ -18,6 +18,7 @@ BLOCK_BYTES = 2 << 20
 Border = Literal["line", "blank line", "record"]
 """What a block ends with; a record is a row of a CSV file, whose quoted cells may hold line ends."""
 
+_SEPARATOR_LINE = re.compile(rb"(?:\xef\xbb\xbf)?sep=.\r?\n")
 _BLANK_LINE = re.compile(rb"\n[ \t\r\v\f]*(?=\n)")
 # Without a blank line for so long a block ends at a line end.
 _MOST_BLOCKS = 8
@@ -74,7 +75,9 @@ def read_blocks(
                     require_plausible_size(text_name(path), raw, unpacked)
                 yield Block(text_name(path), line, piece, header)
                 if has_header and line == 1:
-                    header = piece.partition(b"\n")[0]
+                    # Excel's line "sep=;" stands before the one that names the columns.
+                    num_lines = 2 if _SEPARATOR_LINE.match(piece) else 1
+                    header = b"\n".join(piece.split(b"\n", num_lines)[:num_lines])
                 line += piece.count(b"\n")
                 if on_bytes is not None:
                     read = raw.tell() if raw.seekable() else unpacked

@@ -15,6 +15,7 @@ import numpy as np
 from elmo.corpus.block_reader import BlockReader, Recipe
 from elmo.corpus.blocks import Block
 from elmo.corpus.documents import DocumentPieces
+from elmo.disk.arrays import read_npz
 from elmo.disk.bounded import read_bytes
 from elmo.shapes import Int, UInt32
 
@@ -68,20 +69,20 @@ class Part:
     def load(cls, path: Path) -> "Part":
         """Reads a part; everything is checked, by checksums. ValueError and the like if it is damaged."""
         # In one piece: small reads of a zip file are slow.
-        with np.load(io.BytesIO(read_bytes(path, limit=_MAX_BYTES))) as arrays:
-            facts = json.loads(arrays["facts"].tobytes())
-            words = arrays["words"].tobytes().decode().split("\n") if facts["words"] else []
-            starts, hashes = arrays["document_starts"], arrays["document_hashes"]
-            return cls(
-                facts["digest"],
-                words,
-                arrays["tokens"],
-                arrays["lengths"],
-                facts["blank_lines"],
-                facts["num_bad_lines"],
-                facts["bad_lines"],
-                DocumentPieces(starts, hashes, facts["begins"], facts["ends"]),
-            )
+        arrays = read_npz(io.BytesIO(read_bytes(path, limit=_MAX_BYTES)))
+        facts = json.loads(arrays["facts"].tobytes())
+        words = arrays["words"].tobytes().decode().split("\n") if facts["words"] else []
+        starts, hashes = arrays["document_starts"], arrays["document_hashes"]
+        return cls(
+            facts["digest"],
+            words,
+            arrays["tokens"],
+            arrays["lengths"],
+            facts["blank_lines"],
+            facts["num_bad_lines"],
+            facts["bad_lines"],
+            DocumentPieces(starts, hashes, facts["begins"], facts["ends"]),
+        )
 
 
 class WordNumbers(dict[str, int]):

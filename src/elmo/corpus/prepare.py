@@ -40,12 +40,14 @@ from elmo.corpus.work_folder import WorkFolder
 from elmo.disk.atomic import new_folder
 from elmo.disk.bounded import file_hash
 from elmo.disk.output import is_disk_full
+from elmo.disk.sums import write_sums
 from elmo.errors import ConfigError, ElmoError, Interrupted, OutputError, TextError
+from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested
 from elmo.shapes import Int
 from elmo.text.characters import CharacterMap
-from elmo.text.files.text_file import is_packed, text_name
+from elmo.text.files.text_file import is_packed, is_stream, text_name
 from elmo.text.vocabulary import Vocabulary
 from elmo.version import __version__
 
@@ -54,6 +56,7 @@ _PACKED_RATIO = 4
 _ROWS_AT_ONCE = 65_536
 
 
+@known_keywords
 def prepare(
     texts: Sequence[Path | str],
     folder: Path | str,
@@ -129,6 +132,7 @@ class _Run:
                 **self._finish(folder, text, corpus, given),
             }
             (folder / REPORT_FILE).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+            write_sums(folder, sorted(path.name for path in folder.iterdir()))
         return report
 
     def _plan(self) -> dict[str, Any]:
@@ -159,6 +163,8 @@ class _Run:
                     )
                     for block in blocks:
                         self._check()
+                        if block.first_line == 1 and is_stream(path):
+                            self.settings.require_form(block, recipe)
                         if not work.has(index, block):
                             maker.submit(block, recipe, work.part_path(index))
                         index += 1

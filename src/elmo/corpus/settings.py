@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from elmo.corpus.block_reader import Recipe, tokenizer_name
+from elmo.corpus.blocks import Block
 from elmo.corpus.documents import Documents
 from elmo.corpus.part_workers import check_can_travel
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, TextError
+from elmo.setting_checks import require_types
 from elmo.text.files.decoding import checked_encoding
-from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file, format_of
+from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file
+from elmo.text.formats.form import Form, form_of, form_of_lines
 from elmo.text.reading.settings import SentenceEnds, require_used_field
 from elmo.text.sentences import OnBadText, Tokenize
 from elmo.text.tokenizer import tokenizer as named_tokenizer
@@ -26,6 +29,8 @@ else:
 TOKENS_PER_SHARD = 20_000_000
 _MOST_CHARACTERS = 10_000
 _MOST_WORKERS = 64
+# Bytes of a stream's first block in which its form shows.
+_LOOKED_AT = 1 << 18
 # Formats with a document in each row.
 _OF_ROWS = {"jsonl": "JSON lines", "csv": "CSV", "tsv": "TSV"}
 
@@ -57,7 +62,7 @@ class CorpusSettings:
     """Maximum number of characters read of each word, including the two marks at its ends."""
     format: FormatChoice = "auto"
     """text: plain text; jsonl: one JSON object per line; csv and tsv: tables with a text per row; conll and conllu: one
-    token per line; auto: by the ending of each file."""
+    token per line; auto: by the first lines and the ending of each file."""
     field: str = "text"
     """For JSON lines: the key of the text, or of the list of a sentence's tokens. For CSV and TSV: the column's name,
     or its number, counted from 1, in a file without a header. For CoNLL: the number of the tokens' column (default:
@@ -87,22 +92,35 @@ class CorpusSettings:
         """What a document is in this file."""
         if self.documents is not None:
             return self.documents
-        return "row" if format_of(path, self.format) in _OF_ROWS else "block"
+        return "row" if self._form(path).format in _OF_ROWS else "block"
 
     def recipe(self, path: Path | str, *, for_training: bool) -> Recipe:
         """How a file is read; `for_training`: whether documents of it may be held out."""
         return Recipe(
-            format_of(path, self.format),
+            self._form(path),
             self.tokenizer,
             checked_encoding(self.encoding),
             self.errors,
             self.sentences,
-            self.field,
             self.documents_of(path) if for_training and self.valid_share is not None else None,
         )
 
+    def require_form(self, block: Block, recipe: Recipe) -> None:
+        """TextError if a stream, whose form can't be seen before it is read, begins in another one than thought."""
+        lines = block.content[:_LOOKED_AT].splitlines(keepends=True)[:-1]
+        found = form_of_lines(lines, STDIN, self.format, self.field, recipe.encoding).format
+        if found != recipe.form.format:
+            raise TextError(
+                f"{block.name}: looks like {found}, but standard input and pipes are read as {recipe.form.format}. Use "
+                f"--format {found}, or --format {recipe.form.format} if that is what it is."
+            )
+
+    def _form(self, path: Path | str) -> Form:
+        return form_of(path, self.format, self.field, checked_encoding(self.encoding))
+
     def check(self, splits: Splits, workers: int) -> None:
         """Finds errors now rather than after an hour of reading: ConfigError, or TextError for a missing file."""
+        require_types(self)
         self._check_vocabulary()
         self._check_choices()
         processes = max(_MOST_WORKERS, 4 * (os.cpu_count() or 1))
@@ -191,7 +209,7 @@ class CorpusSettings:
                     "documents are files, but standard input is not a file. Put the text into files, or use "
                     "--documents row or block."
                 )
-            if self.documents == "block" and (kind := format_of(file, self.format)) in _OF_ROWS:
+            if self.documents == "block" and (kind := self._form(file).format) in _OF_ROWS:
                 raise ConfigError(
                     f"{file} is {_OF_ROWS[kind]}, in which blank lines don't separate documents, but documents are "
                     "blocks. Use --documents row or file."

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from elmo.disk.exchange import exchange
-from elmo.disk.output import exists_already
+from elmo.disk.output import exists_already, require_file_or_nothing, require_free
 from elmo.errors import ElmoError, OutputError
 
 try:
@@ -66,13 +66,16 @@ def copied_folder(source: Path, target: Path) -> None:
 
 @contextmanager
 def new_file(path: Path, *, size: int, force: bool) -> Iterator[Path]:
-    """A hidden name to write; the file becomes `path` when the block ends without error."""
+    """A hidden name to write; the file becomes `path` when the block ends without error.
+
+    OutputError if something is there, unless it is a regular file and `force` is set.
+    """
     path = Path(os.path.abspath(path))  # noqa: PTH100 - as above
-    if path.is_dir() or (path.exists() and not force):
-        raise exists_already(path)
+    require_free(path, force=force)
     with _cleaned(path, size) as temporary:
         yield temporary
         sync(temporary)
+        require_file_or_nothing(path)
         temporary.replace(path)
         sync(path.parent)
 

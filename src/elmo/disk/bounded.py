@@ -25,6 +25,7 @@ _KINDS = {
     stat.S_IFBLK: "a block device",
     stat.S_IFSOCK: "a socket",
     stat.S_IFDIR: "a folder",
+    stat.S_IFLNK: "a link of the system",
 }
 
 
@@ -57,8 +58,7 @@ def open_regular(path: Path, *, own: bool = False, change: bool = False) -> Buff
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            kind = _KINDS.get(stat.S_IFMT(status.st_mode), "no regular file")
-            raise OSError(errno.EINVAL, f"it is {kind}, not a file", str(path))
+            raise OSError(errno.EINVAL, f"it is {kind_of(status)}, not a file", str(path))
         if own and status.st_nlink > 1:
             raise OSError(errno.EMLINK, "it has a second name (a hard link)", str(path))
         return os.fdopen(descriptor, "r+b") if change else os.fdopen(descriptor, "rb")
@@ -67,15 +67,17 @@ def open_regular(path: Path, *, own: bool = False, change: bool = False) -> Buff
         raise
 
 
-def own_file_hash(path: Path) -> str:
-    """SHA-256 (hexadecimal) over the content of a file of our own, however long it is. Raises OSError."""
-    with open_regular(path, own=True) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def kind_of(status: os.stat_result) -> str:
+    """What bears a name and is not a regular file: "a socket"."""
+    return _KINDS.get(stat.S_IFMT(status.st_mode), "no regular file")
 
 
-def file_hash(path: Path) -> str:
-    """SHA-256 (hexadecimal) over the content of any file. Raises OSError."""
-    with path.open("rb") as file:
+def file_hash(path: Path, *, own: bool = False) -> str:
+    """SHA-256 (hexadecimal) over the content of a regular file, however long it is. Raises OSError.
+
+    `own`: see above.
+    """
+    with open_regular(path, own=own) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -2,8 +2,10 @@
 
 import errno
 import os
+import stat
 from pathlib import Path
 
+from elmo.disk.bounded import kind_of
 from elmo.errors import OutputError
 
 # Files with longer names lie beside an output while it is written: .OUT.0123456789ab.unfinished, OUT.metadata.json.
@@ -39,10 +41,28 @@ def require_possible(output: Path) -> None:
         )
 
 
-def require_free(output: Path, *, force: bool) -> None:
-    """OutputError if something bears the name of an output file and may not be replaced; a folder never may."""
-    if output.is_dir():
+def require_file_or_nothing(output: Path) -> None:
+    """OutputError if something else than a regular file bears the name of an output file.
+
+    A folder, a device, a FIFO or a socket is never replaced: a file of that name would take /dev/null away from every
+    program of the machine. Links are followed, except those in /dev, such as /dev/stdout.
+    """
+    try:
+        status = output.lstat() if output.parent == Path("/dev") else output.stat()
+    except OSError:  # nothing is there, or a link that leads nowhere
+        return
+    if stat.S_ISDIR(status.st_mode):
         raise OutputError(f"{output}: is a folder, but a file would be written. Name a file in it.")
+    if not stat.S_ISREG(status.st_mode):
+        raise OutputError(
+            f"{output}: is {kind_of(status)}, which is never replaced by a file, not even by force. Choose another "
+            "name."
+        )
+
+
+def require_free(output: Path, *, force: bool) -> None:
+    """OutputError if something bears the name of an output file and may not be replaced; only a regular file may."""
+    require_file_or_nothing(output)
     if not force and os.path.lexists(output):
         raise exists_already(output)
 

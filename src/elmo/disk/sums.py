@@ -1,33 +1,41 @@
-"""Sums: the SHA-256 of files in a folder of our own, so that what was changed since is noticed before it is believed.
+"""Sums: the SHA-256 of files in a folder that elmo wrote, so that what was changed is noticed before it is believed.
 
-A stopped run goes on from files whose every bit counts: a flipped one in an optimizer's tensors gives another model,
-without an error. The sums are for such changes, by disks, copies and hands; whoever writes new sums too can plant what
-they like.
+Where every bit counts, a flipped one does its harm without an error: in an optimizer's tensors or a training text's
+numbers it gives another model, in a task model's labels other answers. The sums are for such changes, by disks, copies
+and hands; whoever writes new sums too can plant what they like.
+
+Each folder has them in its file sha256.json: a checkpoint, the last epoch of a task's training, prepared data, a task
+model (whose tensors have sums of their own), a part of remembered layers.
 """
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from elmo.disk.bounded import own_file_hash, read_bytes, shown
+from elmo.disk.bounded import file_hash, read_bytes, shown
 from elmo.disk.json_file import write_json
 
 SUMS_FILE = "sha256.json"
-_SUMS_BYTES = 1 << 20
+_SUMS_BYTES = 1 << 24
 
 
 def write_sums(folder: Path, names: Sequence[str]) -> None:
     """Writes the sums of the files `names`, relative to the folder, into its file sha256.json. Raises OSError."""
-    write_json(folder / SUMS_FILE, {name: own_file_hash(folder / name) for name in names})
+    write_json(folder / SUMS_FILE, {name: file_hash(folder / name) for name in names})
 
 
-def what_changed(folder: Path) -> str | None:
+def has_sums(folder: Path) -> bool:
+    """Whether sums were written. Folders that elmo 0.1.0 wrote have none, except those of checkpoints."""
+    return (folder / SUMS_FILE).exists()
+
+
+def what_changed(folder: Path, *, own: bool = False) -> str | None:
     """The first file that is not as it was when the sums were written, and how; None if all are, or there are no sums.
 
-    Folders written by elmo 0.1.0 have none.
+    `own`: as for `file_hash`.
     """
     try:
-        noted = json.loads(read_bytes(folder / SUMS_FILE, limit=_SUMS_BYTES, own=True))
+        noted = json.loads(read_bytes(folder / SUMS_FILE, limit=_SUMS_BYTES, own=own))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
@@ -36,7 +44,7 @@ def what_changed(folder: Path) -> str | None:
         return f"{SUMS_FILE} has no sums"
     for name, sha256 in noted.items():
         try:
-            if own_file_hash(folder / name) != sha256:
+            if file_hash(folder / name, own=own) != sha256:
                 return f"{name} was changed (its checksum is another)"
         except (OSError, ValueError) as error:  # ValueError: a NUL in the name
             return f"{shown(name)} can't be read: {getattr(error, 'strerror', None) or error}"

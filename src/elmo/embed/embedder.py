@@ -8,6 +8,7 @@ sentences -> number_tokens   distinct tokens and each sentence's places among th
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
@@ -36,6 +37,8 @@ from elmo.process.progress.report import Count, Progress, following
 from elmo.process.thread_lock import ThreadLock
 from elmo.shapes import Float, Int
 from elmo.text.batches import bucket, number_tokens, pad
+from elmo.text.first_look.language import Language
+from elmo.text.first_look.said_once import ModelReader
 from elmo.text.reading.settings import SentenceEnds
 from elmo.text.sentence_checks import checked_count, checked_sentences, checked_stream
 from elmo.text.sentences import Tokenize
@@ -70,7 +73,9 @@ class Embedder:
     """A biLM with batching and a cache of token vectors: turns each list of tokens into one array of the same length.
 
     `bilm`: a `Checkpoint`, which is computed on the CPU without torch; or a `BiLM` in torch, on its own device, whose
-        weights may change between calls.
+        weights may change between calls. Changes that torch counts (`load_state_dict`, `copy_`, an optimizer's step,
+        `to`), and all of weights that require a gradient, are seen by the next call. Only after a write that torch does
+        not count, into a frozen weight (`weight.data[...] = 1`, or one through numpy), call `refresh()`.
     `state`: the state that every sentence starts from.
         "zero"   zeros: a sentence always has the same vectors, regardless of the other sentences in the call
         "warm"   the fixed state `warm_state`: as reproducible as "zero", and warmed up
@@ -186,6 +191,11 @@ class Embedder:
             found = self._vocabulary = read_vocabulary(found)
         return found
 
+    @cached_property
+    def reader(self) -> ModelReader:
+        """How raw texts are read for this model: their tokens, and what is warned of once. See `ModelReader`."""
+        return ModelReader(Language(self.vocabulary))
+
     @property
     def bilm(self) -> "BiLM":
         """The network in torch, which computes from its first use on: changes of its weights change the vectors.
@@ -238,7 +248,7 @@ class Embedder:
     def model_hash(self) -> str:
         """SHA-256 over the weights, equal for equal weights of any format (`content_hash` of the checkpoint).
 
-        Computed at the first use (0.3 s for a published model) and again when a weight was changed or trained.
+        Of a checkpoint it is computed once (0.3 s for a published model), of a `BiLM` in torch at every access.
         """
         return self._network.model_hash()
 
@@ -366,18 +376,33 @@ class Embedder:
         tokens = [self.with_boundaries(sentence) for sentence in checked] if output == "pandas" else checked
         return as_output(arrays, tokens, output, is_pooled=pool is not None, empty=empty)
 
+    @overload  # a str is an Iterable[str] too, and comes first
+    def embed_text(  # pyright: ignore[reportOverlappingOverload]
+        self, text: str, layers: Layers = "average", **settings: Any
+    ) -> EmbeddedText: ...
+    @overload
+    def embed_text(self, text: Iterable[str], layers: Layers = "average", **settings: Any) -> list[EmbeddedText]: ...
     @known_keywords
     def embed_text(
         self,
-        text: str,
+        text: str | Iterable[str],
         layers: Layers = "average",
         *,
         tokenizer: str | Tokenize = "auto",
         sentences: SentenceEnds = "within-lines",
+        plain_quotes: bool = True,
         normalize: bool = False,
-    ) -> EmbeddedText:
+    ) -> EmbeddedText | list[EmbeddedText]:
         """The tokens of a raw text, their places in it, and their vectors. See `results.embedded_text.embed_text`."""
-        return embed_text(self, text, layers, tokenizer=tokenizer, sentences=sentences, normalize=normalize)
+        return embed_text(
+            self,
+            text,
+            layers,
+            tokenizer=tokenizer,
+            sentences=sentences,
+            plain_quotes=plain_quotes,
+            normalize=normalize,
+        )
 
     @known_keywords
     def embed_iter(
@@ -420,10 +445,11 @@ class Embedder:
         if not read:
             raise ConfigError("there is no sentence to warm up with. Pass some of the kind that will be embedded.")
         tokens = self._tokens
-        places, table = self._numbered(read, tokens)
+        network = tokens.network.now()
+        places, table = self._numbered(read, tokens, network)
         state = zero_state(self.config, 1)
         for row in range(len(read)):
-            state = tokens.network.read(pad(places, np.array([row])), table, state, self.max_tokens).state
+            state = network.read(pad(places, np.array([row])), table, state, self.max_tokens).state
         self._warm = WarmState(state)
         return self._warm.to_arrays()
 
@@ -432,6 +458,7 @@ class Embedder:
         """The state sentences start from in warm mode, if there is one."""
         return None if (warm := self._warm) is None else warm.to_arrays()
 
+    @known_keywords
     def save_warm_state(self, folder: str | Path, *, force: bool = False) -> None:
         """Stores the warm state with a model: `folder` is a model folder of our own format, of these same weights."""
         if self._warm is None:
@@ -441,6 +468,11 @@ class Embedder:
     def forget_words(self) -> None:
         """Empties the memory of token vectors. They are computed again when needed, and come out the same."""
         self._tokens.cache.clear()
+
+    def refresh(self) -> None:
+        """Take the weights of a `BiLM` as they are now, after a write that torch does not count: see the class."""
+        self._network.refresh()
+        self.forget_words()
 
     def reset(self, rows: Sequence[int] | None = None) -> None:
         """Carry mode: forgets what was read, in some rows or in all."""
@@ -471,14 +503,14 @@ class Embedder:
         if not sentences:
             return []
         tokens = self._tokens  # once: another thread may ask for `bilm` meanwhile
-        network = tokens.network
-        network.require_usable()
+        tokens.network.require_usable()
+        network = tokens.network.now()
         if self.state == "carry":
             with self._carried.alone():
-                arrays = self._embed_rows(network, *self._numbered(sentences, tokens), choice)
+                arrays = self._embed_rows(network, *self._numbered(sentences, tokens, network), choice)
                 tell(sum(map(len, sentences)))
                 return [pooled(array, pool) for array in arrays]
-        places, table = self._numbered(sentences, tokens)
+        places, table = self._numbered(sentences, tokens, network)
         results: list[Any] = [None] * len(sentences)
         for rows in bucket([len(row) for row in places], self.max_tokens, padded=network.pads):
             batch = pad(places, rows)
@@ -496,11 +528,11 @@ class Embedder:
 
     @staticmethod
     def _numbered(
-        sentences: Sequence[Sequence[str]], tokens: TokenTable[Any]
+        sentences: Sequence[Sequence[str]], tokens: TokenTable[Any], network: Network[Any]
     ) -> tuple[list[Int[np.ndarray, " tokens"]], Any]:
         """Each sentence's places among the distinct tokens, and the token vectors of these."""
-        distinct, places = number_tokens(sentences, tokens.network.token_map.boundary_tokens)
-        return places, tokens.vectors(distinct)
+        distinct, places = number_tokens(sentences, network.token_map.boundary_tokens)
+        return places, tokens.vectors(network, distinct)
 
     def _embed_rows(
         self, network: Network[Any], places: Sequence[Int[np.ndarray, " tokens"]], table: Any, choice: LayerChoice

@@ -67,7 +67,7 @@ def encoder_multiplications(config: BiLMConfig, characters: float) -> float:
 
 
 def floor(config: BiLMConfig, peak: MachinePeak, dtype: ComputeType, sentences: Sequence[Sequence[str]]) -> float:
-    """Words a second if nothing but products took time and every word type were encoded once."""
+    """Upper bound on words per second, if only matrix products took time and each word type were encoded once."""
     types = {word for sentence in sentences for word in sentence}
     words = words_of(sentences)
     characters = sum(len(word.encode("utf-8", "replace")) for word in types) / max(1, len(types))
@@ -78,7 +78,7 @@ def floor(config: BiLMConfig, peak: MachinePeak, dtype: ComputeType, sentences: 
 
 
 def reading_floor(config: BiLMConfig, dtype: ComputeType, words: int, sentences: int, threads: int) -> float | None:
-    """Words a second of one sentence at a time if reading the recurrent weights once a step were all there is.
+    """Upper bound on words per second for single sentences, if reading the recurrent weights were the only cost.
 
     None without the native library, which measures.
     """

@@ -10,5 +10,5 @@
     native/         products and layers through the C library
     plain/          the same in numpy, where there is no library; in float64 it is the oracle of both
 
-Read `engine` first. `model/` is the same network in torch, for training; without gradients on a CPU it calls this one.
+Read `engine` first. `model/` is the same network in torch; `layer/` lets this one compute a frozen biLM on a CPU.
 """

@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike
 from elmo.config import BiLMConfig
 from elmo.engine import tier
 from elmo.engine.held_once import HeldTensors
+from elmo.engine.inputs import checked_rows, require_tensors
 from elmo.engine.network_weights import LSTMSettings, layer_weights
 from elmo.engine.side_by_side import Stack, read_side_by_side
 from elmo.engine.token_encoder import TokenEncoder
@@ -50,6 +51,7 @@ def contextualize(
 
     Layer 0 is the token vector, once per direction. What lies beyond a row's length is ignored, and zero in the result.
     """
+    lengths = checked_rows(stacks, vectors, lengths, state)
     batch, tokens, size = vectors.shape
     there = np.arange(tokens)[None, :] < lengths[:, None]
     layers = np.zeros((len(stacks[0].layers) + 1, batch, tokens, len(stacks) * size), vectors.dtype)
@@ -66,6 +68,7 @@ def contextualize_packed(
     state: State,
 ) -> tuple[Float[np.ndarray, "layers_and_tokens tokens dim"], State]:
     """`contextualize` of rows that lie one after the other, without padding."""
+    lengths = checked_rows(stacks, vectors, lengths, state, packed=True)
     tokens, size = vectors.shape
     layers = np.empty((len(stacks[0].layers) + 1, tokens, len(stacks) * size), vectors.dtype)
     for place in range(len(stacks)):
@@ -78,7 +81,8 @@ class Engine:
 
     `tensors`: by the names in `BiLM.state_dict()`, all float32; or all float64, for which only numpy computes. They
     must not be changed afterwards. What a call needs is laid out at its first use; the engine then lets go of the
-    matrices that it was given, unless it has rounded them.
+    matrices that it was given, unless it has rounded them. Raises ConfigError for tensors that the config doesn't
+    describe.
     """
 
     def __init__(self, config: BiLMConfig, tensors: Mapping[str, np.ndarray], dtype: ComputeType = "float32") -> None:
@@ -86,6 +90,8 @@ class Engine:
         self.dtype: ComputeType = dtype
         self.tensors = HeldTensors(tensors)
         """The tensors it was given. An access makes a matrix again that was laid out: 0.1 s for a large one."""
+        require_tensors(config, self.tensors.held)
+        self._dtype = next(iter(self.tensors.held.values())).dtype
         self.tier = tier.tier_for(dtype, self.tensors.held.values())
         """What computes: "native" (the C library) or "numpy"."""
         self._encoder: TokenEncoder | None = None
@@ -102,7 +108,10 @@ class Engine:
         characters: Int[np.ndarray, "types characters"] | None,
         words: Int[np.ndarray, " types"] | None = None,
     ) -> Float[np.ndarray, "types projection"]:
-        """The context-insensitive vector of each token, from the ids that the model reads (`TokenMap.ids`)."""
+        """The context-insensitive vector of each token, from the ids that the model reads (`TokenMap.ids`).
+
+        Raises ConfigError for ids of another shape, or that the model doesn't know.
+        """
         with self._lock.mutex:
             if self._encoder is None:
                 self._encoder = TokenEncoder(self.config, self.tensors.held, self.dtype)
@@ -114,10 +123,11 @@ class Engine:
         lengths: Int[np.ndarray, " batch"],
         state: State | None = None,
     ) -> tuple[Float[np.ndarray, "layers_and_tokens batch tokens dim"], State]:
-        """`contextualize` of this model's layers; `state`: what the rows start from (None: zeros)."""
-        stacks = self.stacks()
-        state = zero_state(self.config, len(lengths), vectors.dtype) if state is None else state
-        return contextualize(stacks, vectors, lengths, state)
+        """`contextualize` of this model's layers; `state`: what the rows start from (None: zeros).
+
+        Raises ConfigError for vectors, lengths or a state of another type or shape, and lengths beyond the tokens.
+        """
+        return contextualize(self.stacks(), vectors, lengths, self._start(state, lengths))
 
     def contextualize_packed(
         self,
@@ -126,9 +136,23 @@ class Engine:
         state: State | None = None,
     ) -> tuple[Float[np.ndarray, "layers_and_tokens tokens dim"], State]:
         """`contextualize` of rows that lie one after the other, without padding: as many vectors as tokens."""
-        stacks = self.stacks()
-        state = zero_state(self.config, len(lengths), vectors.dtype) if state is None else state
-        return contextualize_packed(stacks, vectors, lengths, state)
+        return contextualize_packed(self.stacks(), vectors, lengths, self._start(state, lengths))
+
+    def _start(self, state: State | None, lengths: Int[np.ndarray, " batch"]) -> State:
+        return zero_state(self.config, np.size(lengths), self._dtype) if state is None else state
+
+    def continued(
+        self,
+        direction: str,
+        vectors: Float[np.ndarray, "batch tokens projection"],
+        lengths: Int[np.ndarray, " batch"],
+        state: State | None = None,
+    ) -> tuple[Float[np.ndarray, "batch tokens projection"], State]:
+        """One direction's top layer, of rows that are in its reading order already, and its state afterwards."""
+        stack = self.stacks()[self.config.directions.index(direction)]._replace(backward=False)
+        state = zero_state(self.config, len(lengths), vectors.dtype, directions=1) if state is None else state
+        layers, state = contextualize([stack], vectors, lengths, state)
+        return layers[-1], state
 
     def stacks(self) -> list[Stack]:
         """The LSTM layers of each direction."""

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from elmo.engine.held_once import Weight
+from elmo.engine.reading import Sizes
 from elmo.shapes import Float
 
 Tensors = Mapping[str, Weight]
@@ -21,6 +22,11 @@ class LayerWeights(NamedTuple):
     bias: Float[np.ndarray, " gates"]
     projection_weight: Weight | None
     """(projection, cell); None: the cell's output is the layer's output."""
+
+    @property
+    def sizes(self) -> Sizes:
+        """Of what the layer reads."""
+        return Sizes(self.input_weight.shape[1], self.recurrent_weight.shape[1], self.cell_size, self.bias.dtype)
 
     @property
     def cell_size(self) -> int:

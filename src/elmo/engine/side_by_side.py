@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elmo.engine.reading import Layer, Reading, Shared
+from elmo.engine.reading import Layer, Reading
 from elmo.engine.turns import timetable
 from elmo.engine.ways import Ways
-from elmo.ops.native.threads import num_threads, run_parallel
+from elmo.ops.native.threads import leave_team, num_threads, run_parallel
 from elmo.shapes import Float, Int
 
 _FEW_ROWS = 8
@@ -105,28 +105,28 @@ class _Share:
         order = np.argsort(-lengths, kind="stable")
         self.rows = order[part::parts]
         own = lengths[self.rows]
-        alive, positions, turns = timetable(starts[self.rows], own, backward=stack.backward)
+        steps = timetable(starts[self.rows], own, backward=stack.backward)
         size = hidden.shape[2] // places
         mine = layers[:, :, place * size : (place + 1) * size]
         self._place = place, places
         # Contiguous, unlike [:, rows].
         hidden, cell = self._state = [np.take(_columns(one, place, places), self.rows, 1) for one in (hidden, cell)]
         self.readings = [
-            Reading(alive, positions, mine[index], mine[index + 1], hidden[index], cell[index], skips, turns)
+            Reading(steps, mine[index], mine[index + 1], hidden[index], cell[index], skips)
             for index, skips in enumerate(stack.skips)
         ]
 
     def together(self, threads: int) -> None:
         """All threads share the columns of each layer."""
-        shared = [Shared.of(threads, reading) for reading in self.readings]
+        teams = [reading.team(threads) for reading in self.readings]
 
         def run(rank: int) -> None:
-            for layer, reading, common in zip(self.stack.layers, self.readings, shared, strict=True):
-                layer.run(reading, common, rank)
+            for layer, reading, team in zip(self.stack.layers, self.readings, teams, strict=True):
+                layer.run(reading, team, rank)
 
         def leave(rank: int) -> None:
-            for common in shared:
-                common.leave(rank)
+            for team in teams:
+                leave_team(team, rank)
 
         run_parallel([functools.partial(run, rank) for rank in range(threads)], leave)
 

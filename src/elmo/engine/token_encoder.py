@@ -7,11 +7,11 @@ projection. A token's vector does not depend, to the last bit, on the tokens tha
 import numpy as np
 
 from elmo.config import BiLMConfig
+from elmo.engine.inputs import require_ids
 from elmo.engine.native.characters import NativeCharacters
 from elmo.engine.network_weights import Tensors, part
 from elmo.engine.plain.gates import hyperbolic_tangent, logistic
 from elmo.engine.tier import Product, product, tier_for
-from elmo.errors import ConfigError
 from elmo.ops.native.kinds import ComputeType
 from elmo.shapes import Float, Int
 
@@ -54,16 +54,14 @@ class TokenEncoder:
         characters: Int[np.ndarray, "types characters"] | None,
         words: Int[np.ndarray, " types"] | None,
     ) -> Float[np.ndarray, "types projection"]:
-        """One vector for each token. Raises ConfigError for ids below 0, which numpy would count from the end."""
+        """One vector for each token. Raises ConfigError for ids that the model doesn't know."""
+        require_ids(self._config, characters, words)
         characters = characters if self._config.has_characters else None
         words = words if self._config.has_words else None
-        for ids in (characters, words):
-            if ids is not None and ids.min(initial=0) < 0:
-                raise ConfigError(f"there is the id {ids.min()}, but ids count from 0. Make them with a TokenMap.")
         if self._characters is not None and characters is not None and words is None:
             return self._characters(characters)
         known = characters if characters is not None else words
-        assert known is not None  # a TokenMap has one of them
+        assert known is not None  # a model reads one of them
         out = np.empty((len(known), self._config.projection_size), self._dtype)
         order = np.arange(len(known)) if characters is None else np.argsort(columns_used(characters), kind="stable")
         for start in range(0, len(known), _TOKENS):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elmo.engine.reading import Turns
+from elmo.ops.native.lstm import Steps, Turns
 from elmo.shapes import Int
 
 # More rows bring nothing: a product of so many has the weights read often enough. Divisible by the rows of a tile.
@@ -23,14 +23,6 @@ class Seats(NamedTuple):
 
     rows: Int[np.ndarray, " sentences"]
     begins: Int[np.ndarray, " sentences"]
-
-
-class Timetable(NamedTuple):
-    """What all rows read, step by step: the first three fields of a `Reading` of these sentences, and its last."""
-
-    alive: Int[np.ndarray, " steps"]
-    places: Int[np.ndarray, " tokens"]
-    turns: Turns | None
 
 
 def rows_for(lengths: Int[np.ndarray, " sentences"]) -> int:
@@ -61,7 +53,7 @@ def timetable(
     *,
     backward: bool,
     rows: int | None = None,
-) -> Timetable:
+) -> Steps:
     """When which token is read. `starts`: where each sentence's first token lies; `lengths`: descending.
 
     `rows`: of the computation (default: `rows_for` these lengths).
@@ -79,14 +71,14 @@ def timetable(
     places = (starts[owner] + within)[order]
     begins = np.where(step == 0, owner, -1)[order].astype(np.int32)
     ends = np.where(step == lengths[owner] - 1, owner, -1)[order].astype(np.int32)
-    return Timetable(alive, places, Turns(begins, ends))
+    return Steps(alive, places, Turns(begins, ends))
 
 
 def _each_in_a_row(
     starts: Int[np.ndarray, " sentences"], lengths: Int[np.ndarray, " sentences"], *, backward: bool
-) -> Timetable:
+) -> Steps:
     """Every sentence has a row of its own."""
     steps = np.arange(lengths[0] if len(lengths) else 0)[:, None]
     there = lengths > steps
     within = lengths - 1 - steps if backward else steps
-    return Timetable(there.sum(axis=1), (starts + within)[there], None)
+    return Steps(there.sum(axis=1), (starts + within)[there], None)

@@ -22,10 +22,10 @@ from elmo.explorer.explored import Explored
 from elmo.explorer.mixes import Mix
 from elmo.explorer.views import Marked
 from elmo.serve.answers import json_answer
+from elmo.serve.intake.inputs import read_texts
 from elmo.serve.refusals import Refusal, invalid
 from elmo.serve.service import service_of
 from elmo.text.token_form import has_surrogate
-from elmo.text.tokenizer import tokenizer
 
 R = TypeVar("R")
 
@@ -101,6 +101,8 @@ class TokensRequest(msgspec.Struct, forbid_unknown_fields=True):
     """The tokens of a sentence that a person typed."""
 
     text: str
+    model: str | None = None
+    """The model that will read it, for warnings."""
 
 
 class TextRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -123,7 +125,6 @@ class Page:
             "occurrences": (OccurrencesRequest, self._occurrences),
             "similarity": (SimilarityRequest, self._similarity),
             "substitutes": (SubstitutesRequest, self._substitutes),
-            "tokens": (TokensRequest, self._tokens),
             "text": (TextRequest, self._text),
         }
         return [
@@ -132,6 +133,7 @@ class Page:
             Route(f"{API}/info", self._info, methods=["GET"]),
             Route(f"{API}/mixes", self._mixes, methods=["GET"]),
             *(Route(f"{API}/{name}", partial(_post, *post), methods=["POST"]) for name, post in posts.items()),
+            Route(f"{API}/tokens", self._tokens, methods=["POST"]),
             Route(f"{PATH}/saved.html", _saved, methods=["GET"]),
             Route(f"{PATH}/{{name}}", _file, methods=["GET"]),
         ]
@@ -172,12 +174,15 @@ class Page:
         count = _checked_count(asked.count, 20, "count")
         return len(selected[0]), lambda: model.substitutes(selected, count)
 
-    def _tokens(self, asked: TokensRequest) -> tuple[int, Callable[[], object]]:
-        if has_surrogate(asked.text):
-            raise invalid("text holds a lone surrogate, so it is not valid text. Send valid Unicode.", "text")
-        tokens = tokenizer("unicode")(asked.text[: 50 * MOST_TOKENS])
-        _require_tokens(tokens)
-        return 1, lambda: tokens
+    async def _tokens(self, request: Request) -> Response:
+        """What would make the model's vectors of them poor is in the header Warning."""
+        service = service_of(request)
+        asked = await service.read(request, TokensRequest)
+        model = self._model(asked.model) if asked.model is not None else next(iter(self.models.values()))
+        short = asked.text[: 50 * MOST_TOKENS]
+        texts = await read_texts({"text": short}, "auto", model.model, service.settings)
+        _require_tokens(texts.sentences[0])
+        return json_answer(texts.sentences[0], headers=texts.headers)
 
     def _text(self, asked: TextRequest) -> tuple[int, Callable[[], object]]:
         return 1, self._model(asked.model).text_info

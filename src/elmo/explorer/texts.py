@@ -1,7 +1,8 @@
 """The texts that the page searches: those that come with it, or the user's own, each with its index in the cache."""
 
 import hashlib
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,11 @@ from elmo.analysis.neighbors.build import DEFAULT_TOKENS, build_index
 from elmo.analysis.neighbors.context_index import ContextIndex
 from elmo.disk.bounded import file_hash
 from elmo.disk.cache import cache_folder
-from elmo.errors import TextError
+from elmo.errors import TextError, TextWarning
 from elmo.process.progress.report import Progress
-from elmo.text.sentences import read_sentences
-from elmo.text.tokenizer import tokenizer
+from elmo.text.first_look.sample import first_look
+from elmo.text.reading.placed import placed_sentences
+from elmo.text.reading.settings import Reading, TextForm
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
@@ -34,6 +36,7 @@ class ExploredText:
     """The tokenizer."""
     max_tokens: int = DEFAULT_TOKENS
     sample: bool = False
+    form: TextForm = field(default_factory=TextForm)
 
     def index(self, embedder: "Embedder", progress: Progress | bool = False) -> ContextIndex:
         """Its index by this model, from the cache, or made now. `progress`: as for `build_index`.
@@ -46,7 +49,12 @@ class ExploredText:
             index.check_layers()
             return index
         except TextError:  # there is none yet, or it is damaged
-            sentences = read_sentences(str(self.path), tokenize=tokenizer(self.split))
+            reading = Reading(**vars(self.form), tokenizer=self.split)
+            look = first_look([self.path], reading, self.name)
+            for message in look.warnings(embedder.vocabulary):
+                warnings.warn(message, TextWarning, stacklevel=2)
+            places = placed_sentences([self.path], look.reading, marks=embedder.reader.marks())
+            sentences = (place.tokens for place in places)
             folder.parent.mkdir(parents=True, exist_ok=True)
             build_index(
                 sentences,
@@ -70,6 +78,7 @@ class ExploredText:
             self.split,
             self.max_tokens,
             self.sample,
+            self.form,
         ]
         return hashlib.sha256(repr(facts).encode()).hexdigest()[:24]
 

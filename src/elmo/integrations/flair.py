@@ -27,10 +27,10 @@ except ImportError as error:
 class ELMoTokenEmbeddings(TokenEmbeddings):
     """The vectors of a sentence's tokens, as flair has tokenized it.
 
-    `layers`: as for `Embedder.embed`; "all" puts the layers side by side, as flair's own class did. `model`, `dtype`,
-    `state`, `model_hash`: see `ModelReference`. The biLM is frozen and no part of the module: flair's models store its
-    name and hash, no weights. Vectors never change, so flair keeps them over the epochs as its
-    `embeddings_storage_mode` says.
+    `layers`: as for `Embedder.embed`; "all" puts the layers side by side, as flair's own class did. `plain_quotes`: as
+    for `Embedder.embed_text`. `model`, `dtype`, `state`, `model_hash`: see `ModelReference`. The biLM is frozen and no
+    part of the module: flair's models store its name and hash, no weights. Vectors never change, so flair keeps them
+    over the epochs as its `embeddings_storage_mode` says.
     """
 
     def __init__(
@@ -38,12 +38,14 @@ class ELMoTokenEmbeddings(TokenEmbeddings):
         model: str | None = None,
         *,
         layers: Layers = "average",
+        plain_quotes: bool = True,
         dtype: str = "float32",
         state: State = "zero",
         model_hash: str | None = None,
     ) -> None:
         self.reference = ModelReference(model, dtype, state, model_hash)
         self.layers = layers
+        self.plain_quotes = plain_quotes
         self.name = f"elmo {self.reference.model} {layers} {dtype} {state}"
         self.static_embeddings = True
         super().__init__()
@@ -56,7 +58,11 @@ class ELMoTokenEmbeddings(TokenEmbeddings):
         return self._length
 
     def _add_embeddings_internal(self, sentences: list[Sentence]) -> None:
-        arrays = self.reference.embedder.embed([[token.text for token in it] for it in sentences], self.layers)
+        embedder = self.reference.embedder
+        tokens = embedder.reader.tokens(
+            [[token.text for token in it] for it in sentences], plain_quotes=self.plain_quotes
+        )
+        arrays = embedder.embed(tokens, self.layers)
         for sentence, array in zip(sentences, arrays, strict=True):
             vectors = torch.from_numpy(side_by_side(array)).to(flair.device)
             for token, vector in zip(sentence, vectors, strict=True):
@@ -64,7 +70,7 @@ class ELMoTokenEmbeddings(TokenEmbeddings):
 
     def to_params(self) -> dict[str, Any]:
         """What a saved flair model stores of this."""
-        return asdict(self.reference) | {"layers": self.layers}
+        return asdict(self.reference) | {"layers": self.layers, "plain_quotes": self.plain_quotes}
 
     @classmethod
     def from_params(cls, params: dict[str, Any]) -> "ELMoTokenEmbeddings":

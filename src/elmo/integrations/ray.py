@@ -7,6 +7,7 @@ Each row has the vectors that `elmo embed` gives its text. Ray restarts actors t
 """
 
 import os
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,8 @@ from elmo.embed.layer_choice import LayerChoice, Layers
 from elmo.embed.storage.layout import StoredType, VectorLayout
 from elmo.errors import ConfigError, MissingExtraError
 from elmo.integrations.model_reference import ModelReference, State, side_by_side
-from elmo.integrations.texts import Tokenize, tokenized
+from elmo.integrations.texts import tokenized
+from elmo.text.sentences import Tokenize
 
 try:
     import pyarrow
@@ -30,10 +32,14 @@ if TYPE_CHECKING:
     from ray.data import Dataset
 
 
+_OUTPUT = "vectors"
+
+
 class ElmoActor:
     """For `Dataset.map_batches(ElmoActor, batch_format="pyarrow")`: appends the column `output` to each batch.
 
-    `column`: strings, which the `tokenizer` splits, or lists of tokens. `output` is list<fixed_size_list<float>>: a
+    `column`: strings, which the `tokenizer` splits (it and `plain_quotes`: as for `Embedder.embed_text`), or lists of
+    tokens. `output` is list<fixed_size_list<float>>: a
     vector for each token of the text; with `layers="all"` its layers side by side. `store`: "float32" or "float16".
     `model`, `dtype`, `state`, `model_hash`: see `ModelReference`. Arguments are names and settings, never arrays: what
     lies in Ray's object store may be gone when an actor is restarted.
@@ -44,9 +50,10 @@ class ElmoActor:
         model: str | None = None,
         *,
         column: str = "text",
-        output: str = "vectors",
+        output: str = _OUTPUT,
         layers: Layers = "average",
-        tokenizer: str | Tokenize = "whitespace",
+        tokenizer: str | Tokenize = "auto",
+        plain_quotes: bool = True,
         store: StoredType = "float32",
         dtype: str = "float32",
         state: State = "zero",
@@ -56,6 +63,7 @@ class ElmoActor:
         self.reference = ModelReference(model, dtype, state, model_hash)
         self.choice = LayerChoice.of(layers, self.reference.embedder.num_layers)
         self.column, self.output, self.layers, self.tokenizer = column, output, layers, tokenizer
+        self.plain_quotes = plain_quotes
         self.store: StoredType = store
 
     def __call__(self, batch: pyarrow.Table) -> pyarrow.Table:
@@ -64,8 +72,10 @@ class ElmoActor:
                 f"there is no column {self.column!r}, only {', '.join(batch.column_names)}. Name the column of texts: "
                 "column=..."
             )
-        sentences = tokenized(batch[self.column].to_pylist(), self.tokenizer)
-        rows = [side_by_side(array) for array in self.reference.embedder.embed(sentences, self.layers)]
+        _require_new(self.output, batch.column_names)
+        embedder = self.reference.embedder
+        sentences = tokenized(batch[self.column], self.tokenizer, embedder.reader, plain_quotes=self.plain_quotes)
+        rows = [side_by_side(array) for array in embedder.embed(sentences, self.layers)]
         return batch.append_column(self.output, self._lists(rows))
 
     def _lists(self, rows: list[Float32[np.ndarray, "tokens width"]]) -> pyarrow.ListArray:
@@ -93,8 +103,9 @@ def embed_dataset(
     `actors`: default: as many as fit. Actors that hold every processor leave none for the tasks that read and write,
     which then wait for ever: one is always left. `num_cpus`: processors, and threads, of each actor. The model is
     loaded once here, so that every actor is held to the same weights. Raises ConfigError if there are too few
-    processors.
+    processors, or a column named like the output already.
     """
+    _require_new(settings.get("output", _OUTPUT), dataset.columns() or ())
     processors = int(ray.cluster_resources().get("CPU", 0))
     fitting = (processors - 1) // num_cpus
     if fitting < 1:
@@ -112,6 +123,14 @@ def embed_dataset(
         num_cpus=num_cpus,
         compute=ray.data.ActorPoolStrategy(size=min(actors or fitting, fitting)),
     )
+
+
+def _require_new(output: str, columns: Iterable[str]) -> None:
+    if output in columns:
+        raise ConfigError(
+            f"there is a column {output!r} already, and the vectors would be a second one. Name another with "
+            f"output=..., or drop it before: dataset.drop_columns([{output!r}])."
+        )
 
 
 def _keep_to_own_processors() -> None:

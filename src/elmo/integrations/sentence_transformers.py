@@ -7,7 +7,7 @@ With `layers="mix"` the scalar mix is trained by any of the library's losses; th
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,6 +22,7 @@ from elmo.embed.layer_choice import Layers
 from elmo.errors import ConfigError, MissingExtraError, WeightFileError
 from elmo.integrations.model_reference import ModelReference, State, side_by_side
 from elmo.integrations.texts import tokenized
+from elmo.text.sentence_checks import is_column
 
 try:
     from sentence_transformers import SentenceTransformer
@@ -42,10 +43,11 @@ class ElmoModule(InputModule):
     """Texts -> the vectors of their tokens, for a `Pooling` after it.
 
     `layers`: as for `Embedder.embed`; or "mix": gamma * sum_k softmax(weights)_k * layer_k, both trained. `tokenizer`:
-    "whitespace", "unicode" or "module:function". `model`, `dtype`, `state`, `model_hash`: see `ModelReference`.
+    "auto", "unicode", "whitespace" or "module:function", and `plain_quotes`: as for `Embedder.embed_text`. `model`,
+    `dtype`, `state`, `model_hash`: see `ModelReference`.
     """
 
-    config_keys = ["model", "layers", "tokenizer_name", "dtype", "state", "model_hash"]
+    config_keys = ["model", "layers", "tokenizer_name", "plain_quotes", "dtype", "state", "model_hash"]
     save_in_root = False
 
     def __init__(
@@ -53,7 +55,8 @@ class ElmoModule(InputModule):
         model: str | None = None,
         *,
         layers: Layers = "average",
-        tokenizer_name: str = "whitespace",
+        tokenizer_name: str = "auto",
+        plain_quotes: bool = True,
         dtype: str = "float32",
         state: State = "zero",
         model_hash: str | None = None,
@@ -61,6 +64,7 @@ class ElmoModule(InputModule):
         super().__init__()
         self.reference = ModelReference(model, dtype, state, model_hash)
         self.layers, self.tokenizer_name, self.dtype, self.state = layers, tokenizer_name, dtype, state
+        self.plain_quotes = plain_quotes
         self.weights = self.gamma = None
         if layers == MIX:
             self.weights = nn.Parameter(torch.zeros(self.reference.embedder.num_layers))
@@ -84,7 +88,14 @@ class ElmoModule(InputModule):
 
     def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **_: Any) -> dict[str, Any]:
         """The tokens of each text; `input_ids` are places, which the library's trainer looks for."""
-        tokens = tokenized([f"{prompt}{text}" for text in inputs] if prompt else inputs, self.tokenizer_name)
+        for text in inputs:
+            if is_column(text):
+                raise ConfigError(
+                    f"a {type(text).__name__} was given as one text, but its rows are texts. Pass them as a list: "
+                    "encode(list(texts))."
+                )
+        texts = [f"{prompt}{text}" for text in inputs] if prompt else inputs
+        tokens = tokenized(texts, self.tokenizer_name, self.reference.embedder.reader, plain_quotes=self.plain_quotes)
         lengths = torch.tensor([len(row) for row in tokens])
         places = torch.arange(max(1, int(lengths.max()))).expand(len(tokens), -1)
         mask = (places < lengths[:, None]).long()
@@ -126,6 +137,19 @@ class ElmoModule(InputModule):
         if module.layers == MIX:
             cls.load_torch_weights(model_name_or_path, subfolder, model=module, **where)
         return module
+
+
+_is_singular_input = SentenceTransformer.is_singular_input
+
+
+def _is_one_text(self: SentenceTransformer, inputs: Any) -> Any:
+    """The library takes what is neither a list nor an array for one text: a column of texts would get one vector."""
+    if isinstance(next(iter(self), None), ElmoModule) and (is_column(inputs) or isinstance(inputs, Iterator)):
+        return False
+    return _is_singular_input(self, inputs)
+
+
+SentenceTransformer.is_singular_input = _is_one_text  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def elmo_modules(

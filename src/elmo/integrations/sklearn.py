@@ -13,8 +13,9 @@ from elmo.embed.layer_choice import LayerChoice, Layers
 from elmo.embed.results.pooling import Pool, checked_pool
 from elmo.errors import ConfigError, MissingExtraError
 from elmo.integrations.model_reference import ModelReference, State
-from elmo.integrations.texts import Tokenize, tokenized
-from elmo.text.sentence_checks import refuse_without_order
+from elmo.integrations.texts import tokenized
+from elmo.text.sentence_checks import refuse_without_order, rows_of
+from elmo.text.sentences import Tokenize
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -28,10 +29,11 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     `model`: a name, folder, file or hub id; None: the default model. `layers`: as for `Embedder.embed`; "all" puts the
     layers side by side. `pool`: "mean", "max", "first", "last" or "first_last". `normalize`: divide each vector by its
-    L2 norm. `tokenizer`: "whitespace", "unicode", or a function from a string to a list of strings; texts that are
-    lists of tokens are taken as they are. `dtype`, `state`: as for `Embedder`, but no state is carried.
-    A text without tokens has zeros. Nothing is learned: `fit` notes the model's hash (`model_hash_`), so that a
-    pickled pipeline (which holds no weights) never computes with other weights than it was fitted with.
+    L2 norm. `tokenizer`: "auto", "unicode", "whitespace", or a function from a string to a list of strings, and
+    `plain_quotes`: as for `Embedder.embed_text`; texts that are lists of tokens are taken as they are. `dtype`,
+    `state`: as for `Embedder`, but no state is carried. A text without tokens has zeros. Nothing is learned: `fit`
+    notes the model's hash (`model_hash_`), so that a pickled pipeline (which holds no weights) never computes with
+    other weights than it was fitted with.
     """
 
     def __init__(
@@ -41,7 +43,8 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         layers: Layers = "average",
         pool: Pool = "mean",
         normalize: bool = False,
-        tokenizer: str | Tokenize = "whitespace",
+        tokenizer: str | Tokenize = "auto",
+        plain_quotes: bool = True,
         dtype: str = "float32",
         state: State = "zero",
     ) -> None:
@@ -50,6 +53,7 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.pool: Pool = pool
         self.normalize = normalize
         self.tokenizer = tokenizer
+        self.plain_quotes = plain_quotes
         self.dtype = dtype
         self.state: State = state
 
@@ -82,7 +86,8 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return rows
 
     def _vectors(self, reference: ModelReference, texts: list[Any]) -> Iterator[Float32[np.ndarray, " dim"]]:
-        sentences = tokenized(texts, self.tokenizer)
+        reader = reference.embedder.reader
+        sentences = tokenized(texts, self.tokenizer, reader, plain_quotes=self.plain_quotes)
         keeps_all = LayerChoice.of(self.layers, reference.embedder.num_layers).keeps_all
         vectors = reference.embedder.embed_iter(sentences, self.layers, pool=self.pool, normalize=self.normalize)
         return (vector.reshape(-1) if keeps_all else vector for vector in vectors)
@@ -113,4 +118,4 @@ def _texts(X: Any) -> list[Any]:  # noqa: N803 - as scikit-learn names it
             f"texts of shape {tuple(shape)} were passed, but they must be one column. In a ColumnTransformer, name the "
             "column by a string, not by a list."
         )
-    return list(X)
+    return rows_of(X)

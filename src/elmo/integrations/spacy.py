@@ -9,8 +9,9 @@ the layer for components that are trained.
 """
 
 import json
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
 
@@ -31,40 +32,97 @@ except ImportError as error:
     raise MissingExtraError("spacy", "spacy", "the spaCy component") from error
 
 _FILE = "elmo.json"
+_AFTERWARDS = (
+    "Tokens were split or merged after the component 'elmo' ran. Put what does so before it, or embed the doc again: "
+    "nlp.get_pipe('elmo')(doc)."
+)
 
 
 @Language.factory(
     "elmo",
     assigns=["doc.tensor", "doc._.elmo", "span._.elmo", "token._.elmo"],
-    default_config={"model": None, "layers": "average", "dtype": "float32", "state": "zero", "hooks": True},
+    default_config={
+        "model": None,
+        "layers": "average",
+        "dtype": "float32",
+        "state": "zero",
+        "hooks": True,
+        "plain_quotes": True,
+    },
 )
 def make(
-    # int before str: the spaCy of 2024 takes the first type that fits, and would make "0" of 0.
     nlp: Language,
     name: str,
     model: str | None,
-    layers: int | str | list[float],
+    layers: int | str | list[float],  # int first: spaCy of 2024 takes the first type that fits, and makes "0" of 0
     dtype: str,
     state: str,
     hooks: bool,
+    plain_quotes: bool,
 ) -> "ElmoComponent":
     """The component of a pipeline; spaCy calls it.
 
     `model`, `dtype`, `state`: see `ModelReference`. `layers`: as for `Embedder.embed`; "all" puts the layers side by
     side. `hooks`: whether `vector`, `has_vector` and `similarity` of tokens, spans and docs use these vectors.
+    `plain_quotes`: as for `Embedder.embed_text`.
     """
-    return ElmoComponent(nlp, name, ModelReference(model, dtype, state), layers, hooks)  # type: ignore[arg-type]
+    reference = ModelReference(model, dtype, state)  # type: ignore[arg-type]
+    return ElmoComponent(nlp, name, reference, layers, hooks, plain_quotes)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What the component wrote for a doc."""
+
+    text: str
+    starts: list[int]
+    """Where each token begins in the text."""
+    ends: list[int]
+    vectors: Float32[np.ndarray, "tokens width"]
+
+    def vector(self, token: Token) -> Float32[np.ndarray, " width"]:
+        """Of a token that may be merged of several."""
+        first, last = bisect_left(self.starts, token.idx), bisect_right(self.ends, token.idx + len(token))
+        if self.starts[first:][:1] != [token.idx] or self.ends[last - 1] != token.idx + len(token):
+            raise ConfigError(f"the token {token.text!r} has no ELMo vector of its own. {_AFTERWARDS}")
+        return self.vectors[first:last].mean(axis=0)
+
+
+class _Vectors(np.ndarray):
+    """doc.tensor, which remembers what it was made of: spaCy drops rows of it where tokens are merged."""
+
+    made: _Made | None = None
+    _facts: _Made
+
+    @classmethod
+    def of(cls, doc: Doc, vectors: Float32[np.ndarray, "tokens width"]) -> "_Vectors":
+        found = vectors.view(cls)
+        starts, ends = [token.idx for token in doc], [token.idx + len(token) for token in doc]
+        found._facts = _Made(doc.text, starts, ends, vectors)
+        return found
+
+    def __array_finalize__(self, source: object) -> None:
+        self.made = getattr(source, "made", None) or getattr(source, "_facts", None)
 
 
 class ElmoComponent:
     """Writes the vectors of every token into `doc.tensor`; see `make`."""
 
-    def __init__(self, nlp: Language, name: str, reference: ModelReference, layers: Layers, hooks: bool) -> None:
+    def __init__(
+        self,
+        nlp: Language,
+        name: str,
+        reference: ModelReference,
+        layers: Layers,
+        hooks: bool,
+        plain_quotes: bool = True,
+    ) -> None:
         self._nlp = nlp
         self.name = name
         self.reference = reference
         self.layers = layers
         self.hooks = hooks
+        self.plain_quotes = plain_quotes
         self._checked: list[str] = []
 
     def __call__(self, doc: Doc) -> Doc:
@@ -75,7 +133,7 @@ class ElmoComponent:
         for docs in minibatch(stream, batch_size):
             self._require_place()
             for doc, vectors in zip(docs, self._vectors(docs), strict=True):
-                doc.tensor = vectors
+                doc.tensor = _Vectors.of(doc, vectors)
                 if self.hooks:
                     _add_hooks(doc)
                 yield doc
@@ -107,7 +165,8 @@ class ElmoComponent:
         units = [places for doc in docs for places in sentence_places(doc)]
         owners = [doc for doc in docs for _ in sentence_places(doc)]
         sentences = [[doc[place].text for place in places] for doc, places in zip(owners, units, strict=True)]
-        arrays = iter(self.reference.embedder.embed(sentences, self.layers))
+        embedder = self.reference.embedder
+        arrays = iter(embedder.embed(embedder.reader.tokens(sentences, plain_quotes=self.plain_quotes), self.layers))
         width = self.reference.dim(self.layers)
         for doc in docs:
             vectors = np.zeros((len(doc), width), np.float32)
@@ -148,15 +207,25 @@ def _layers_of(pipe: object) -> Iterator[object]:
 
 def _vector(part: Doc | Span | Token) -> Float32[np.ndarray, " width"]:
     doc = part if isinstance(part, Doc) else part.doc
-    if len(doc.tensor) != len(doc):
+    if not len(doc.tensor) and len(doc):
         raise ConfigError(
             "the doc has no ELMo vectors: it was not read by a pipeline with the component 'elmo', or was stored "
             "without them (a DocBin keeps no tensors). Add it: nlp.add_pipe('elmo')."
         )
-    if isinstance(part, Token):
-        return doc.tensor[part.i]
-    places = [token.i for token in part if not token.is_space]
-    return doc.tensor[places].mean(axis=0) if places else np.zeros(doc.tensor.shape[1:], np.float32)
+    tokens = [part] if isinstance(part, Token) else [token for token in part if not token.is_space]
+    rows = _rows(tokens, doc)
+    return rows[0] if isinstance(part, Token) else (np.mean(rows, axis=0) if rows else np.zeros(doc.tensor.shape[1:]))
+
+
+def _rows(tokens: list[Token], doc: Doc) -> list[Float32[np.ndarray, " width"]]:
+    """The tokens' vectors; that of a token merged of several is their mean."""
+    made: _Made | None = getattr(doc.tensor, "made", None)
+    if made is not None and made.text == doc.text:
+        return [made.vector(token) for token in tokens]
+    if len(doc.tensor) != len(doc):
+        raise ConfigError(f"the doc has {len(doc)} tokens, but doc.tensor {len(doc.tensor)} rows. {_AFTERWARDS}")
+    tensor = np.asarray(doc.tensor)
+    return [tensor[token.i] for token in tokens]
 
 
 def _similarity(part: Doc | Span | Token, other: Doc | Span | Token) -> float:

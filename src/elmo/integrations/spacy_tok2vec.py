@@ -67,7 +67,8 @@ class LayerMemory:
 
     def _layers(self, sentences: list[tuple[str, ...]]) -> list[Float32[np.ndarray, "layers tokens dim"]]:
         new = [sentence for sentence in dict.fromkeys(sentences) if sentence not in self._known]
-        computed = dict(zip(new, self.reference.embedder.embed(new), strict=True))
+        embedder = self.reference.embedder
+        computed = dict(zip(new, embedder.embed(embedder.reader.tokens(new)), strict=True))
         found = [computed[sentence] if sentence in computed else self._known[sentence] for sentence in sentences]
         for sentence, array in zip(sentences, found, strict=True):
             self._remember(sentence, array)

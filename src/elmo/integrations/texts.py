@@ -1,29 +1,35 @@
 """Texts as a table's column has them -> lists of tokens."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from elmo.errors import ConfigError
-from elmo.text.sentence_checks import checked_sentence
-from elmo.text.tokenizer import tokenizer as named_tokenizer
+from elmo.text.first_look.said_once import ModelReader
+from elmo.text.sentence_checks import checked_sentence, rows_of
+from elmo.text.sentences import Tokenize
 
-Tokenize = Callable[[str], list[str]]
 
-
-def tokenized(texts: Iterable[Any], tokenizer: str | Tokenize) -> list[Sequence[str]]:
+def tokenized(
+    texts: Iterable[Any], tokenizer: str | Tokenize, reader: ModelReader, *, plain_quotes: bool = True
+) -> list[Sequence[str]]:
     """Each text as a list of tokens: a string by the tokenizer, a list of tokens as it is.
 
-    `tokenizer`: a name known to `elmo.text.tokenizer`, or a function. Raises ConfigError for anything else, such as a
-    missing value, with its place.
+    `texts`: a list, a column of a table, an array, a generator. `tokenizer`: a name known to `elmo.text.tokenizer`, or
+    a function. `reader`: of the model, which warns of each thing once. `plain_quotes`: whether strings have their
+    typographic marks read as plain ones where the model knows only these. Raises ConfigError for anything else, such as
+    a missing value, with its place.
     """
-    split = named_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
-    return [_tokens(text, place, split) for place, text in enumerate(texts)]
+    given = [_text(text, place) for place, text in enumerate(rows_of(texts))]
+    raw = iter(reader.tokens([text for text in given if isinstance(text, str)], tokenizer, plain_quotes=plain_quotes))
+    return [next(raw) if isinstance(text, str) else text for text in given]
 
 
-def _tokens(text: Any, place: int, split: Tokenize) -> Sequence[str]:
+def _text(text: Any, place: int) -> str | Sequence[str]:
+    if hasattr(text, "as_py"):  # pyarrow's
+        text = text.as_py()
     if isinstance(text, str):
-        return split(text)
-    if text is None or isinstance(text, float):
+        return text
+    if text is None or isinstance(text, float) or type(text).__name__ in ("NAType", "NaTType"):
         raise ConfigError(
             f"text {place} is {text!r}: a missing value is not text. Drop it, or fill it with '', which has the vector "
             "of zeros."

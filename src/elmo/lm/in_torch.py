@@ -1,4 +1,7 @@
-"""TorchLanguageModel: a biLM and a softmax that live in torch, on any device, perhaps in training."""
+"""TorchLanguageModel: a biLM and a softmax that live in torch, on any device, perhaps in training.
+
+The biLM is read by the engine where that can (`elmo.layer.on_engine`).
+"""
 
 from collections.abc import Sequence
 
@@ -8,6 +11,7 @@ from torch import Tensor
 
 from elmo.config import BiLMConfig
 from elmo.engine.engine import State
+from elmo.layer import on_engine
 from elmo.lm.language_model import Poll
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
@@ -47,6 +51,9 @@ class TorchLanguageModel:
     @torch.no_grad()
     def token_vectors(self, tokens: Sequence[str]) -> Float[Tensor, "tokens projection"]:
         """The context-insensitive vectors, some thousand at a time."""
+        if (engine := on_engine.engine_of(self.bilm)) is not None:
+            ids = self.token_map.ids(tokens)
+            return torch.from_numpy(engine.token_vectors(ids.characters, ids.words))
         starts = range(0, len(tokens), _TOKENS)
         return torch.cat([self.bilm.vectors_of(tokens[start : start + _TOKENS]) for start in starts])
 
@@ -58,7 +65,10 @@ class TorchLanguageModel:
         lengths: Int[np.ndarray, " batch"],
     ) -> dict[str, Float[Tensor, "batch tokens projection"]]:
         """Each direction's top layer."""
-        top = self.bilm.contextualize(table[self._tensor(places)], self._tensor(lengths)).layers[-1]
+        if (engine := on_engine.engine_of(self.bilm)) is not None:
+            top = torch.from_numpy(engine.contextualize(table.numpy()[places], lengths)[0][-1])
+        else:
+            top = self.bilm.contextualize(table[self._tensor(places)], self._tensor(lengths)).layers[-1]
         return dict(zip(self.config.directions, top.chunk(len(self.config.directions), dim=2), strict=True))
 
     @torch.no_grad()
@@ -71,6 +81,9 @@ class TorchLanguageModel:
         state: State | None,
     ) -> tuple[Float[Tensor, "batch tokens projection"], State]:
         """One direction's top layer and its state afterwards."""
+        if (engine := on_engine.engine_of(self.bilm)) is not None:
+            outputs, state = engine.continued(direction, table.numpy()[places], lengths, state)
+            return torch.from_numpy(outputs), state
         zeros = self.bilm.zero_state(len(places))
         parts = (zeros.hidden, zeros.cell)
         hidden, cell = (

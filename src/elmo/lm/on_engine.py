@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.engine.engine import Engine, State, contextualize, zero_state
+from elmo.engine.engine import Engine, State
 from elmo.engine.softmax import Softmax
 from elmo.lm.language_model import Poll
 from elmo.shapes import Float, Int
@@ -68,10 +68,7 @@ class EngineLanguageModel:
         state: State | None,
     ) -> tuple[Float[np.ndarray, "batch tokens projection"], State]:
         """One direction's top layer and its state afterwards."""
-        stack = self._engine.stacks()[self.config.directions.index(direction)]._replace(backward=False)
-        state = zero_state(self.config, len(places), directions=1) if state is None else state
-        layers, state = contextualize([stack], table[places], lengths, state)
-        return layers[-1], state
+        return self._engine.continued(direction, table[places], lengths, state)
 
     def nats(
         self,

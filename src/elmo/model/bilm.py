@@ -7,24 +7,20 @@ character_ids (batch, tokens, characters)
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.config import BiLMConfig
-from elmo.engine.engine import State, contextualize
-from elmo.engine.side_by_side import Stack
 from elmo.errors import ConfigError
-from elmo.model.on_cpu import array
 from elmo.model.projected_lstm import ProjectedLSTM
 from elmo.model.token_encoder import TokenEncoder
-from elmo.ops.native.kinds import ComputeType
+from elmo.ops.tracing import has_values
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
 from elmo.weights import formats, hub
@@ -32,8 +28,7 @@ from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.write import write as write_checkpoint
 
 
-@dataclass(frozen=True)
-class BiLMState:
+class BiLMState(NamedTuple):
     """What the LSTMs remember of each row: both directions concatenated, the forward one first."""
 
     hidden: Float[Tensor, "layers batch projections"]
@@ -44,8 +39,7 @@ class BiLMState:
         return BiLMState(self.hidden[:, rows], self.cell[:, rows])
 
 
-@dataclass(frozen=True)
-class BiLMOutput:
+class BiLMOutput(NamedTuple):
     """Every layer's vectors for a batch, boundaries included."""
 
     layers: Float[Tensor, "layers batch tokens dim"]
@@ -56,10 +50,21 @@ class BiLMOutput:
     """After each row's last token."""
 
 
+class DistinctTokens(NamedTuple):
+    """A batch of ids as its distinct tokens, boundaries added."""
+
+    characters: Int[Tensor, "types characters"] | None
+    words: Int[Tensor, " types"] | None
+    places: Int[Tensor, "batch tokens"]
+    """Of each position's token among the distinct ones."""
+    lengths: Int[Tensor, " batch"]
+    """Tokens of each row and its boundaries."""
+
+
 class BiLM(nn.Module):
     """A bidirectional language model; `BiLM(config)` has random weights, `BiLM.from_pretrained` published ones."""
 
-    if TYPE_CHECKING:  # torch says Any
+    if TYPE_CHECKING:  # nn.Module types __call__ as Any
         __call__: Callable[..., BiLMOutput]
 
     def __init__(self, config: BiLMConfig, token_map: TokenMap | None = None) -> None:
@@ -126,40 +131,30 @@ class BiLM(nn.Module):
         )
 
     def token_vectors(
-        self,
-        character_ids: Int[Tensor, "*shape characters"] | None,
-        word_ids: Int[Tensor, "*shape"] | None = None,
-        dtype: ComputeType = "float32",
+        self, character_ids: Int[Tensor, "*shape characters"] | None, word_ids: Int[Tensor, "*shape"] | None = None
     ) -> Float[Tensor, "*shape projection"]:
-        """The context-insensitive token representation of each token; boundaries are tokens like others here.
-
-        `dtype`: see `contextualize`.
-        """
+        """The context-insensitive token representation of each token; boundaries are tokens like others here."""
         self.token_encoder.require_ids(character_ids, word_ids)
         shaped = word_ids if character_ids is None else character_ids[..., 0]
         assert shaped is not None  # every model reads one of them at least
         characters = None if character_ids is None else character_ids.reshape(-1, character_ids.shape[-1])
         words = None if word_ids is None else word_ids.reshape(-1)
-        return self.token_encoder(characters, words, dtype).view(*shaped.shape, self.config.projection_size)
+        return self.token_encoder(characters, words).view(*shaped.shape, self.config.projection_size)
 
     def contextualize(
         self,
         vectors: Float[Tensor, "batch tokens projection"],
         lengths: Int[Tensor, " batch"],
         state: BiLMState | None = None,
-        dtype: ComputeType = "float32",
     ) -> BiLMOutput:
         """Token vectors, boundaries included, -> all layers. A row's tokens beyond its length are ignored.
 
-        `dtype`: what the factors of matrix products are rounded to, if no gradient is needed; all else is float32.
+        `state`: what each row starts from (None: zeros). Raises ConfigError for lengths or a state that don't fit.
         """
         batch, tokens = vectors.shape[:2]
         state = state if state is not None else self.zero_state(batch)
+        self._require_fitting(vectors, lengths, state)
         mask = torch.arange(tokens, device=vectors.device)[None, :] < lengths[:, None]
-        if stacks := self._stacks(dtype, vectors, state):
-            before = State(array(state.hidden), array(state.cell))
-            layers, after = contextualize(stacks, array(vectors), lengths.numpy(), before)
-            return BiLMOutput(torch.from_numpy(layers), mask, BiLMState(*map(torch.from_numpy, after)))
         vectors = torch.where(mask[:, :, None], vectors, 0)
         hidden_parts = state.hidden.chunk(len(self.lstms), dim=2)
         cell_parts = state.cell.chunk(len(self.lstms), dim=2)
@@ -168,24 +163,40 @@ class BiLM(nn.Module):
             self.config.directions, self.lstms, hidden_parts, cell_parts, strict=True
         ):
             turn = _reverser(lengths, tokens) if direction == "backward" else _unchanged
-            outputs, hidden, cell = lstm(turn(vectors), lengths, hidden, cell, dtype)
+            outputs, hidden, cell = lstm(turn(vectors), lengths, hidden, cell)
             by_direction.append([vectors, *(turn(output) for output in outputs)])
             hiddens.append(hidden)
             cells.append(cell)
         layers = torch.stack([torch.cat(parts, dim=2) for parts in zip(*by_direction, strict=True)])
         return BiLMOutput(layers, mask, BiLMState(torch.cat(hiddens, dim=2), torch.cat(cells, dim=2)))
 
-    def _stacks(
-        self, dtype: ComputeType, vectors: Float[Tensor, "batch tokens projection"], state: BiLMState
-    ) -> list[Stack]:
-        """The layers for the engine; none if it can't run them here, or a gradient is needed."""
-        stacks = []
-        for direction, lstm in zip(self.config.directions, self.lstms, strict=True):
-            stack = lstm.stack(dtype, vectors, state.hidden, state.cell, backward=direction == "backward")
-            if stack is None:
-                return []
-            stacks.append(stack)
-        return stacks
+    def _require_fitting(
+        self, vectors: Float[Tensor, "batch tokens _"], lengths: Shaped[Tensor, "..."], state: BiLMState
+    ) -> None:
+        """ConfigError for lengths or a state of another batch or another model."""
+        batch, tokens, _ = vectors.shape
+        if lengths.is_floating_point() or lengths.dtype == torch.bool or lengths.shape != (batch,):
+            raise ConfigError(
+                f"lengths of shape {tuple(lengths.shape)} and type {lengths.dtype} were given for {batch} rows, but "
+                "each row needs one integer: its tokens, the boundaries included."
+            )
+        if has_values(lengths) and batch and not 0 <= int(lengths.min()) <= int(lengths.max()) <= tokens:
+            wrong = int(lengths.max()) if int(lengths.max()) > tokens else int(lengths.min())
+            raise ConfigError(
+                f"a length is {wrong}, but the rows have vectors of {tokens} tokens. Lengths count the tokens of each "
+                "row, the boundaries included if `vectors` has them."
+            )
+        expected = self.zero_state(batch)
+        for name, given, fitting in (
+            ("hidden", state.hidden, expected.hidden),
+            ("cell", state.cell, expected.cell),
+        ):
+            if given.shape != fitting.shape:
+                raise ConfigError(
+                    f"the state's {name} has the shape {tuple(given.shape)}, but this model and {batch} rows need "
+                    f"{tuple(fitting.shape)}: (layers, rows, width). Pass the state of a batch of as many rows that "
+                    "this model read."
+                )
 
     def vectors_of(self, tokens: Sequence[str]) -> Float[Tensor, "types projection"]:
         """`token_vectors` of tokens as text; boundary tokens are recognized by their spelling."""
@@ -199,9 +210,17 @@ class BiLM(nn.Module):
     ) -> BiLMOutput:
         """Ids without boundaries, 0 where a row has no token, from any device -> all layers of tokens + 2 positions.
 
-        Each distinct token is encoded once. Raises ConfigError if the ids are not this model's, or if a row goes on
-        behind its padding.
+        Each distinct token is encoded once. Raises ConfigError if the ids are not this model's, or if a row has tokens
+        after its padding.
         """
+        distinct = self.distinct_tokens(character_ids, word_ids)
+        vectors = self.token_vectors(distinct.characters, distinct.words)
+        return self.contextualize(functional.embedding(distinct.places, vectors), distinct.lengths, state)
+
+    def distinct_tokens(
+        self, character_ids: Int[Tensor, "batch tokens characters"] | None, word_ids: Int[Tensor, "batch tokens"] | None
+    ) -> DistinctTokens:
+        """Ids as `forward` takes them -> the distinct tokens, whose vectors are computed once; checked."""
         self.token_encoder.require_ids(character_ids, word_ids)
         ids = self._columns(character_ids, word_ids)
         self._require_known(ids)
@@ -212,15 +231,20 @@ class BiLM(nn.Module):
         ids = torch.cat([begin, ids, end], dim=1)
         positions = torch.arange(ids.shape[1], device=ids.device)
         ids = torch.where((positions == (lengths + 1)[:, None])[:, :, None], end, ids)
-        distinct, places = ids.flatten(0, 1).unique(dim=0, return_inverse=True)
-        vectors = self.token_vectors(*self._parts(distinct))
-        return self.contextualize(functional.embedding(places.view(ids.shape[:2]), vectors), lengths + 2, state)
+        flat = ids.flatten(0, 1)
+        if has_values(flat):
+            flat, places = flat.unique(dim=0, return_inverse=True)
+        else:
+            places = torch.arange(len(flat), device=flat.device)
+        return DistinctTokens(*self._parts(flat), places.view(ids.shape[:2]), lengths + 2)
 
     def _require_known(self, columns: Int[Tensor, "batch tokens numbers"]) -> None:
         """An id without a row would stop a GPU's whole process, without saying which id it was."""
         limits = (self.config.num_characters, self.config.num_words)
         for ids, limit, kind in zip(self._parts(columns), limits, ("character", "word"), strict=True):
-            if ids is not None and ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < limit:
+            if ids is None or not ids.numel() or not has_values(ids):
+                continue
+            if not 0 <= int(ids.min()) <= int(ids.max()) < limit:
                 raise ConfigError(
                     f"there is {kind} id {int(ids.min()) if int(ids.min()) < 0 else int(ids.max())}, but this model "
                     f"knows 0 to {limit - 1}. Make the ids with this model's own character_ids() or TokenMap."
@@ -265,10 +289,10 @@ def _lengths(ids: Int[Tensor, "batch tokens numbers"]) -> Int[Tensor, " batch"]:
     """Tokens of each row."""
     present = (ids > 0).any(dim=2)
     gaps = (present[:, 1:] & ~present[:, :-1]).any(dim=1)
-    if bool(gaps.any()):
+    if has_values(gaps) and bool(gaps.any()):
         raise ConfigError(
-            f"row {int(gaps.nonzero()[0])} of the ids has a token after a position without one. Ids of 0 mean padding "
-            "and may only stand behind a sentence. An empty token has ids of its own: make them with character_ids()."
+            f"row {int(gaps.nonzero()[0])} of the ids has a token after a position without one. Id 0 is padding and "
+            "may only follow a sentence. An empty token has ids of its own: make them with character_ids()."
         )
     return present.sum(dim=1)
 

@@ -6,9 +6,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from elmo.model.linear import linear
-from elmo.ops.product import ComputeType
-
 
 class Highway(nn.Module):
     """y = g * relu(W_t x + b_t) + (1 - g) * x with g = sigmoid(W_g x + b_g).
@@ -25,9 +22,7 @@ class Highway(nn.Module):
             nn.init.normal_(layer.weight, 0, math.sqrt(1 / size))
             nn.init.constant_(layer.bias, bias)
 
-    def forward(
-        self, inputs: Float[Tensor, "types size"], dtype: ComputeType = "float32"
-    ) -> Float[Tensor, "types size"]:
-        """One layer. `dtype`: see `linear`."""
-        gate = torch.sigmoid(linear(self.gate, inputs, dtype))
-        return gate * torch.relu(linear(self.transform, inputs, dtype)) + (1 - gate) * inputs
+    def forward(self, inputs: Float[Tensor, "types size"]) -> Float[Tensor, "types size"]:
+        """One layer."""
+        gate = torch.sigmoid(self.gate(inputs))
+        return gate * torch.relu(self.transform(inputs)) + (1 - gate) * inputs

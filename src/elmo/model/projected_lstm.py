@@ -12,23 +12,27 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from elmo.config import BiLMConfig
-from elmo.engine.engine import State, contextualize
-from elmo.engine.side_by_side import Stack
 from elmo.model.module_list import modules_of
-from elmo.model.on_cpu import array, runs_on_engine, stack_of
-from elmo.ops.native.kinds import ComputeType
-from elmo.ops.projected_lstm import LayerWeights, LSTMSettings, choose, projected_lstm_window
+from elmo.ops.projected_lstm import (
+    LayerWeights,
+    LSTMSettings,
+    projected_lstm_packed,
+    projected_lstm_reference,
+    projected_lstm_window,
+)
+from elmo.ops.tracing import has_values
 
 Drop = Callable[[Tensor], Tensor]
 
 
 class ProjectedLSTMLayer(nn.Module):
-    """The weights of one layer."""
+    """One layer of one direction."""
 
     projection_weight: nn.Parameter | None
 
     def __init__(self, config: BiLMConfig) -> None:
         super().__init__()
+        self.settings = LSTMSettings(config.forget_bias, config.cell_clip, config.projection_clip)
         gates, size = 4 * config.cell_size, config.projection_size
         self.input_weight = nn.Parameter(torch.empty(gates, size))
         self.recurrent_weight = nn.Parameter(torch.empty(gates, size))
@@ -45,6 +49,21 @@ class ProjectedLSTMLayer(nn.Module):
         nn.init.uniform_(self.recurrent_weight, -bound, bound)
         if self.projection_weight is not None:
             nn.init.xavier_uniform_(self.projection_weight)
+
+    def forward(
+        self,
+        inputs: Float[Tensor, "batch tokens projection"],
+        lengths: Int[Tensor, " batch"],
+        hidden: Float[Tensor, "batch projection"],
+        cell: Float[Tensor, "batch cell"],
+    ) -> tuple[
+        Float[Tensor, "batch tokens projection"], Float[Tensor, "batch projection"], Float[Tensor, "batch cell"]
+    ]:
+        """Read rows of `lengths` tokens in reading order: the outputs, zero beyond its length, and the new state."""
+        # Traces and gradients know the plain loop alone.
+        plain = torch.is_grad_enabled() or not has_values(lengths)
+        run = projected_lstm_reference if plain else projected_lstm_packed
+        return run(inputs, lengths, hidden, cell, self.weights, self.settings)
 
     def extra_repr(self) -> str:
         """Its sizes, for `repr`."""
@@ -63,7 +82,6 @@ class ProjectedLSTM(nn.Module):
     def __init__(self, config: BiLMConfig) -> None:
         super().__init__()
         self.layers = nn.ModuleList(ProjectedLSTMLayer(config) for _ in range(config.num_layers))
-        self.settings = LSTMSettings(config.forget_bias, config.cell_clip, config.projection_clip)
         self.skip_connections = config.skip_connections
 
     def forward(
@@ -72,37 +90,23 @@ class ProjectedLSTM(nn.Module):
         lengths: Int[Tensor, " batch"],
         hidden: Float[Tensor, "layers batch projection"],
         cell: Float[Tensor, "layers batch cell"],
-        dtype: ComputeType = "float32",
     ) -> tuple[
-        list[Float[Tensor, "batch tokens projection"]],
+        Float[Tensor, "layers batch tokens projection"],
         Float[Tensor, "layers batch projection"],
         Float[Tensor, "layers batch cell"],
     ]:
         """Read rows of `lengths` tokens in reading order: each layer's outputs, and the new (hidden, cell).
 
         Outputs are zero beyond a row's length: so are a layer's own, and a skip connection only adds such outputs.
-        `dtype`: what the factors of products are rounded to, where no gradient is needed.
         """
-        if stack := self.stack(dtype, inputs, hidden, cell):
-            layers, state = contextualize([stack], array(inputs), lengths.numpy(), State(array(hidden), array(cell)))
-            return list(torch.from_numpy(layers[1:])), torch.from_numpy(state.hidden), torch.from_numpy(state.cell)
-        run = choose(dtype=dtype)
         outputs, hiddens, cells = [], [], []
-        for index, layer in enumerate(modules_of(self.layers, ProjectedLSTMLayer)):
-            result, new_hidden, new_cell = run(
-                inputs, lengths, hidden[index], cell[index], layer.weights, self.settings
-            )
+        for index, layer in enumerate(self.layers):
+            result, new_hidden, new_cell = layer(inputs, lengths, hidden[index], cell[index])
             inputs = result + inputs if self.skips(index) else result
             outputs.append(inputs)
             hiddens.append(new_hidden)
             cells.append(new_cell)
-        return outputs, torch.stack(hiddens), torch.stack(cells)
-
-    def stack(self, dtype: ComputeType, *inputs: Float[Tensor, "..."], backward: bool = False) -> Stack | None:
-        """The layers for the engine; None if it can't run them on these inputs: a gradient is needed, or a GPU."""
-        if not runs_on_engine(self, *inputs):
-            return None
-        return stack_of(self, dtype, backward=backward)
+        return torch.stack(outputs), torch.stack(hiddens), torch.stack(cells)
 
     def read_window(
         self,
@@ -127,7 +131,7 @@ class ProjectedLSTM(nn.Module):
         for index, layer in enumerate(modules_of(self.layers, ProjectedLSTMLayer)):
             inputs = inputs if drop is None else drop(inputs)
             result, new_hidden, new_cell = projected_lstm_window(
-                inputs, hidden[index], cell[index], layer.weights, self.settings, keep, product_dtype
+                inputs, hidden[index], cell[index], layer.weights, layer.settings, keep, product_dtype
             )
             inputs = result + inputs if self.skips(index) else result
             hiddens.append(new_hidden)

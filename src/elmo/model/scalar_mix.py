@@ -40,7 +40,7 @@ class ScalarMix(nn.Module):
     Parameters: `raw_weights` (layers,), which a softmax turns into `weights`, and the factor `gamma` (1,).
     """
 
-    if TYPE_CHECKING:  # torch says Any
+    if TYPE_CHECKING:  # nn.Module types __call__ as Any
         __call__: Callable[..., Tensor]
 
     def __init__(
@@ -95,14 +95,18 @@ class ScalarMix(nn.Module):
     ) -> Float[Tensor, "batch tokens dim"]:
         """The mix of `layers`; `mask` only tells a layer norm over the batch which positions count."""
         if self.layer_norm == "token":
-            layers = functional.layer_norm(layers, layers.shape[-1:], eps=_EPSILONS["token"])
+            layers = functional.layer_norm(layers, layers.shape[-1:], eps=_epsilon("token", layers.dtype))
         elif self.layer_norm:
-            layers = normalize(layers, mask, _EPSILONS[self.layer_norm])
+            layers = normalize(layers, mask, _epsilon(self.layer_norm, layers.dtype))
         factors = (self.gamma * self.weights).view(-1, 1, 1, 1)
         mixed = factors[0] * layers[0]
         for factor, layer in zip(factors[1:], layers[1:], strict=True):
             mixed = mixed + factor * layer
         return mixed
+
+
+def _epsilon(layer_norm: str, dtype: torch.dtype) -> float:
+    return max(_EPSILONS[layer_norm], torch.finfo(dtype).tiny)  # float16 has nothing between 0 and 6e-5
 
 
 def normalize(

@@ -13,14 +13,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.config import BiLMConfig
-from elmo.engine.token_encoder import rounded_to
 from elmo.errors import ConfigError
 from elmo.model.highway import Highway
-from elmo.model.linear import linear
-from elmo.model.module_list import modules_of
-from elmo.model.on_cpu import encoder_of, runs_on_engine
-from elmo.ops.char_cnn import char_cnn_training, char_cnn_trimmed
-from elmo.ops.native.kinds import ComputeType
+from elmo.ops.char_cnn import CharacterVectors, activate, best_windows, character_vectors
 
 
 class Convolution(nn.Module):
@@ -34,6 +29,10 @@ class Convolution(nn.Module):
             nn.init.uniform_(self.weight, -0.05, 0.05)
         else:
             nn.init.normal_(self.weight, 0, math.sqrt(1 / (width * dim)))
+
+    def forward(self, characters: CharacterVectors) -> Float[Tensor, "types filters"]:
+        """Each filter's maximum over all positions, before the activation."""
+        return best_windows(characters, self.weight) + self.bias
 
 
 class TokenEncoder(nn.Module):
@@ -69,25 +68,16 @@ class TokenEncoder(nn.Module):
         self,
         character_ids: Int[Tensor, "types characters"] | None,
         word_ids: Int[Tensor, " types"] | None = None,
-        dtype: ComputeType = "float32",
     ) -> Float[Tensor, "types projection"]:
-        """One vector for each token. Raises ConfigError if ids are missing or of another model.
-
-        `dtype`: what the factors of products are rounded to (for int8 that is bfloat16), where no gradient is needed.
-        On a CPU a token's vector is then the same to the last bit whatever tokens are encoded with it.
-        """
+        """One vector for each token. Raises ConfigError if ids are missing or of another model."""
         self.require_ids(character_ids, word_ids)
-        if runs_on_engine(self):
-            ids = (None if part is None else part.cpu().numpy() for part in (character_ids, word_ids))
-            return torch.from_numpy(encoder_of(self, dtype)(*ids))
-        dtype = rounded_to(dtype)
         parts = []
         if self.config.has_words and word_ids is not None:
             parts.append(functional.embedding(_wide(word_ids), self.word_embedding))
         if self.config.has_characters and character_ids is not None:
-            parts.append(self._from_characters(_wide(character_ids), dtype))
+            parts.append(self._from_characters(_wide(character_ids)))
         features = torch.cat(parts, dim=1) if len(parts) > 1 else parts[0]
-        return linear(self.projection, features, dtype) if self.config.token_projection else features
+        return self.projection(features) if self.config.token_projection else features
 
     def require_ids(
         self,
@@ -114,14 +104,15 @@ class TokenEncoder(nn.Module):
                 f"{config.max_characters_per_token}. Make the ids with this model's own character_ids()."
             )
 
-    def _from_characters(
-        self, character_ids: Int[Tensor, "types characters"], dtype: ComputeType = "float32"
-    ) -> Float[Tensor, "types filters"]:
-        filters = [(convolution.weight, convolution.bias) for convolution in modules_of(self.convolutions, Convolution)]
-        common = (character_ids, self.character_embedding, filters, self.config.activation)
-        features = char_cnn_training(*common) if torch.is_grad_enabled() else char_cnn_trimmed(*common, dtype)
+    def _from_characters(self, character_ids: Int[Tensor, "types characters"]) -> Float[Tensor, "types filters"]:
+        widths = [one.weight.shape[2] for one in self.convolutions if isinstance(one, Convolution)]
+        # What took a convolution's place may look at every column.
+        widest = max(widths) if len(widths) == len(self.convolutions) else character_ids.shape[1]
+        characters = character_vectors(character_ids, self.character_embedding, widest)
+        best = [convolution(characters) for convolution in self.convolutions]
+        features = activate(torch.cat(best, dim=1), self.config.activation)
         for highway in self.highways:
-            features = highway(features, dtype)
+            features = highway(features)
         return features
 
 

@@ -1,27 +1,105 @@
-"""Calls of the native library's training passes with torch tensors."""
+"""Calls of the native library's training passes with torch tensors.
+
+A pass is one step of an operation whose backward is written by hand: `full_precision` is for both.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from elmo.errors import ConfigError
 from elmo.ops import native
+from elmo.ops.native.arguments import Described
+from elmo.ops.native.passes import PASSES
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_TYPES = {torch.float32: "float32", torch.bfloat16: "bfloat16", torch.int32: "int32", torch.int64: "int64"}
 
 
-def fitting_kind(factor_dtype: torch.dtype, *tensors: Tensor) -> str | None:
-    """The suffix of the functions that take these tensors ("f32" or "bf16"); None if the torch version must run.
+def ran(name: str, *tensors: Tensor, numbers: tuple[float, ...] = (), **sizes: int) -> bool:
+    """Runs a pass of `ops.native.passes`, if the library has one for such tensors; False: torch must compute.
 
-    They must be contiguous, on a CPU, and float32 or of the type of the factors of matrix products.
+    It must be there, and have a version for these types; the tensors must lie in a CPU's memory, contiguous, and no
+    gradient may be wanted of what is done here. It releases the interpreter, so other threads go on meanwhile. Raises
+    ConfigError for tensors whose sizes don't fit together.
     """
-    kind = {torch.float32: "f32", torch.bfloat16: "bf16"}.get(factor_dtype)
-    if kind is None or native.library() is None:
-        return None
-    fitting = (
-        tensor.device.type == "cpu" and tensor.is_contiguous() and tensor.dtype in (torch.float32, factor_dtype)
-        for tensor in tensors
+    library = native.library()
+    if library is None or not all(_is_plain(tensor) and tensor.is_contiguous() for tensor in tensors):
+        return False
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
+        return False
+    version = PASSES[name].get(tuple(_TYPES.get(tensor.dtype, "") for tensor in tensors))
+    if version is None:
+        return False
+    library.run_version(version, tensors, numbers, _described, **sizes)
+    return True
+
+
+def run(name: str, *tensors: Tensor, numbers: tuple[float, ...] = (), **sizes: int) -> None:
+    """`ran`, where torch can't take over: raises ConfigError."""
+    if not ran(name, *tensors, numbers=numbers, **sizes):
+        found = ", ".join(f"{tensor.dtype} on {tensor.device}" for tensor in tensors)
+        raise ConfigError(
+            f"{name} of the native library can't take tensors of {found}: it takes contiguous ones of "
+            f"{' or '.join(map(str, PASSES[name]))} on a CPU. Use the plain version of this operation."
+        )
+
+
+def can_run(*tensors: Tensor) -> bool:
+    """Whether the library is there, and what is computed from these tensors alone can be passed to it as float32."""
+    return native.library() is not None and all(
+        tensor.dtype == torch.float32 and _is_plain(tensor) for tensor in tensors
     )
-    return kind if all(fitting) else None
 
 
-def call(name: str, *arguments: int | float | Tensor) -> None:
-    """Run a function of the library; it releases the interpreter, so other threads go on meanwhile."""
-    plain = (argument.data_ptr() if isinstance(argument, Tensor) else argument for argument in arguments)
-    getattr(native.library(), name)(*plain)
+def require_alike(**tensors: Tensor | None) -> None:
+    """Raises ConfigError unless all are tensors of floats on one device: in place, torch mixes them without a word."""
+    devices = set()
+    for name, tensor in tensors.items():
+        if tensor is None:
+            continue
+        if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
+            found = tensor.dtype if isinstance(tensor, Tensor) else type(tensor).__name__
+            raise ConfigError(f"{name}: {found}, but must be a tensor of floats. Convert it with .float().")
+        devices.add(tensor.device)
+    if len(devices) > 1:
+        raise ConfigError(
+            f"the tensors {', '.join(tensors)} are on {' and '.join(sorted(map(str, devices)))}, but must be on one "
+            "device. Move them with .to(device)."
+        )
+
+
+def full_precision(method: Callable[P, R]) -> Callable[P, R]:
+    """For forward and backward of a `torch.autograd.Function`: there is no autocast on a CPU inside.
+
+    Autocast would round some of what the passes read and not the rest. What it has rounded before becomes float32.
+    """
+
+    @functools.wraps(method)
+    def wrapped(*arguments: P.args, **named: P.kwargs) -> R:
+        if not torch.is_autocast_enabled("cpu"):
+            return method(*arguments, **named)
+        with torch.autocast("cpu", enabled=False):
+            return method(*map(_widened, arguments), **named)  # pyright: ignore[reportCallIssue] - the same arguments
+
+    return wrapped
+
+
+def _widened(argument: Any) -> Any:
+    is_rounded = isinstance(argument, Tensor) and argument.is_cpu and argument.dtype in (torch.bfloat16, torch.float16)
+    return argument.float() if is_rounded else argument
+
+
+def _is_plain(tensor: Tensor) -> bool:
+    """Whether the tensor's values lie in memory as its type, shape and strides say."""
+    is_one = type(tensor) in (Tensor, nn.Parameter)
+    return is_one and tensor.is_cpu and tensor.layout is torch.strided and not tensor.is_neg()
+
+
+def _described(tensor: Any) -> Described:
+    place = tensor.data_ptr()
+    return _TYPES.get(tensor.dtype), tensor.shape, place % tensor.element_size() == 0, place

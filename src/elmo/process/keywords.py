@@ -1,4 +1,7 @@
-"""Keywords: a misspelled or foreign name of an argument ends in an error that says the right one."""
+"""Keywords: a misspelled or foreign name of an argument ends in an error that says the right one.
+
+So does a switch that is neither on nor off: "no" would count as true, and replace a file that was to be kept.
+"""
 
 import difflib
 import inspect
@@ -8,6 +11,7 @@ from functools import cache, wraps
 from typing import ParamSpec, TypeVar
 
 from elmo.errors import ConfigError
+from elmo.setting_checks import is_bool
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,7 +39,7 @@ _ADVICE = {
 
 def known_keywords(function: Callable[P, R]) -> Callable[P, R]:
     """`function`, which raises ConfigError instead of TypeError for a keyword that it doesn't have, and for more
-    arguments without a keyword than it takes.
+    arguments without a keyword than it takes, and for a value of a `bool` that is none.
 
     Its signature stays visible to `help`, completion and type checkers.
     """
@@ -44,9 +48,11 @@ def known_keywords(function: Callable[P, R]) -> Callable[P, R]:
     def checked(*arguments: P.args, **keywords: P.kwargs) -> R:
         if len(arguments) > _most_positional(function):
             raise ConfigError(_too_many_message(function, len(arguments)))
-        for name in keywords:
+        for name, value in keywords.items():
             if name not in _names(function):
                 raise ConfigError(_message(function, name))
+            if name in _switches(function) and not is_bool(value):
+                raise ConfigError(f"{name} is {value!r}, but must be True or False. Pass one of them, or leave it out.")
         return function(*arguments, **keywords)
 
     return checked
@@ -55,6 +61,12 @@ def known_keywords(function: Callable[P, R]) -> Callable[P, R]:
 @cache
 def _names(function: Callable[..., object]) -> tuple[str, ...]:
     return tuple(name for name in inspect.signature(function).parameters if name not in ("self", "cls"))
+
+
+@cache
+def _switches(function: Callable[..., object]) -> frozenset[str]:
+    parameters = inspect.signature(function).parameters.values()
+    return frozenset(it.name for it in parameters if it.annotation in (bool, "bool"))
 
 
 @cache

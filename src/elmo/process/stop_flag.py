@@ -1,7 +1,8 @@
 """StopFlag: how a long run is asked to stop, and how it finds out.
 
 SIGTERM (a scheduler's warning) and Ctrl-C raise the flag; everything that runs for more than a few seconds checks it
-and stops at a point where everything can be saved. A second signal ends the process at once; what is on the disk stays
+and stops at a point where everything can be saved. Before there is anything to save, while data is read and models are
+loaded, they end the work at once (`at_once`). A second signal ends the process at once; what is on the disk stays
 complete, since a checkpoint only gets its name when all of it is written.
 
 The command line listens from its first line on, so that a signal is also handled while data are opened or the last
@@ -24,12 +25,24 @@ class StopFlag:
 
     def __init__(self) -> None:
         self.signal: int | None = None
+        self._at_once = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         """The signal handler."""
-        if self.signal is not None:
+        is_second, self.signal = self.signal is not None, number
+        if is_second or self._at_once:
             raise KeyboardInterrupt
-        self.signal = number
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Inside the block a signal raises KeyboardInterrupt, wherever it comes: there is nothing to be saved yet."""
+        before, self._at_once = self._at_once, True
+        try:
+            if self.signal is not None:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._at_once = before
 
     def check(self) -> None:
         """Raises StopRequested if the flag is up: for loops whose work may be thrown away."""

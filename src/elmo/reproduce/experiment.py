@@ -87,9 +87,10 @@ def reproduce(
         raise ConfigError(f"--shares was given, but {experiment} trains on all of the data. Leave it out.")
     if bilms and experiment != "bilms":
         raise ConfigError(f"--bilms was given, but {experiment} compares nothing with other biLMs. Use --model.")
-    with stop_flag(), following(progress) as reported:
+    with stop_flag() as flag, following(progress) as reported:
         _warn_without_matplotlib(reported)
-        facts = data_facts(job)
+        with flag.at_once():
+            facts = data_facts(job)
         compared = list(noted.get("bilms", ()) if bilms is None else bilms)
         systems = _systems(experiment, job, facts, noted.get("shares", ()) if shares is None else shares, compared)
         asked = {"experiment": experiment, **job.facts()}

@@ -188,7 +188,7 @@ def _with_and_without(settings: TaskSettings, share: float) -> list[System]:
 
 
 def _baseline(settings: TaskSettings) -> System:
-    """Without ELMo; what is said of ELMo doesn't matter and so tells no two baselines apart."""
+    """Without ELMo; settings of ELMo are ignored, so they don't distinguish baselines."""
     usual = {name: getattr(TokenSettings(), name) for name in _ABOUT_ELMO}
     return _system("baseline", "baseline (no ELMo)", settings, **usual | {"encoder": "none"})
 

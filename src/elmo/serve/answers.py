@@ -1,6 +1,7 @@
 """Answers: msgspec values and errors as responses."""
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 
 import msgspec
@@ -21,9 +22,9 @@ _NO_MEMORY = (
 )
 
 
-def json_answer(value: object, status: int = 200) -> Response:
+def json_answer(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """A msgspec Struct, or plain values, as JSON."""
-    return Response(msgspec.json.encode(value), status, media_type=_JSON)
+    return Response(msgspec.json.encode(value), status, headers, media_type=_JSON)
 
 
 def refused(refusal: Refusal) -> Response:

@@ -8,6 +8,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from elmo.errors import ElmoError
 from elmo.serve.answers import answer_error, json_answer
@@ -17,6 +18,7 @@ from elmo.serve.models import ServedModel
 from elmo.serve.openapi import openapi
 from elmo.serve.operations import OPERATIONS
 from elmo.serve.refusals import Refusal
+from elmo.serve.routes import page
 from elmo.serve.service import Service
 from elmo.serve.settings import ServeSettings
 
@@ -38,8 +40,8 @@ def create_app(
             deadline = service.deadline()
             body = await service.read(request, MyRequest)       # a msgspec Struct; limits and errors are dealt with
             model = service.model(body.model)                   # ServedModel: .embedder, .substitutes
-            tokens = await tokens_of({"text": body.text}, None, service.settings)     # elmo.serve.intake.inputs
-            arrays = await service.embed(request, model, tokens, "all", deadline)     # in shared batches
+            texts = await read_texts({"text": body.text}, None, model, service.settings)  # elmo.serve.intake.inputs
+            arrays = await service.embed(request, model, texts.sentences, "all", deadline)  # in shared batches
             found = await service.run(request, partial(search, index, arrays), deadline)    # in the compute thread
             return json_answer(MyAnswer(found))                 # elmo.serve.answers
 
@@ -51,17 +53,36 @@ def create_app(
     """
     settings = settings or ServeSettings()
     own_routes = [operation.route for operation in OPERATIONS]
-    routes = [*own_routes, Route("/openapi.json", _openapi, methods=["GET"]), *extra_routes]
+    described = Route("/openapi.json", _openapi, methods=["GET"])
+    # Last, so that an app of one's own can have another first page.
+    routes = [*own_routes, described, *extra_routes, Route("/", page.answer, methods=["GET"])]
     service = Service(models, settings, [route.path for route in routes if isinstance(route, Route)])
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(Metered, metrics=service.metrics), Middleware(Gate, settings=settings)],
+        middleware=[
+            Middleware(_WithoutSlash),
+            Middleware(Metered, metrics=service.metrics),
+            Middleware(Gate, settings=settings),
+        ],
         exception_handlers=dict.fromkeys((Refusal, HTTPException, ElmoError, Exception), answer_error),
         lifespan=service.lifespan,
     )
     app.router.redirect_slashes = False  # redirections are made from the Host header
     app.state.service = service
     return app
+
+
+class _WithoutSlash:
+    """ASGI middleware: a slash at the end of a path says nothing. Outermost: the gate sees the path as routes do."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on."""
+        if scope["type"] == "http":
+            scope = {**scope, "path": scope["path"].rstrip("/") or "/"}
+        await self._app(scope, receive, send)
 
 
 async def _openapi(request: Request) -> Response:

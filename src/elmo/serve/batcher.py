@@ -40,6 +40,7 @@ class _Part:
     compute: Callable[[list["_Part"]], list[object]]
     """The results of parts of its kind."""
     sentences: Sequence[Sentence] = ()
+    then: Callable[[np.ndarray], np.ndarray] | None = None
     future: asyncio.Future = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     def settle(self, result: object) -> None:
@@ -90,14 +91,19 @@ class Batcher:
             self._thread.join()
 
     def embed(
-        self, embedder: Embedder, sentences: Sequence[Sentence], layers: Layers, deadline: float
+        self,
+        embedder: Embedder,
+        sentences: Sequence[Sentence],
+        layers: Layers,
+        deadline: float,
+        then: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> "list[asyncio.Future[list[np.ndarray]]]":
         """`embedder.embed(sentences, layers)`, in batches shared with other requests; the same arrays bit for bit.
 
         One future for each group of neighboring sentences that is computed as a whole. What is cancelled before its
-        turn is not computed. `deadline`: on the clock of time.monotonic(). A future raises Refusal (503) if the
-        deadline passes before its turn, and what the embedder raises.
-        Raises Refusal: 429 if too much waits already, 503 if the server is stopping.
+        turn is not computed. `then`: what is done with each array at once. `deadline`: on the clock of
+        time.monotonic(). A future raises Refusal (503) if the deadline passes before its turn, and what the embedder
+        raises. Raises Refusal: 429 if too much waits already, 503 if the server is stopping.
         """
         kind = (id(embedder), repr(layers))
 
@@ -105,10 +111,11 @@ class Batcher:
             together = [sentence for part in parts for sentence in part.sentences]
             with np.errstate(over="ignore", invalid="ignore"):  # by weights of layers; _finite finds it
                 arrays = iter(embedder.embed(together, layers))
-            return [_finite([next(arrays) for _ in part.sentences], layers) for part in parts]
+            found = [_finite([next(arrays) for _ in part.sentences], layers) for part in parts]
+            return [_done_with(part.then, its) for part, its in zip(parts, found, strict=True)]
 
         groups = _groups(sentences, self.max_batch_tokens)
-        return self._admit([_Part(kind, _weight(group), deadline, compute, group) for group in groups])
+        return self._admit([_Part(kind, _weight(group), deadline, compute, group, then) for group in groups])
 
     def run(self, function: Callable[[], T], tokens: int, deadline: float) -> "asyncio.Future[T]":
         """`function()`, in the compute thread, by itself; `tokens` says how much work it is, in tokens to embed."""
@@ -191,6 +198,11 @@ def _computed(batch: list[_Part]) -> list[object]:
         if len(batch) == 1:
             return [error]
     return [result for part in batch for result in _computed([part])]
+
+
+def _done_with(then: Callable[[np.ndarray], np.ndarray] | None, its: object) -> object:
+    """A part's arrays, or its error, after `then`."""
+    return its if then is None or not isinstance(its, list) else [then(array) for array in its]
 
 
 def _finite(arrays: list[np.ndarray], layers: Layers) -> list[np.ndarray] | Refusal:

@@ -1,5 +1,6 @@
 """The description of the API that other programs read: OpenAPI 3.1, made from the operations and their types."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -51,9 +52,13 @@ def _operation(operation: Operation) -> dict[str, Any]:
     refusals = {str(status): {"description": _REASONS[status], **_json(ErrorBody)} for status in sorted(set(statuses))}
     found: dict[str, Any] = {
         "summary": operation.summary,
-        "operationId": operation.path.strip("/").replace("/", "_"),
+        "operationId": re.sub(r"\W+", "_", operation.path.strip("/{}")),
         "responses": {"200": {"description": "The answer", "content": _content(operation)}} | refusals,
     }
+    if names := re.findall(r"{(\w+)}", operation.path):
+        found["parameters"] = [
+            {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names
+        ]
     if operation.reads is not None:
         found["requestBody"] = {"required": True, **_json(operation.reads)}
     return found
@@ -61,7 +66,8 @@ def _operation(operation: Operation) -> dict[str, Any]:
 
 def _content(operation: Operation) -> dict[str, Any]:
     if operation.gives is None:
-        return {"text/plain": {"schema": {"type": "string"}}}
+        (kind,) = operation.media_types if operation.media_types != (media_types.JSON,) else ("text/plain",)
+        return {kind: {"schema": {"type": "string"}}}
     others = {media_type: {} for media_type in operation.media_types if media_type != media_types.JSON}
     return _json(operation.gives)["content"] | others
 

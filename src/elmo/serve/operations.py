@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from elmo.serve.encodings import media_types
-from elmo.serve.routes import embeddings, similarity, status, substitutes, token_embeddings
+from elmo.serve.routes import embeddings, page, similarity, status, substitutes, token_embeddings
 
 _COMPUTED = (429, 503)
 
@@ -78,6 +78,7 @@ OPERATIONS = (
         refusals=_COMPUTED,
     ),
     Operation("GET", "/v1/models", status.models, "The models of this server", status.Models),
+    Operation("GET", "/v1/models/{name}", status.model, "One of the models", status.Model, refusals=(404,)),
     Operation("GET", "/info", status.info, "What runs here: version, limits, models", status.Info),
     Operation("GET", "/health", status.health, "Whether the process lives; needs no key", status.Status),
     Operation(
@@ -89,4 +90,5 @@ OPERATIONS = (
         refusals=(503,),
     ),
     Operation("GET", "/metrics", status.metrics, "Counts and times, as Prometheus reads them", None),
+    Operation("GET", "/docs", page.answer, "This page, for people; also at /", None, media_types=("text/html",)),
 )

@@ -93,14 +93,22 @@ class Service:
         return await read_json(request, expected, self.settings)
 
     async def embed(
-        self, request: Request, model: ServedModel, sentences: Sequence[Sequence[str]], layers: Layers, deadline: float
+        self,
+        request: Request,
+        model: ServedModel,
+        sentences: Sequence[Sequence[str]],
+        layers: Layers,
+        deadline: float,
+        *,
+        then: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> list[np.ndarray]:
         """`model.embedder.embed(sentences, layers)`, in batches shared with other requests, bit for bit the same.
 
+        `then`: what is done with each array as soon as it is there, such as pooling, which saves memory.
         Raises Refusal: 429 if too much waits, 503 if the deadline passes, and what the embedder raises. If the client
         closes its connection, what has not been computed by then never is.
         """
-        futures = self.batcher.embed(model.embedder, sentences, layers, deadline)
+        futures = self.batcher.embed(model.embedder, sentences, layers, deadline, then)
         return [array for arrays in await results(request, futures, deadline) for array in arrays]
 
     async def run(self, request: Request, function: Callable[[], R], deadline: float, *, tokens: int = 1) -> R:

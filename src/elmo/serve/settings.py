@@ -21,19 +21,21 @@ class ServeSettings:
     api_keys: Collection[str] = field(default=(), repr=False)
     """Keys that clients must present as `Authorization: Bearer KEY`, each of 16 characters or more; none: no key is
     needed."""
-    tokenizer: str = "unicode"
-    """How a text becomes tokens if the request doesn't say: "unicode", "whitespace" or "module:function"."""
-    max_body_bytes: int = 2_000_000
+    tokenizer: str = "auto"
+    """How a text becomes tokens if the request doesn't say: "auto", "unicode", "whitespace" or "module:function"."""
+    plain_quotes: bool = True
+    """Whether typographic marks that a model's vocabulary doesn't have are read as plain ones."""
+    max_body_bytes: int = 8_000_000
     """Bytes of a request's body."""
-    max_inputs: int = 256
+    max_inputs: int = 2048
     """Texts in one request."""
-    max_tokens: int = 8192
-    """Tokens in one request."""
-    max_queued_tokens: int = 65_536
+    max_tokens: int = 131_072
+    """Tokens in one request. Those of texts with one vector each are computed and pooled batch by batch."""
+    max_queued_tokens: int = 262_144
     """Tokens that wait or are being computed, of all requests."""
     max_batch_tokens: int = 2048
     """Tokens computed at a time; a longer text is a batch of its own."""
-    deadline_seconds: float = 30.0
+    deadline_seconds: float = 60.0
     """From the arrival of a request to the end of its computation; later it is answered with status 503."""
     body_seconds: float = 10.0
     """From the end of a request's headers to the end of its body."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
 import msgspec
@@ -18,14 +18,15 @@ from elmo.serve.encodings import media_types
 from elmo.serve.encodings.numbers import Encoding
 from elmo.serve.encodings.tables import arrow_of_inputs, arrow_of_tokens
 from elmo.serve.encodings.tensors import safetensors_file
-from elmo.serve.intake.inputs import Text
+from elmo.serve.intake.inputs import ReadTexts
 from elmo.serve.intake.presence import until
-from elmo.serve.intake.spans import Span, token_spans
 from elmo.serve.models import ServedModel
 from elmo.serve.refusals import invalid
 from elmo.serve.service import service_of
 
 _MOST_JSON_NUMBERS = 1 << 21
+# Of texts with one vector each, there may be more: those of their tokens are pooled batch by batch.
+_MOST_TOKEN_VECTORS = 8192
 # From here on an answer is written in another thread, so that it doesn't hold up the others.
 _MANY_NUMBERS = 1 << 16
 
@@ -35,9 +36,7 @@ class VectorRequest:
     """A request for vectors, with everything in it checked."""
 
     model: ServedModel
-    inputs: Sequence[Text]
-    sentences: Sequence[Sequence[str]]
-    """The tokens of each input."""
+    texts: ReadTexts
     layers: Layers
     pool: Pool | None
     """None: a vector for each token."""
@@ -48,18 +47,12 @@ class VectorRequest:
     @property
     def num_tokens(self) -> int:
         """Of all inputs."""
-        return sum(map(len, self.sentences))
-
-    @property
-    def spans(self) -> list[list[Span | None] | None]:
-        """Where the tokens of each input stand; None for an input that came as tokens."""
-        pairs = zip(self.inputs, self.sentences, strict=True)
-        return [token_spans(text, tokens) if isinstance(text, str) else None for text, tokens in pairs]
+        return sum(map(len, self.texts.sentences))
 
     def check(self, *, as_text: bool) -> None:
         """Raises ConfigError for layers that the model doesn't have, Refusal for too many numbers to write as text."""
         keeps_all = LayerChoice.of(self.layers, self.model.embedder.num_layers).keeps_all
-        vectors = self.num_tokens if self.pool is None else len(self.sentences)
+        vectors = self.num_tokens if self.pool is None else len(self.texts.sentences)
         layers = self.model.embedder.num_layers if keeps_all else 1
         numbers = vectors * layers * self.model.embedder.layer_dim
         if as_text and numbers > _MOST_JSON_NUMBERS:
@@ -69,6 +62,14 @@ class VectorRequest:
                 f"header 'Accept: {media_types.SAFETENSORS}'.",
                 "input",
                 "answer_too_large",
+            )
+        if self.pool is None and self.num_tokens > _MOST_TOKEN_VECTORS:
+            raise invalid(
+                f"the texts have {self.num_tokens:,} tokens, but at most {_MOST_TOKEN_VECTORS:,} get a vector each in "
+                "one answer. Send fewer texts at a time, ask for one vector per text (pool 'mean'), or use 'elmo "
+                "embed'.",
+                "input",
+                "too_many_tokens",
             )
 
     def result(self, array: np.ndarray) -> np.ndarray:
@@ -87,12 +88,15 @@ async def answer_vectors(request: Request, asked: VectorRequest, item: Item, who
     """Computes and writes the answer, as the header Accept says."""
     media_type = media_types.accepted(request.headers.get("accept", ""))
     asked.check(as_text=asked.encoding == "float" and media_type in (media_types.JSON, media_types.LINES))
-    service = service_of(request)
+    service, headers = service_of(request), asked.texts.headers
     if media_type == media_types.LINES:
-        futures = service.batcher.embed(asked.model.embedder, asked.sentences, asked.layers, asked.deadline)
-        return StreamingResponse(_lines(request, asked, item, futures), media_type=media_type)
-    computed = await service.embed(request, asked.model, asked.sentences, asked.layers, asked.deadline)
-    arrays = [asked.result(array) for array in computed]
+        futures = service.batcher.embed(
+            asked.model.embedder, asked.texts.sentences, asked.layers, asked.deadline, asked.result
+        )
+        return StreamingResponse(_lines(request, asked, item, futures), media_type=media_type, headers=headers)
+    arrays = await service.embed(
+        request, asked.model, asked.texts.sentences, asked.layers, asked.deadline, then=asked.result
+    )
 
     def body() -> bytes:
         if media_type == media_types.SAFETENSORS:
@@ -102,7 +106,7 @@ async def answer_vectors(request: Request, asked: VectorRequest, item: Item, who
         return msgspec.json.encode(whole([item(index, array) for index, array in enumerate(arrays)]))
 
     is_large = sum(array.size for array in arrays) > _MANY_NUMBERS
-    return Response(await asyncio.to_thread(body) if is_large else body(), media_type=media_type)
+    return Response(await asyncio.to_thread(body) if is_large else body(), media_type=media_type, headers=headers)
 
 
 async def _lines(
@@ -114,7 +118,7 @@ async def _lines(
         try:
             for future in futures:
                 for array in await future:
-                    yield msgspec.json.encode(item(index, asked.result(array))) + b"\n"
+                    yield msgspec.json.encode(item(index, array)) + b"\n"
                     index += 1
         except Exception as error:
             yield as_refusal(request, error).body() + b"\n"
@@ -123,7 +127,7 @@ async def _lines(
 def _arrow(asked: VectorRequest, arrays: list[np.ndarray]) -> bytes:
     if asked.pool is not None:
         return arrow_of_inputs(arrays, _facts(asked))
-    return arrow_of_tokens(arrays, asked.sentences, asked.spans, _facts(asked))
+    return arrow_of_tokens(arrays, asked.texts.sentences, asked.texts.spans, _facts(asked))
 
 
 def _facts(asked: VectorRequest) -> dict[str, str]:
@@ -133,5 +137,5 @@ def _facts(asked: VectorRequest) -> dict[str, str]:
         "model_hash": asked.model.description["model_hash"],
         "layers": LayerChoice.of(asked.layers, asked.model.embedder.num_layers).name,
         "pool": asked.pool or "none",
-        "tokens": json.dumps(asked.sentences, ensure_ascii=False),
+        "tokens": json.dumps(asked.texts.sentences, ensure_ascii=False),
     }

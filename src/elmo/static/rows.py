@@ -11,7 +11,16 @@ from elmo.text.files.limits import LINE_VARIABLE, max_line_bytes
 
 BadRow = Callable[[str], None]
 
-# A word that goes on longer is none: the file is damaged, or its dimension is another one.
+_LEAVE_OUT = "leave such rows out with --static-errors skip (Python: errors='skip')"
+# No word has these.
+_CONTROLS = bytes([*range(32), 127])
+# All of a row's numbers are never so small: they are other bytes than thought.
+_TINY = 1e-15
+_INNER_RETURN = (
+    "has a carriage return (CR) with no line feed behind it, as lines of old Macintosh files end. Convert the file: tr "
+    "'\\r' '\\n' < OLD > NEW"
+)
+# A longer "word" means a damaged file or a wrong dimension.
 _MAX_WORD_BYTES = 1 << 16
 
 
@@ -59,20 +68,28 @@ def text_rows(
     lines_before = number = 1 if header else 0
     # A line whose first part begins no wanted word needn't be split into its numbers.
     beginnings = None if wanted is None else {word.split(" ")[0].encode("utf-8", "surrogatepass") for word in wanted}
-    seen = 0
+    seen = blank = 0
     for number, line in enumerate(lines, start=lines_before + 1):
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
+        if not line.strip():  # nothing, at the end of the file
+            blank = blank or number
+            continue
+        if blank:
+            _tell(f"{path}:{blank}: the line is blank, but others follow. Remove it, or {_LEAVE_OUT}", on_bad_row)
+            blank = 0
         seen += 1
         is_first = max_words is not None and seen <= max_words
         if wanted is None and max_words is not None and not is_first:
             return
         if header and seen > header.count:
             raise _wrong_count(path, f"{path}:{number}", header, f"more than {header.count}")
+        if b"\t" in line:
+            line = line.replace(b"\t", b" ")
         if beginnings is not None and not is_first and line[: line.find(b" ")] not in beginnings:
             continue
         try:
-            word, vector = _parsed(line, dim, with_spaces=header is None)
+            word, vector = _parsed(line, dim)
         except _BadRow as error:
             _tell(f"{path}:{number}: {error}", on_bad_row)
             continue
@@ -113,7 +130,7 @@ def binary_rows(
         if names is not None and not is_first and name not in names:
             continue
         try:
-            yield Row(_decoded(name), _finite(np.frombuffer(vector, dtype="<f4"), name), place)
+            yield Row(_decoded(name), _sound(vector, name), place)
         except _BadRow as error:
             _tell(f"{place}: {error}", on_bad_row)
     if count == header.count:
@@ -184,8 +201,11 @@ def dim_of(line: bytes, path: str) -> int:
     """How many numbers the first row of a file without a header has."""
     if not line:
         raise TextError(f"{path} is empty: it has no vector to read. Check the step that should have made it.")
-    name, *numbers = _stripped(line).split(b" ")
-    if not numbers or not _is_number(numbers[-1]):
+    stripped = _stripped(line).replace(b"\t", b" ")
+    if b"\r" in stripped:
+        raise TextError(f"{path}:1: {_INNER_RETURN}.")
+    name, *numbers = stripped.split(b" ")
+    if not numbers or not (_is_number(numbers[-1]) or _has_comma(numbers[-1])):
         raise TextError(
             f"{path}:1: the line is {line[:40]!r}, but a file of static vectors has a word and its numbers, or the "
             "number of words and their dimension, there, with single spaces between. Check that it is such a file."
@@ -209,24 +229,37 @@ def _stripped(line: bytes) -> bytes:
     return line.rstrip(b"\r\n").removesuffix(b" ")
 
 
-def _parsed(line: bytes, dim: int, *, with_spaces: bool) -> tuple[str, Float32[np.ndarray, " dim"]]:
-    # From the right, since words of glove.840B have spaces in them.
-    name, *numbers = _stripped(line).rsplit(b" ", dim)
+def _parsed(line: bytes, dim: int) -> tuple[str, Float32[np.ndarray, " dim"]]:
+    # From the right, since words of glove.840B and of fastText have spaces in them, or are one.
+    stripped = _stripped(line)
+    name, *numbers = stripped.rsplit(b" ", dim)
+    if b"\r" in stripped:
+        raise _BadRow(_INNER_RETURN)
     # But what ends in a number is a row with too many of them, not a word.
-    if len(numbers) != dim or not name or (b" " in name and (not with_spaces or _is_number(name.split(b" ")[-1]))):
+    if len(numbers) != dim or not name or (b" " in name and _is_number(name.split(b" ")[-1])):
         raise _BadRow(
-            f"the row has {_stripped(line).count(b' ')} fields after its word, but {dim} are expected. The "
-            "file is damaged: download or make it again, or leave such rows out (Python: errors='skip')"
+            f"the row has {stripped.count(b' ')} fields after its word, but {dim} are expected. The file is damaged: "
+            f"download or make it again, or {_LEAVE_OUT}"
         )
     try:
         values = np.array(list(map(float, numbers)))
     except ValueError:
         wrong = next(number for number in numbers if not _is_number(number))
+        if _has_comma(wrong):
+            raise _BadRow(
+                f"{wrong[:40].decode()!r} has a decimal comma, but numbers have a decimal point in such files. Replace "
+                "the commas between digits: sed -E 's/([0-9]),([0-9])/\\1.\\2/g' OLD > NEW"
+            ) from None
         raise _BadRow(
             f"{wrong[:40].decode('utf-8', 'replace')!r} is not a number, but {dim} numbers are expected after the word "
-            f"{name[:40].decode('utf-8', 'replace')!r}. Fix the line, or leave such rows out (Python: errors='skip')"
+            f"{name[:40].decode('utf-8', 'replace')!r}. Fix the line, or {_LEAVE_OUT}"
         ) from None
     return _decoded(name), _finite(values, name)
+
+
+def _has_comma(text: bytes) -> bool:
+    """Whether it is a number as many countries write it."""
+    return text.count(b",") == 1 and _is_number(text.replace(b",", b"."))
 
 
 def _is_number(text: bytes) -> bool:
@@ -243,7 +276,7 @@ def _decoded(name: bytes) -> str:
     except UnicodeDecodeError as error:
         raise _BadRow(
             f"the word {name[:40]!r} is not valid UTF-8 (byte 0x{name[error.start]:02X} at its place "
-            f"{error.start + 1}). Convert the file, or leave such rows out (Python: errors='skip')"
+            f"{error.start + 1}). Convert the file, or {_LEAVE_OUT}"
         ) from None
 
 
@@ -254,9 +287,21 @@ def _finite(values: Float[np.ndarray, " dim"], name: bytes) -> Float32[np.ndarra
         place = int(np.flatnonzero(~np.isfinite(vector))[0])
         raise _BadRow(
             f"number {place + 1} of the word {name[:40].decode('utf-8', 'replace')!r} is {values[place]}, which would "
-            "spoil whatever is computed from it. Make the vectors again, or leave such rows out (Python: errors='skip')"
+            f"spoil whatever is computed from it. Make the vectors again, or {_LEAVE_OUT}"
         )
     return vector
+
+
+def _sound(vector: bytes, name: bytes) -> Float32[np.ndarray, " dim"]:
+    """The numbers of a binary row; _BadRow if its bytes are text, or other rows' bytes."""
+    values = _finite(np.frombuffer(vector, dtype="<f4"), name)
+    largest = np.abs(values).max(initial=0.0)
+    if name.translate(None, _CONTROLS) != name or 0 < largest < _TINY:
+        raise _BadRow(
+            f"the word is {name[:40]!r} and the largest of its numbers {largest:.2g}, which no vectors have: the file "
+            "is damaged, isn't binary, or its first line's dimension is wrong. Download or make it again"
+        )
+    return values
 
 
 def _tell(message: str, on_bad_row: BadRow | None) -> None:

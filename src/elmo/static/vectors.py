@@ -1,13 +1,15 @@
 """Static vectors: files with one vector per word, whatever its sentence -> words and a matrix.
 
-    word2vec text, fastText .vec   a line "count dim", then lines "word v1 .. v_dim"
-    GloVe                          the same lines without the first; a word can have spaces in it (glove.840B)
+    word2vec text, fastText .vec   a line "count dim", then lines "word v1 .. v_dim"; a word can have spaces in it
+    GloVe                          the same lines without the first
     word2vec binary                a line "count dim", then per word its bytes, a space and dim float32, little-endian
+    fastText .bin                  a model, of which words that it has not seen get vectors too (needs gensim)
 
 Source: docs/specification.md, 8; word2vec `distance.c`; GloVe `glove.c`; fastText `fasttext.cc`.
 """
 
 import itertools
+import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +17,9 @@ from typing import BinaryIO, Literal, get_args
 
 import numpy as np
 
-from elmo.errors import ConfigError, TextError
+from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.shapes import Float, Float32, Int
+from elmo.static.fasttext_model import FASTTEXT_MODEL, vectors_of_model
 from elmo.static.rows import Header, Row, binary_rows, dim_of, require_dim, text_rows
 from elmo.text.files.limits import limited_blocks, limited_lines
 from elmo.text.files.text_file import DAMAGED, STDIN, check_is_text_file, is_packed, opened
@@ -25,12 +28,10 @@ VectorFormat = Literal["auto", "text", "binary"]
 OnBadRow = Literal["strict", "skip"]
 
 _ROWS_BETWEEN_REPORTS = 4096
-# What a fastText model (not its vectors) begins with. Source: fastText `fasttext.cc`, FASTTEXT_FILEFORMAT_MAGIC_INT32.
-_FASTTEXT_MODEL = (793712314).to_bytes(4, "little")
 # The longest first line that is looked at: 2,000 numbers of 20 characters and a word.
 _LOOKED_AT = 1 << 16
 _BLOCK = 1 << 20
-_OF_NUMBERS = frozenset(b"0123456789+-. abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_OF_NUMBERS = frozenset(b"0123456789+-.,\t abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +100,14 @@ def read_static_vectors(
     order by frequency. With both, either is enough for a row; with neither, all are kept. What isn't kept is hardly
     parsed and takes no memory, so the file may be larger than memory. `format`: "auto" goes by the content.
     `errors`: what a row that can't be used does. "strict" raises; "skip" leaves it out and calls
-    `on_bad_row(message)`; of a word given twice, the first row is kept.
+    `on_bad_row(message)`, or says at the end how many there were (a `TextWarning`). Of a word given twice the first row
+    is kept, as gensim does, which is said as well. Of a fastText model, all `words` that it can make vectors of are
+    kept.
     `on_bytes`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
     Raises TextError, with file and line (binary: byte), if the file is missing, damaged or no such file, a row has
-    other than dim numbers or one that isn't finite, a word is not UTF-8 or stands twice, the first line's count is
-    wrong, or the file is over a limit of `elmo.text.files.limits`; ConfigError for an unknown `format` or `errors`.
+    other than dim numbers or one that isn't finite, a word is not UTF-8, the first line's count is wrong, or the file
+    is over a limit of `elmo.text.files.limits`; ConfigError for an unknown `format` or `errors`; MissingExtraError for
+    a fastText model without gensim.
     """
     for name, value, choices in (("format", format, VectorFormat), ("errors", errors, OnBadRow)):
         if value not in get_args(choices):
@@ -113,17 +117,24 @@ def read_static_vectors(
                           "Write them to a file first.")  # fmt: skip
     check_is_text_file(path)
     wanted = None if words is None else {*words, *(word.lower() for word in words)}
-    bad_row = None if errors == "strict" else (on_bad_row or _ignore)
+    left_out: list[str] = []
+    bad_row = None if errors == "strict" else (on_bad_row or left_out.append)
     try:
         with opened(path) as (raw, content):
             packed = raw if is_packed(path) else None
-            dim, rows = _rows(path, content, packed, wanted, max_words, format, bad_row)
-            return _collected(dim, _watched(rows, raw, on_bytes), bad_row)
+            found = _rows(path, content, packed, wanted, max_words, format, bad_row)
+            if found is None:
+                return StaticVectors(*vectors_of_model(path, words, max_words))
+            dim, rows = found
+            vectors = _collected(dim, _watched(rows, raw, on_bytes), bad_row, str(path))
     except DAMAGED as error:
         raise TextError(
             f"{path}: can't be read to its end: {error}. It is truncated or damaged, or you don't have permission to "
             "read it. Check its permissions, or copy or download it again."
         ) from None
+    if left_out:
+        warnings.warn(f"rows left out: {len(left_out):,}. The first: {left_out[0]}", TextWarning, stacklevel=2)
+    return vectors
 
 
 def write_static_vectors(path: Path, words: Sequence[str], vectors: Float[np.ndarray, "words dim"]) -> None:
@@ -154,14 +165,11 @@ def _rows(
     max_words: int | None,
     format: VectorFormat,
     bad_row: Callable[[str], None] | None,
-) -> tuple[int, Iterator[Row]]:
-    """Checks what the file is; the vectors' width, and the rows."""
+) -> tuple[int, Iterator[Row]] | None:
+    """Checks what the file is; the vectors' width, and the rows; None: it is a fastText model."""
     first = content.readline(_LOOKED_AT)
-    if first.startswith(_FASTTEXT_MODEL):
-        raise TextError(
-            f"{path}: is a fastText model, whose n-grams and classes aren't read here. Use the .vec file beside it, or "
-            "write one: fasttext print-word-vectors MODEL < WORDS > VECTORS.vec"
-        )
+    if first.startswith(FASTTEXT_MODEL):
+        return None
     header = Header.parse(first)
     if header is None and format == "binary":
         raise TextError(
@@ -184,10 +192,19 @@ def _rows(
 
 
 def _is_text(line: bytes) -> bool:
-    """Whether the first row is text, even if invalid. Of a float32 between 2^-13 and 2, one byte isn't among these."""
-    numbers = (line.partition(b" ")[2] or line)[:64].rstrip(b"\r\n")
+    """Whether the first row is text, even if invalid. Of a float32 between 2^-13 and 2, one byte isn't a number's."""
+    numbers = (line.replace(b"\t", b" ").partition(b" ")[2] or line)[:64].rstrip(b"\r\n")
     count = sum(byte in _OF_NUMBERS for byte in numbers)
-    return count >= (0.9 if len(numbers) == 64 else 1) * len(numbers)
+    return count >= (0.9 if len(numbers) == 64 else 1) * len(numbers) or _is_printable(line)
+
+
+def _is_printable(line: bytes) -> bool:
+    """Whether the line is valid UTF-8 without control characters, as hardly any numbers in binary are."""
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return not any(character < " " or character == "\x7f" for character in text.rstrip("\r\n").replace("\t", " "))
 
 
 def _watched(rows: Iterator[Row], raw: BinaryIO, on_bytes: Callable[[int], object] | None) -> Iterator[Row]:
@@ -201,25 +218,26 @@ def _watched(rows: Iterator[Row], raw: BinaryIO, on_bytes: Callable[[int], objec
         on_bytes(raw.tell() - seen)
 
 
-def _collected(dim: int, rows: Iterator[Row], bad_row: Callable[[str], None] | None) -> StaticVectors:
+def _collected(dim: int, rows: Iterator[Row], bad_row: Callable[[str], None] | None, name: str) -> StaticVectors:
     places: dict[str, str] = {}
+    repeated: list[Row] = []
     # It grows as rows come: a first line may promise more words than there is memory.
     numbers = bytearray()
     for row in rows:
         if row.word in places:
-            message = (
-                f"{row.place}: the word {row.word!r} stood at {places[row.word]} already, and only one vector can "
-                "count. Remove one of them; from Python, errors='skip' keeps the first."
-            )
-            if bad_row is None:
-                raise TextError(message)
-            bad_row(message)
+            repeated.append(row)
             continue
         places[row.word] = row.place
         numbers += row.vector.tobytes()
+    if repeated:
+        word = repeated[0].word
+        message = (
+            f"{name}: {len(repeated):,} of the words stand there again, the first of them {word!r} at "
+            f"{repeated[0].place}, which stood at {places[word]} already. The first vector of each counts."
+        )
+        if bad_row is None:
+            warnings.warn(message, TextWarning, stacklevel=2)
+        else:
+            bad_row(message)
     vectors = np.frombuffer(numbers, dtype=np.float32).reshape(len(places), dim)
     return StaticVectors(tuple(places), vectors)
-
-
-def _ignore(message: str) -> None:
-    pass

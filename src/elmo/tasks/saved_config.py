@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo.disk.json_file import read_json
+from elmo.disk.sums import what_changed
 from elmo.errors import ConfigError, WeightFileError, paths_count_from
 from elmo.tasks.registry import AnyTask, find, is_known
 from elmo.tasks.settings import with_table
@@ -38,7 +39,10 @@ def _what_it_is(folder: Path) -> str:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """config.json of a saved task model. Raises WeightFileError if it is that of something else."""
+    """config.json of a saved task model. Raises WeightFileError if it is that of something else, or was changed since.
+
+    The folders of elmo 0.1.0 have no checksums, and are believed.
+    """
     config = read_json(path, limit=_MAX_BYTES)
     if config.get("format_version") != FORMAT_VERSION or set(config) != set(CONFIG_KEYS):
         raise WeightFileError(
@@ -52,6 +56,11 @@ def read_config(path: Path) -> dict[str, Any]:
                 f"{path}: {name!r} is {config[name]!r:.60}, which no training writes: the file was edited or "
                 "damaged. Get the model again, or train it again."
             )
+    if changed := what_changed(path.parent):
+        raise WeightFileError(
+            f"{path.parent}: {changed} since the model was saved: the file was edited, damaged, or is of another "
+            "model. Get the model again, or train it again."
+        )
     return {**config, "vocabulary": SavedVocabulary(path, config["vocabulary"])}
 
 

@@ -3,6 +3,7 @@
 config.json          task, settings, vocabulary (labels, characters), which biLM by name and hash
 model.safetensors    what was learned, without the biLM
 static.safetensors   static_words.json   the static vectors by name, if there are any
+sha256.json          the checksums of the .json files; tensors have their own
 bilm/                the biLM, a model folder like any other: if it was trained with the task, or if asked for
 """
 
@@ -16,6 +17,7 @@ import torch
 
 from elmo.disk.atomic import new_folder
 from elmo.disk.json_file import read_json, write_json
+from elmo.disk.sums import SUMS_FILE, write_sums
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, WeightFileError
 from elmo.process.device import chosen_device
@@ -43,7 +45,7 @@ from elmo.weights import hub
 from elmo.weights.native.tensor_file import read_tensors, write_tensors
 
 _WEIGHTS, _STATIC, _WORDS = "model.safetensors", "static.safetensors", "static_words.json"
-_PARTS = frozenset({CONFIG_FILE, _WEIGHTS, _STATIC, _WORDS, BILM_FOLDER})
+_PARTS = frozenset({CONFIG_FILE, _WEIGHTS, _STATIC, _WORDS, SUMS_FILE, BILM_FOLDER})
 _MAX_WORDS_BYTES = 1 << 30
 _LIVE = "tokens.live."
 
@@ -62,6 +64,7 @@ class SavedTaskModel(Generic[S, E, P]):
     """Whether the biLM is in the same folder, as it is when it was trained with the task."""
 
 
+@known_keywords
 def save(saved: SavedTaskModel[S, E, P], folder: Path, *, include_bilm: bool = False, force: bool = False) -> None:
     """Writes the model folder atomically."""
     tokens = saved.model.tokens
@@ -84,6 +87,7 @@ def save(saved: SavedTaskModel[S, E, P], folder: Path, *, include_bilm: bool = F
         if static:
             write_tensors(unfinished / _STATIC, {name: found.vectors for name, found in static.items()})
             write_json(unfinished / _WORDS, {name: found.words for name, found in static.items()}, indent=None)
+        write_sums(unfinished, [CONFIG_FILE, *([_WORDS] if static else [])])
         if tokens.live is not None:
             tokens.live.bilm.save_pretrained(unfinished / BILM_FOLDER)
         elif include_bilm or saved.has_own_bilm:

@@ -5,15 +5,18 @@ command line and in a TOML file they are one flat list: every field of every gro
 no two groups may have a field of the same name.
 """
 
-import math
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar
 
 from elmo.errors import ConfigError
-from elmo.setting_checks import require_setting
+from elmo.setting_checks import require_setting, require_types
 
 S = TypeVar("S", bound="TaskSettings")
 
+MOST_EPOCHS = 1_000_000
+"""Passes over the data, as in pretraining."""
+MOST_LAYERS = 64
+"""That a network may have."""
 LARGEST_SIZE = 1 << 16
 """The most units, filters or dimensions that a layer may have: beyond it, a typing error is more likely."""
 
@@ -50,6 +53,8 @@ class TokenSettings:
     static: tuple[str, ...] = ()
     """Files of static vectors (word2vec, GloVe, fastText), each FILE or NAME=FILE; with several, their vectors are
     concatenated."""
+    static_errors: Literal["strict", "skip"] = "strict"
+    """What to do with a row of these files that can't be used. strict: stop; skip: leave it out, and say how many."""
     static_words: int = 200_000
     """How many words from the beginning of each file a saved model keeps, in addition to the words of the data. 0:
     all."""
@@ -57,8 +62,8 @@ class TokenSettings:
     """Whether the static vectors of the training data's words are trained too."""
 
     def __post_init__(self) -> None:
-        require_choices(self)
-        require_setting(0 <= self.mix_penalty < math.inf, "mix_penalty", self.mix_penalty, "finite, and 0 or more")
+        require_types(self)
+        require_setting(self.mix_penalty >= 0, "mix_penalty", self.mix_penalty, "0 or more")
         require_chance(self, "elmo_dropout")
         require_setting(self.static_words >= 0, "static_words", self.static_words, "0 or more")
         names = list(self.static_files)
@@ -165,16 +170,18 @@ class FitSettings:
     """Where to compute."""
 
     def __post_init__(self) -> None:
-        require_choices(self)
-        for name in ("epochs", "epoch_passes", "batch_size", "decay_steps"):
-            require_setting(getattr(self, name) >= 1, name, getattr(self, name), "a whole number from 1 on")
-        for name in ("patience", "weight_decay", "clip_norm", "clip_value", "least_batches"):
-            require_setting(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "finite, and 0 or more")
-        for name in ("batch_tokens", "max_length"):
-            require_setting(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "finite, and 0 or more")
+        require_types(self)
+        for name, most in (("epochs", MOST_EPOCHS), ("epoch_passes", MOST_EPOCHS), ("batch_size", 1 << 20)):
+            value = getattr(self, name)
+            require_setting(1 <= value <= most, name, value, f"a whole number from 1 to {most:,}")
+        require_setting(self.decay_steps >= 1, "decay_steps", self.decay_steps, "a whole number from 1 on")
+        for name in (
+            "patience", "weight_decay", "clip_norm", "clip_value", "least_batches", "batch_tokens", "max_length",
+        ):  # fmt: skip
+            require_setting(getattr(self, name) >= 0, name, getattr(self, name), "0 or more")
         require_setting(0 <= self.average_decay < 1, "average_decay", self.average_decay, "at least 0 and below 1")
         for name in ("learning_rate", "adadelta_epsilon"):
-            require_setting(0 < getattr(self, name) < math.inf, name, getattr(self, name), "finite and above 0")
+            require_setting(getattr(self, name) > 0, name, getattr(self, name), "above 0")
         for name in ("train_share", "decay_rate"):
             require_setting(0 < getattr(self, name) <= 1, name, getattr(self, name), "above 0 and at most 1")
 
@@ -187,15 +194,6 @@ class TaskSettings:
     fit: FitSettings = field(default_factory=FitSettings)
 
 
-def require_choices(group: object) -> None:
-    """ConfigError if a field with a fixed list of choices has another value."""
-    for setting in fields(group):  # type: ignore[arg-type]  # any dataclass
-        if get_origin(setting.type) is Literal:
-            choices = get_args(setting.type)
-            value = getattr(group, setting.name)
-            require_setting(value in choices, setting.name, value, f"one of {', '.join(map(repr, choices))}")
-
-
 def require_chance(group: object, *names: str) -> None:
     """ConfigError if one of these fields isn't the probability of a dropout: at least 0 and below 1."""
     for name in names:
@@ -204,11 +202,19 @@ def require_chance(group: object, *names: str) -> None:
         )
 
 
-def require_size(group: object, *names: str, least: int = 1) -> None:
-    """ConfigError if one of these fields isn't a number of units that a layer can have."""
+def require_size(group: object, *names: str, least: int = 1, most: int = LARGEST_SIZE) -> None:
+    """ConfigError if one of these fields isn't a number of units that a layer can have, or of them in this range."""
     for name in names:
         value = getattr(group, name)
-        require_setting(least <= value <= LARGEST_SIZE, name, value, f"a whole number from {least} to {LARGEST_SIZE}")
+        require_setting(least <= value <= most, name, value, f"a whole number from {least} to {most}")
+
+
+def require_sizes(group: object, *names: str) -> None:
+    """ConfigError if one of these fields isn't a list of such sizes, of a layer or a kind of filters each."""
+    for name in names:
+        sizes = getattr(group, name)
+        fits = 1 <= len(sizes) <= MOST_LAYERS and all(1 <= size <= LARGEST_SIZE for size in sizes)
+        require_setting(fits, name, sizes, f"1 to {MOST_LAYERS} whole numbers from 1 to {LARGEST_SIZE}")
 
 
 def to_table(settings: TaskSettings) -> dict[str, Any]:

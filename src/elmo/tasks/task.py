@@ -88,6 +88,9 @@ class Task(ABC, Generic[S, E, P]):
     """The dataclass of its settings; called without arguments it gives the defaults."""
     places: tuple[str, ...] = ("input", "output")
     """Where its model can take contextual vectors; values of the setting `placement` (and "both")."""
+    most_tokens: int | None = None
+    """Tokens of the longest sentence that its model takes, where it compares every token with every other: memory and
+    time grow with the square. None: no limit."""
     reading_flags: tuple[str, ...] = ("format", "field", "sentences", "tokenizer", "encoding", "errors")
     """The flags of text that `read_unlabelled` heeds; `elmo task predict` refuses the others."""
 

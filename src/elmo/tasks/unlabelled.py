@@ -18,6 +18,8 @@ class TextLine:
     offsets: tuple[tuple[int, int], ...] = ()
     """Where each token begins and ends in its line, in characters, the end exclusive; () if a tokenizer changed the
     text, or the file has tokens only."""
+    has_text: bool = True
+    """Whether it was a text; False: a list of tokens, as columns are."""
 
 
 def text_lines(path: Path | str, reading: TextReading) -> Iterator[TextLine]:
@@ -38,7 +40,7 @@ def text_lines(path: Path | str, reading: TextReading) -> Iterator[TextLine]:
     # Only what splits at spaces is odd on raw text: a function of the caller's own is what they want.
     if reading.on_look is not None and (reading.is_auto or reading.tokenize is str.split):
         reading.on_look(look)
-    return (TextLine(place.tokens, _offsets(place)) for place in places)
+    return (TextLine(place.tokens, _offsets(place), place.has_text) for place in places)
 
 
 def _offsets(place: PlacedSentence) -> tuple[tuple[int, int], ...]:

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any
 
 from elmo.errors import ConfigError
+from elmo.setting_checks import LARGEST_COUNT
 
 # Sentences of a stream that are looked at before the first one is given on.
 _LOOKED_AT = 512
@@ -21,11 +22,13 @@ _LONGEST_SHOWN = 60
 def checked_sentences(sentences: Any) -> list[Sequence[str]]:
     """All sentences as lists of tokens.
 
-    Raises ConfigError for a plain string, for a sentence or token of another type, and for a flat list of words: two or
-    more strings, none of which has whitespace. A sentence of one word is written as a list: `[["yes"], ["no"]]`.
+    A column of a table (of pandas, pyarrow, datasets, ...) and an array have a sentence in each row. Raises ConfigError
+    for a plain string, for a sentence or token of another type, and for a flat list of words: two or more strings, none
+    of which has whitespace. A sentence of one word is written as a list: `[["yes"], ["no"]]`.
     """
     found = list(_items(sentences))
-    _refuse_flat_list(found)
+    if not is_column(sentences):
+        _refuse_flat_list(found)
     return [checked_sentence(sentence, place) for place, sentence in enumerate(found)]
 
 
@@ -34,7 +37,7 @@ def checked_stream(sentences: Any, window: int = _LOOKED_AT) -> Iterator[Sequenc
 
     What is not an iterable at all is refused here and now, everything else when its turn comes.
     """
-    return _checked(_items(sentences), max(2, window))
+    return _checked(_items(sentences), 0 if is_column(sentences) else max(2, window))
 
 
 def checked_sentence(sentence: Any, place: int) -> Sequence[str]:
@@ -56,6 +59,18 @@ def checked_sentence(sentence: Any, place: int) -> Sequence[str]:
                 "empty string is a token too."
             )
     return listed
+
+
+def is_column(value: Any) -> bool:
+    """Whether it is a column of a table or an array, whose rows are texts, and no list that could be a sentence."""
+    return not isinstance(value, str) and any(
+        hasattr(value, it) for it in ("to_pylist", "dtype", "iloc", "column_name")
+    )
+
+
+def rows_of(column: Iterable[Any]) -> list[Any]:
+    """The rows of a column, list, generator or iterator; those of pyarrow as Python's own values."""
+    return column.to_pylist() if hasattr(column, "to_pylist") else list(column)  # type: ignore[attr-defined]
 
 
 def refuse_without_order(value: Any, name: str, needed: str) -> None:
@@ -88,10 +103,11 @@ def checked_count(value: Any, name: str, what: str) -> int:
         count = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
         count = None
-    if count is None or count < 1:
+    if count is None or not 1 <= count <= LARGEST_COUNT:
+        most = "" if count is None or count < 1 else f", and {LARGEST_COUNT:,} at most"
         raise ConfigError(
-            f"{name} is {_short(value)}, but must be an integer of at least 1: it is a number of {what}. Leave it out "
-            "for the default."
+            f"{name} is {_short(value)}, but must be an integer of at least 1{most}: it is a number of {what}. Leave "
+            "it out for the default."
         )
     return count
 
@@ -115,7 +131,7 @@ def _items(sentences: Any) -> Iterator[Any]:
             "[['A', 'first', 'sentence'], 'A second one']. Put it into a list: [text]."
         )
     refuse_without_order(sentences, "sentences", "a list of sentences")
-    found = _iterated(sentences)
+    found = _iterated(rows_of(sentences) if hasattr(sentences, "to_pylist") else sentences)
     if found is None:
         raise ConfigError(
             f"sentences is {_short(sentences)}, but a list of sentences is needed, each a list of tokens or a string."

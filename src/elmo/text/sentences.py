@@ -1,14 +1,16 @@
 """Sentences: a text file -> an iterator of tokenized sentences, in constant memory."""
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Literal, get_args
 
 from elmo.errors import ConfigError
-from elmo.text.files.decoding import BadLine, checked_encoding, decoded
-from elmo.text.files.text_file import Format, FormatChoice, check_is_text_file, format_of, text_name
+from elmo.text.files.decoding import BadLine, Remedy, checked_encoding, decoded
+from elmo.text.files.text_file import FormatChoice, check_is_text_file, text_name
+from elmo.text.formats.form import DEFAULT_FIELD, Form, first_lines, form_of_lines
 from elmo.text.formats.lines import byte_lines
-from elmo.text.formats.rows import NumberedRows, Row, bad_line_of, has_header, rows_of
+from elmo.text.formats.rows import NumberedRows, Row, bad_line_of, rows_of
 
 Tokenize = Callable[[str], list[str]]
 OnBadText = Literal["strict", "skip"]
@@ -24,8 +26,8 @@ def read_sentences(
     require_content: bool = False,
     on_bytes: Callable[[int], object] | None = None,
     format: FormatChoice = "auto",
-    field: str = "text",
-    advice: str = "",
+    field: str = DEFAULT_FIELD,
+    remedy: Remedy = "encode or skip",
 ) -> Iterator[list[str]]:
     """The sentences of `path`, in constant memory; a blank line is `[]`.
 
@@ -33,13 +35,13 @@ def read_sentences(
     is read once, like standard input.
     `format`: "text" has one sentence a line; "jsonl" an object a line, whose `field` is a text (one sentence) or a
     list of tokens; "csv" and "tsv" a row a sentence, in the column `field` (its name, or its number from 1 where no row
-    names the columns); "conll" and "conllu" a token a line; "auto" goes by the ending (see `text_file.format_of`).
+    names the columns); "conll" and "conllu" a token a line; "auto" goes by
+    what is seen in the first lines, and by the ending (see `elmo.text.formats.form`).
     `tokenize`: makes tokens of a text; lists of tokens are taken as they are.
     `errors`: what to do with a line that can't be decoded or parsed. "strict" raises; "skip" yields `[]`, so that
     numbers stay true, and calls `on_bad_line(line number from 1, message)`.
     `require_content`: whether a file without a single line is an error.
-    `advice`: the next step that the message about a line that can't be decoded names (empty: another encoding, or to
-    skip such lines).
+    `remedy`: the next step that the message about a line that can't be decoded names.
     `on_bytes`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
     Raises TextError if the file is missing, a folder, a device, damaged, not in `encoding` or `format`, or over a limit
     of `elmo.text.files.limits`; ConfigError for an encoding that doesn't exist or doesn't end lines with the byte 0x0A.
@@ -53,7 +55,7 @@ def read_sentences(
         on_bytes=on_bytes,
         format=format,
         field=field,
-        advice=advice,
+        remedy=remedy,
     )
     return (tokenize(row) if isinstance(row, str) else row for _, row in rows)
 
@@ -67,32 +69,61 @@ def read_rows(
     require_content: bool = False,
     on_bytes: Callable[[int], object] | None = None,
     format: FormatChoice = "auto",
-    field: str = "text",
-    advice: str = "",
+    field: str = DEFAULT_FIELD,
+    remedy: Remedy = "encode or skip",
 ) -> Iterator[tuple[int, Row]]:
     """The texts, or lists of tokens, of `path`, each with the number of the line that it begins at, from 1.
 
     Parameters and errors are those of `read_sentences`; a blank or bad line is "" or [].
     """
+    _, rows = rows_and_form(
+        path,
+        encoding=encoding,
+        errors=errors,
+        on_bad_line=on_bad_line,
+        require_content=require_content,
+        on_bytes=on_bytes,
+        format=format,
+        field=field,
+        remedy=remedy,
+    )
+    return rows
+
+
+def rows_and_form(
+    path: Path | str,
+    *,
+    encoding: str = "utf-8",
+    errors: OnBadText = "strict",
+    on_bad_line: BadLine | None = None,
+    require_content: bool = False,
+    on_bytes: Callable[[int], object] | None = None,
+    format: FormatChoice = "auto",
+    field: str = DEFAULT_FIELD,
+    remedy: Remedy = "encode or skip",
+) -> tuple[Form, Iterator[tuple[int, Row]]]:
+    """As `read_rows`, and the form that the first lines have, which are read here."""
     if errors not in get_args(OnBadText):
         raise ConfigError(f"errors is {errors!r}, but must be one of: strict, skip.")
     codec = checked_encoding(encoding)
     check_is_text_file(path)
-    known_format = format_of(path, format)
     bad_line = None if errors == "strict" else (on_bad_line or _ignore)
-    name = text_name(path)
     content = byte_lines(path, on_bytes=on_bytes, require_content=require_content)
-    lines = decoded(content, name, codec, bad_line, instead=bad_line_of(known_format), advice=advice)
-    return _numbered_rows(lines, known_format, name, field, bad_line)
+    start = first_lines(content, path)
+    form = form_of_lines(start, path, format, field, codec)
+    lines = decoded(
+        chain(start, content), text_name(path), codec, bad_line, instead=bad_line_of(form.format), remedy=remedy
+    )
+    return form, _numbered_rows(lines, form, text_name(path), bad_line)
 
 
 def _numbered_rows(
-    lines: Iterator[str], format: Format, name: str, field: str, on_bad_line: BadLine | None
+    lines: Iterator[str], form: Form, name: str, on_bad_line: BadLine | None
 ) -> Iterator[tuple[int, Row]]:
     numbered = NumberedRows(lines)
-    header = numbered.header() if has_header(format, field) else None
-    first = 1 if header is None else 2
-    yield from numbered.of(rows_of(numbered.lines, format, name, field, on_bad_line, first, header=header))
+    header = numbered.header() if form.has_header else None
+    first = 1 if header is None else 2 + header.count("\n")
+    yield from numbered.of(rows_of(numbered.lines, form, name, on_bad_line, first, header=header))
 
 
 def _ignore(number: int, message: str) -> None:

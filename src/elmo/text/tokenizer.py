@@ -2,6 +2,9 @@
 
 "whitespace" is the model's own contract: what it was trained on had its tokens apart.
 
+"auto" is "unicode" unless the text itself shows that its tokens are apart already (see `text.punctuation`). It looks at
+one text at a time, so that the tokens of a sentence never depend on other sentences.
+
 "unicode" is a small rule tokenizer in the manner of the Penn Treebank, which the published English corpora follow. It
 changes no character: its tokens, joined, are the text without its spaces and without invisible marks (U+200B, ...).
 From the left, a token is the first of these that fits:
@@ -12,7 +15,8 @@ From the left, a token is the first of these that fits:
 4. a word: letters, digits, underscores and combining marks of any script, joined by hyphens, middle dots, apostrophes
    between letters, ".", ",", ":", "/" between digits ("1,100.50", "10:30"), dots before small letters and digits
    ("usa.gov"); a sign before a number belongs to it ("-5") unless something stands before the sign. Korean words
-   (eojeols) stay whole, with their particles: "밥을";
+   (eojeols) stay whole, with their particles: "밥을"; in a Korean text also with "%", "&", "+" and "/" between letters
+   or digits, and with Hanja: "3.5%가", "R&D를", "經濟는";
 5. an ideograph, by itself: Chinese, and Kanji in Japanese, have no spaces; Hiragana, Katakana, Thai, Khmer and the like
    stay in one piece: give a function of your own for them;
 6. two or more dots or hyphens ("...", "--"), a face like "^^" or "^_^", a flag, a whole emoji with its modifiers;
@@ -28,6 +32,7 @@ from typing import cast
 
 from elmo.errors import ConfigError
 from elmo.process.named_object import named_object
+from elmo.text.punctuation import shows_tokens
 
 # The next four are alternatives of regular expressions. Before a name: a dot here never ends a sentence.
 _TITLES = (
@@ -61,28 +66,43 @@ _LONGEST_MAIL_NAME = 64
 
 # Korean on the web often has no space after the end of a sentence; a dot alone may stand in a list there ("한.미").
 _HANGUL = "\uac00-\ud7a3"
+_LATIN_PER_HANGUL = 3  # in text about technology
+_IS_HANGUL, _IS_LATIN = re.compile(f"[{_HANGUL}]"), re.compile("[A-Za-z]")
 _END = re.compile(
     r"(?:[.!?…؟۔።]+[\"'”’»)\]}]*(?=\s)|[。！？｡।॥។]+[”’」』）\"']*|"
     rf"(?<=[{_HANGUL}])[!?]+(?=[{_HANGUL}])|(?<=[다요죠까])\.+(?=[{_HANGUL}]))\s*"
 )
 # Characters after a dot that tell whether it ends the sentence.
 _LOOK_AHEAD = 64
+# Who said a Korean quotation comes after it: '"밥은 먹었니?" 하고 물었다.', '"안녕." 그녀가 말했다.'
+_LONGEST_QUOTATION = 256
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "「": "」", "『": "』"}
+_SAID = re.compile(
+    rf"\s*(?:(?:이?라(?:고|며|면서|는|던)|하고|하며|하면서|하는|하자|하니|했다|한다)[{_HANGUL}]{{0,3}}|고|며|면서)(?![{_HANGUL}])"
+    r"|[^.!?…\"“”]{0,60}?(?:말(?:한|하|했|씀)|물[었어으]|묻[는고]|대답[한하했]|답[하했]|외[쳤치]|소리[쳤치]|속삭|중얼|되물|반문|덧붙"
+    r"|설명[하했]|이야기[하했]|얘기[하했]|부탁[하했]|명령[하했]|인사[하했를]|주장[하했]"
+    r"|밝혔|전했|강조했|고 [하했])"
+)
 _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
 def tokenizer(name: str) -> Callable[[str], list[str]]:
-    """The tokenizer called "whitespace" or "unicode", or a function of your own as "module:function".
+    """The tokenizer called "auto", "whitespace" or "unicode", or a function of your own as "module:function".
 
     A module may lie in the current folder. The function takes a text, without a line end, and gives a list of strings.
     Raises ConfigError if there is none such.
     """
-    known: dict[str, Callable[[str], list[str]]] = {"whitespace": str.split, "unicode": _unicode_tokens}
+    known: dict[str, Callable[[str], list[str]]] = {
+        "auto": _auto_tokens,
+        "whitespace": str.split,
+        "unicode": _unicode_tokens,
+    }
     if name in known:
         return known[name]
     if ":" in name:
         return _function(name)
     raise ConfigError(
-        f"there is no tokenizer {name!r}, only {' and '.join(known)}. Any function from a string to a list of strings "
+        f"there is no tokenizer {name!r}, only {', '.join(known)}. Any function from a string to a list of strings "
         "will do too: name it as module:function."
     )
 
@@ -112,7 +132,10 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
         paragraph, start = text[begin:stop], 0
         for end in _END.finditer(paragraph):
             after = paragraph[end.end() : end.end() + _LOOK_AHEAD]
-            if _ends_sentence(paragraph[start : end.start()], end.group(), after):
+            before = paragraph[start : end.start()]
+            if _ends_sentence(before, end.group(), after) and not _is_said_by_someone(
+                before[-_LONGEST_QUOTATION:] + end.group(), paragraph[end.end() : end.end() + _LONGEST_QUOTATION]
+            ):
                 found.append((begin + start, begin + end.end()))
                 start = end.end()
         found.append((begin + start, stop))
@@ -148,12 +171,38 @@ def _ends_sentence(before: str, mark: str, after: str) -> bool:
     return True
 
 
+def _is_said_by_someone(before: str, after: str) -> bool:
+    """Whether what ends between the two is a Korean quotation, or a part of one, whose sentence goes on after it."""
+    if _IS_HANGUL.search(after) is None:
+        return False
+    if before.rstrip()[-1:] in _QUOTES.values() and _SAID.match(after):
+        return True
+    for opening, closing in _QUOTES.items():
+        is_open = before.count(opening) % 2 if opening == closing else before.count(opening) > before.count(closing)
+        if is_open and (end := after.find(closing)) >= 0 and _SAID.match(after, end + 1):
+            return True
+    return False
+
+
 def _is_initial(word: str) -> bool:
     return word != "I" and re.fullmatch(f"[{_CAPITAL}]", word) is not None
 
 
 def _unicode_tokens(text: str) -> list[str]:
-    return [part for match in _token_pattern().finditer(text) for part in _without_clitics(match.group())]
+    found = _token_pattern(_is_korean(text)).finditer(text)
+    return [part for match in found for part in _without_clitics(match.group())]
+
+
+def _auto_tokens(text: str) -> list[str]:
+    tokens = _unicode_tokens(text)
+    return text.split() if shows_tokens(text, tokens) else tokens
+
+
+def _is_korean(text: str) -> bool:
+    """Whether it is Korean, though it may hold names and terms in Latin letters."""
+    return _IS_HANGUL.search(text) is not None and _LATIN_PER_HANGUL * len(_IS_HANGUL.findall(text)) > len(
+        _IS_LATIN.findall(text)
+    )
 
 
 def _without_clitics(word: str) -> Iterator[str]:
@@ -169,12 +218,15 @@ def _without_clitics(word: str) -> Iterator[str]:
 
 
 @cache
-def _token_pattern() -> re.Pattern[str]:
+def _token_pattern(is_korean: bool) -> re.Pattern[str]:
     """The first alternative that fits, from the left."""
     mark = f"[{_marks()}\u200c\u200d\u00ad]"
-    letter = rf"(?:(?![{_IDEOGRAPHS}])\w{mark}*)"
+    letter = rf"(?:\w{mark}*)" if is_korean else rf"(?:(?![{_IDEOGRAPHS}])\w{mark}*)"
     apostrophe = rf"(?<=[{_ALPHABET}0-9])['’](?=[{_ALPHABET}])"
     joiner = rf"(?:[·\-\u2010\u2011]|{apostrophe}|(?<=\d)[.,:/](?=\d)|(?<=[A-Za-z0-9])\.(?=[a-z0-9]))"
+    if is_korean:
+        joiner = rf"(?:{joiner}|[&+/・•․‧－]|(?<=\d)%|(?<=[A-Z])\.(?=[A-Z]))"
+    word = rf"{letter}+(?:{joiner}{letter}+)*" + (r"(?:(?<=\d)%)?" if is_korean else "")
     symbol = rf"[^\w\s{_SEPARATORS}]"
     alternatives = (
         r"(?:https?://|www\.)[^\s<>\"]*[^\s<>\"'’”.,;:!?)\]}]",
@@ -183,7 +235,7 @@ def _token_pattern() -> re.Pattern[str]:
         rf"(?<!\w)(?:(?:[{_ALPHABET}]\.)+[{_ALPHABET}](?![\w.'’])|(?:[{_ALPHABET}]\.){{2,}})",
         rf"(?<!\w)(?!I\.)[{_CAPITAL}]\.(?=\s+\S)",
         r"(?<!\S)['’](?:s|re|ve|ll|d|m|em|cause)(?![\w'’])",
-        rf"['’]\d0s\b|(?<![^\s(\[{{])[-+−]?(?=\d){letter}+(?:{joiner}{letter}+)*|{letter}+(?:{joiner}{letter}+)*",
+        rf"['’]\d0s\b|(?<![^\s(\[{{])[-+−]?(?=\d){word}|{word}",
         rf"[{_IDEOGRAPHS}]{mark}*",
         r"\.{2,}|-{2,}|\^[_\-oO0]?\^",
         r"[\U0001f1e6-\U0001f1ff]{2}",

@@ -72,7 +72,7 @@ def _native_outline(folder: Path) -> Outline:
 
 
 def _layers_of_options(options: Path) -> int | None:
-    """None where the options don't say it in the usual way: whoever reads them with the weights says what is wrong."""
+    """None if the options are non-standard; loading the weights reports the error."""
     layers = read_options(options)["lstm"].get("n_layers")
     return layers + 1 if type(layers) is int else None
 

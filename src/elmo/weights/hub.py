@@ -1,4 +1,4 @@
-"""Hub: what a person calls a model -> where its files are. The network is asked last, and for what is not here only."""
+"""Resolves a model name to local files; downloads only what is missing."""
 
 import errno
 import os
@@ -66,7 +66,7 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
 
 
 def refuse_name(given: object, owner: str, takes: str) -> None:
-    """ConfigError if a class was given what a person calls a model. `owner`: the class. `takes`: what it takes."""
+    """ConfigError if a class was given a model name or path. `owner`: the class. `takes`: what it takes."""
     if given is None or isinstance(given, str | os.PathLike | tuple | list):
         call = f"{owner}.from_pretrained({'' if given is None else repr(given)})"
         raise ConfigError(

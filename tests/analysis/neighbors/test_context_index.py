@@ -277,6 +277,16 @@ def test_facts_that_are_made_up_are_refused_at_once(folder, name, value):
         ContextIndex(folder)
 
 
+def test_headers_that_make_no_sense_are_refused(folder):
+    """np.load raises tokenize.TokenError for them."""
+    for name in ("layer-1.npy", "starts.npy"):
+        content = (folder / name).read_bytes()
+        (folder / name).write_bytes(content.replace(b"'shape': (", b"'shape': ((", 1))
+        with pytest.raises(TextError, match=f"{name}: has a header that NumPy does not write.*the index is damaged"):
+            ContextIndex(folder)
+        (folder / name).write_bytes(content)
+
+
 def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(folder):
     for name in ("index.json", "words.txt", "starts.npy"):
         (folder / name).rename(folder / "kept")
@@ -318,3 +328,12 @@ def test_a_nouns_forms_are_occurrences_of_one_word(embedder, tmp_path):
         assert {hit.word for hit in layer["same"]} == {"배가", "배를", "배에서도"}
         assert {hit.word for hit in layer["other"]}.isdisjoint({"배가", "배를", "배에서도"})
     assert all(not layer["same"] for layer in neighbors(index, embedder, ["큰", "배는", "온다"], place=1))
+
+
+def test_a_verbs_forms_are_occurrences_of_one_word(embedder, tmp_path):
+    text = [["배를", "탔다"], ["차를", "타고"], ["나무가", "탁자로"], ["재가", "탄"], ["말이", "온다"]]
+    build_index(text, embedder, tmp_path / "index")
+    index = ContextIndex(tmp_path / "index")
+    for layer in neighbors(index, embedder, ["불에", "타는", "집"], place=1, verb="타다"):
+        assert {hit.word for hit in layer["same"]} == {"탔다", "타고", "탄"}
+        assert {hit.word for hit in layer["other"]}.isdisjoint({"탔다", "타고", "탄"})

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import random
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -162,13 +163,14 @@ def test_every_way_of_using_elmo_trains_and_predicts(train, tmp_path, flags, cap
 def test_a_stopped_run_goes_on_and_ends_the_same(train, tmp_path, monkeypatch, capsys):
     assert train("whole", "--seeds", "1", "2") == 0
 
+    from contextlib import contextmanager, nullcontext
+
     looks = iter(range(10_000))
 
     class Flag:
         signal = property(lambda self: 15 if next(looks) >= 9 else None)
         check = train_module.StopFlag.check
-
-    from contextlib import contextmanager
+        at_once = nullcontext
 
     @contextmanager
     def stopping():
@@ -335,7 +337,7 @@ def test_text_in_another_encoding_is_read_if_it_is_named(train, tmp_path, capsys
     assert train("run", "--train", str(data), "--dev", str(data), "--test", str(data), "--encoder", "none") == 2
     message = capsys.readouterr().err
     assert message.startswith(
-        f"{data}:2: not valid UTF-8 (byte 0xE9 at column 5). No line of labelled data may be left"
+        f"{data}:2: not valid UTF-8 (byte 0xE9 at column 5). Use --encoding latin-1. No line of labelled data"
     )
     assert "--errors" not in message
     files = ["--train", str(data), "--dev", str(data), "--test", str(data), "--encoding", "latin-1"]
@@ -490,7 +492,7 @@ def test_what_elmo_was_compared_with_can_take_its_place(train, tmp_path, data, c
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--character-filters", "1" + "0" * 20], "must be a whole number from 0 to 65536"),
+        (["--character-filters", "1" + "0" * 10], "must be a whole number from 0 to 65536"),
         (["--character-filters", "0", "--encoder", "none"], "the tagger would read nothing"),
         (
             ["--placement", "inptu"],
@@ -568,3 +570,20 @@ def test_an_odd_text_is_warned_of_before_the_model_is_loaded(train, tmp_path, mo
             task.main(["predict", str(tmp_path / "run"), str(path), *flags])
         assert message in (told := capsys.readouterr().err)
         assert "--model; 'elmo models'" not in told
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--best-by", "f2"], "compared by 'f2', but its score has only f1, macro_f1"),
+        (["--epoch-passes", "999999"], "epoch_passes is 999,999, but with "),
+        (["--epoch-passes", "9" * 20], "epoch_passes is 99999999999999999999, but must be"),
+        (["--epochs", "1000001"], "epochs is 1000001, but must be a whole number from 1 to 1,000,000"),
+    ],
+)
+def test_what_would_be_noticed_after_an_epoch_or_never_is_refused_at_once(train, tmp_path, capsys, flags, message):
+    with suppress(SystemExit):
+        assert train("run", *flags) == 2
+    told = " ".join(capsys.readouterr().err.replace("│", "").split())
+    assert message in told or message.split(",")[0] in told
+    assert not (tmp_path / "run").exists()

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas
 import pytest
 
 from elmo.embed.corpus.embed_corpus import embed_corpus
@@ -76,8 +77,10 @@ def test_tokenizers_and_sentence_ends_can_be_chosen(embedder):
     np.testing.assert_allclose(np.linalg.norm(normalized.vectors, axis=-1), 1, atol=1e-6)
     with pytest.raises(ConfigError, match="no tokenizer 'moses'"):
         embedder.embed_text("a", tokenizer="moses")
-    with pytest.raises(ConfigError, match="text is list"):
-        embedder.embed_text(["a"])
+    with pytest.raises(ConfigError, match=r"text\[1\] is list"):
+        embedder.embed_text(["a", ["b"]])
+    with pytest.raises(ConfigError, match="text is int"):
+        embedder.embed_text(5)
     with pytest.raises(TextError, match="the tokenizer .* failed"):
         embedder.embed_text("a", tokenizer=lambda text: text)
 
@@ -101,3 +104,30 @@ def test_repr_says_what_an_embedder_is(embedder):
     assert repr(embedder) == (
         "Embedder(a model in memory: 3 layers of 16 dimensions, device=cpu, dtype=float32, state=zero)"
     )
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, iter, pandas.Series, pandas.Index])
+def test_several_texts_are_read_exactly_as_one_by_one(embedder, kind):
+    texts = ["Don't stop", "Do n't stop @home .", ENGLISH, KOREAN, "", "It rose by 5%."]
+    found = embedder.embed_text(kind(texts))
+    assert [it.text for it in found] == texts
+    for many, one in zip(found, map(embedder.embed_text, texts), strict=True):
+        assert many.tokens == one.tokens
+        assert np.array_equal(many.spans, one.spans) and np.array_equal(many.vectors, one.vectors)
+
+
+def test_typographic_marks_are_read_as_plain_ones_and_keep_their_places():
+    embedder = Embedder.from_pretrained("small-en", device="cpu")
+    text, plain = "It didn’t rain, she said: “no” — twice…", 'It didn\'t rain, she said: "no" -- twice...'
+    with pytest.warns(TextWarning, match="typographic marks"):
+        found = embedder.embed_text(text)
+    expected = embedder.embed_text(plain)
+    assert found.tokens == expected.tokens
+    assert np.array_equal(found.vectors, expected.vectors)
+    assert [text[start:end] for start, end in found.spans][2:3] == ["n’t"]
+    left = embedder.embed_text(text, plain_quotes=False)
+    assert left.tokens == [text[start:end] for start, end in found.spans.tolist()]
+    assert not np.array_equal(left.vectors, found.vectors)
+    with pytest.warns(TextWarning, match="It is read in NFC"):
+        composed = embedder.embed_text("cafe\u0301")
+    assert (composed.tokens, composed.spans.tolist()) == (["café"], [[0, 5]])

@@ -57,3 +57,18 @@ def test_what_makes_no_sense_is_refused(embedder):
     ):
         with pytest.raises(ConfigError, match=message):
             call()
+
+
+@pytest.mark.parametrize(
+    "vectors",
+    [
+        np.ones((2, 3), complex),
+        np.ones((2, 3), "datetime64[s]"),
+        np.ones((2, 3), "timedelta64[s]"),
+        np.ma.masked_array(np.ones((2, 3)), mask=True),
+        [["1", "2"]],
+    ],
+)
+def test_what_would_get_lost_in_float32_is_refused(vectors):
+    with pytest.raises(ConfigError, match="a has .* real numbers"):
+        similarity(vectors)

@@ -138,3 +138,19 @@ def test_what_is_no_file_of_vectors_is_refused(tmp_path, suffix):
         read_vectors(path)
     with pytest.raises(ConfigError, match="is not that of a format"):
         read_vectors(tmp_path / "vectors.txt")
+
+
+def test_a_damaged_npy_is_refused(embedder, text, tmp_path):
+    """np.load raises tokenize.TokenError for some headers, and offsets that lead elsewhere give other rows' vectors."""
+    output, offsets = tmp_path / "v.npy", tmp_path / "v.npy.offsets.npy"
+    embed_corpus(embedder, text, output)
+    good, places = output.read_bytes(), np.load(offsets)
+    for header in (good.replace(b"'shape': (", b"'shape': (("), good[:-4], good + b"x"):
+        output.write_bytes(header)
+        with pytest.raises(TextError, match=r"v.npy: is not a file of vectors, or is damaged: has .* Embed the text"):
+            read_vectors(output)
+    output.write_bytes(good)
+    for other in (places[:-1], places[::-1], places + 1, places[:0], places * 2):
+        np.save(offsets, other)
+        with pytest.raises(TextError, match=r"v.npy: is not a file of vectors, or is damaged: its .* vectors"):
+            read_vectors(output)

@@ -10,7 +10,7 @@ import pytest
 spacy = pytest.importorskip("spacy")
 
 from elmo import Embedder  # noqa: E402
-from elmo.errors import ConfigError, WeightFileError  # noqa: E402
+from elmo.errors import ConfigError, TextWarning, WeightFileError  # noqa: E402
 from elmo.integrations.spacy import sentence_places  # noqa: E402
 
 TEXT = "The bank was  steep. He went to the bank\nto get money.  "
@@ -169,3 +169,33 @@ def test_the_entry_points_of_the_package_are_what_spacy_needs():
 
 def test_the_guide_runs(run_guide):
     run_guide("spacy.md")
+
+
+def test_tokens_merged_afterwards_have_the_mean_and_split_ones_are_refused(tiny_model):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("elmo", config={"model": tiny_model})
+    doc = nlp("New York is LosAngeles .")
+    rows = np.array(doc.tensor)
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[0:2])
+    np.testing.assert_allclose(doc[0]._.elmo, rows[:2].mean(axis=0))
+    np.testing.assert_array_equal(doc[1]._.elmo, rows[2])
+    np.testing.assert_allclose(doc[0:2]._.elmo, (rows[:2].mean(axis=0) + rows[2]) / 2)
+    with doc.retokenize() as retokenizer:
+        retokenizer.split(doc[2], ["Los", "Angeles"], heads=[(doc[2], 1), doc[1]])
+    with pytest.raises(ConfigError, match="the doc has 5 tokens, but doc.tensor .* Tokens were split"):
+        _ = doc[3]._.elmo
+    again = nlp.get_pipe("elmo")(doc)
+    assert again[3]._.elmo.any()
+    part = again[1:3].as_doc()
+    np.testing.assert_array_equal(part[0]._.elmo, again[1]._.elmo)
+
+
+def test_tokens_are_read_with_plain_quotes_unless_that_is_switched_off(tiny_model_of_words):
+    with_plain, as_written = spacy.blank("en"), spacy.blank("en")
+    with_plain.add_pipe("elmo", config={"model": tiny_model_of_words})
+    as_written.add_pipe("elmo", config={"model": tiny_model_of_words, "plain_quotes": False})
+    with pytest.warns(TextWarning, match="typographic marks"):
+        found = with_plain("“ a").tensor
+    np.testing.assert_array_equal(found, with_plain('" a').tensor)
+    assert not np.array_equal(found, as_written("“ a").tensor)

@@ -14,12 +14,12 @@ const char *elmo_instructions(void);
 int64_t elmo_fused_kinds(void);
 int64_t elmo_product_work_bytes(const Packed *matrix);
 int64_t elmo_fused_lstm_work_bytes(const Layer *layer, const Run *run);
-void elmo_product(int64_t kind, const Packed *matrix, const float *bias, const float *rows, int64_t count,
-                  int64_t inner, int64_t first, int64_t last, char *work, float *out);
-void elmo_fused_lstm(int64_t kind, const Layer *layer, const Run *run);
+int64_t elmo_product(int64_t kind, const Packed *matrix, const float *bias, const float *rows, int64_t count,
+                     int64_t inner, int64_t first, int64_t last, char *work, float *out);
+int64_t elmo_fused_lstm(int64_t kind, const Layer *layer, const Run *run);
 int64_t elmo_encode_work_bytes(const Encoder *encoder);
-void elmo_encode_tokens(int64_t kind, const Encoder *encoder, const int32_t *ids, int64_t count, char *work,
-                        float *out);
+int64_t elmo_encode_tokens(int64_t kind, const Encoder *encoder, const int32_t *ids, int64_t count, char *work,
+                           float *out);
 
 static int problems = 0, checks = 0;
 
@@ -158,7 +158,7 @@ typedef struct {
 static void *run_member(void *given) {
     Member *member = given;
     member->run.work = room(elmo_fused_lstm_work_bytes(member->layer, &member->run));
-    elmo_fused_lstm(member->kind, member->layer, &member->run);
+    if (elmo_fused_lstm(member->kind, member->layer, &member->run)) problems++;
     free(member->run.work);
     return NULL;
 }
@@ -248,7 +248,8 @@ static void check_layer(int64_t kind, const int64_t *lengths, int64_t rows, int6
                    (float)cell_clip,
                    (float)projection_clip};
     float *first_hidden = copy_of(hidden, rows * size), *first_cell = copy_of(cell, rows * cells);
-    Run run = {alive, places, inputs, outputs, hidden, cell, NULL, NULL, NULL, steps, dim, size, skips, 0, 1, NULL};
+    Run run = {alive, places, inputs, outputs, hidden, cell, NULL, NULL,   NULL,  steps,
+               dim,   size,   skips,  0,       1,      NULL, rows, tokens, tokens};
     run_team(kind, &layer, run, 1);
     double loose = kind == KIND_FLOAT32 ? 2e-5 : kind == KIND_BFLOAT16 ? 5e-2 : 1e-1;
     compare("layer", kind, outputs, expected, tokens * size, loose);
@@ -324,15 +325,19 @@ static void check_turns(int64_t kind, int64_t size, int projects) {
                    1,
                    0,
                    1,
-                   NULL};
+                   NULL,
+                   1,
+                   lengths[sentence],
+                   TOKENS};
         run_team(kind, &layer, run, 1);
     }
     for (int team = 1; team <= MOST_THREADS; team++) {
         float *own_hidden = copy_of(hidden, SENTENCES * size), *own_cell = copy_of(cell, SENTENCES * cells);
         float *rows = random_floats(ROWS * size, 1);
-        Sentences sentences = {begins, ends, own_hidden, own_cell};
+        Sentences sentences = {begins, ends, own_hidden, own_cell, SENTENCES};
         Run run = {alive, places, inputs, outputs, rows, own_cell, NULL, NULL,
-                   NULL,  STEPS,  size,   size,    1,    0,        1,    &sentences};
+                   NULL,  STEPS,  size,   size,    1,    0,        1,    &sentences,
+                   ROWS,  TOKENS, TOKENS};
         run_team(kind, &layer, run, team);
         same_bits("outputs in turn", kind, outputs, alone, TOKENS * size);
         same_bits("hidden in turn", kind, own_hidden, alone_hidden, SENTENCES * size);
@@ -413,7 +418,8 @@ static void check_encoder(int64_t kind, Shape shape) {
                        features,
                        highways,
                        size,
-                       shape.squashes};
+                       shape.squashes,
+                       ALPHABET};
     int32_t *ids = room(shape.count * characters * sizeof *ids);
     for (int64_t token = 0; token < shape.count; token++) { /* one byte, all places, none, then any number of bytes */
         int64_t some = (int64_t)((chance() + 1) / 2 * (float)characters);
@@ -452,7 +458,7 @@ static void check_encoder(int64_t kind, Shape shape) {
     }
     float *out = random_floats(shape.count * size, 1), *alone = random_floats(size, 1);
     char *work = room(elmo_encode_work_bytes(&encoder));
-    elmo_encode_tokens(kind, &encoder, ids, shape.count, work, out);
+    if (elmo_encode_tokens(kind, &encoder, ids, shape.count, work, out)) problems++;
     compare("token vectors", kind, out, expected, shape.count * size, kind == KIND_FLOAT32 ? 2e-5 : 1e-1);
     for (int64_t token = 0; token < shape.count; token += 1 + shape.count / 5) {
         elmo_encode_tokens(kind, &encoder, ids + token * characters, 1, work, alone);

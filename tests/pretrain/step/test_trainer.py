@@ -61,7 +61,7 @@ def _plain_loss(trainer: Trainer, direction: str, vectors: torch.Tensor, window:
         hidden, cell, outputs = window.hidden[index], window.cell[index], []
         for t in range(len(inputs)):
             keep = 1.0 if window.keep is None else window.keep[t, :, None]
-            hidden, cell = lstm_step(inputs[t], hidden * keep, cell * keep, layer.weights, lstm.settings)
+            hidden, cell = lstm_step(inputs[t], hidden * keep, cell * keep, layer.weights, layer.settings)
             outputs.append(hidden)
         inputs = torch.stack(outputs) + (inputs if lstm.skip_connections and index > 0 else 0)
     top, targets = inputs.flatten(0, 1), window.target_ids.flatten()

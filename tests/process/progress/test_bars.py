@@ -17,9 +17,17 @@ def moved_on(progress, what, done, total, unit, note=""):
     progress.show(what, done, total, unit, note)
 
 
-def test_a_bar_has_percent_amount_speed_and_time_left(terminal):
+@pytest.fixture
+def quick_pace(monkeypatch):
+    """A speed is told at once."""
+    monkeypatch.setattr("elmo.process.progress.pace._SHORTEST", 0.05)
+
+
+def test_a_bar_has_percent_amount_speed_and_time_left(terminal, quick_pace):
     with drawn_on(terminal) as progress:
         progress.show("embedding", 0, 100_000, "tokens")
+        moved_on(progress, "embedding", 1000, 100_000, "tokens", "loss 2.9")
+        assert terminal.screen[-1].endswith("| 1,000 of 100k tokens [00:00<?, ?, loss 2.9]")
         moved_on(progress, "embedding", 25_000, 100_000, "tokens", "loss 2.5")
         line = terminal.screen[-1]
         assert re.fullmatch(
@@ -30,16 +38,17 @@ def test_a_bar_has_percent_amount_speed_and_time_left(terminal):
         assert terminal.screen[0].startswith("embedding: 100%")
 
 
-def test_a_bar_starts_no_thread(terminal):
+def test_a_bar_starts_no_thread(terminal, quick_pace):
     """tqdm's would be waited for at the end of the process."""
     with drawn_on(terminal) as progress:
         moved_on(progress, "embedding", 25, 100, "tokens")
         assert bars._Bar.monitor is None
 
 
-def test_without_a_total_there_is_no_bar(terminal):
+def test_without_a_total_there_is_no_bar(terminal, quick_pace):
     with drawn_on(terminal) as progress:
         progress.show("scoring", 0, None, "sentences")
+        moved_on(progress, "scoring", 1, None, "sentences")
         moved_on(progress, "scoring", 12, None, "sentences")
         assert re.fullmatch(r"scoring: 12 sentences \[00:\d\d, [\d.]+ sentences/s\]", terminal.screen[-1])
 

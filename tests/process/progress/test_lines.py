@@ -26,10 +26,11 @@ def log() -> Log:
 
 def test_a_line_has_percent_speed_and_the_time_left(log):
     log.progress.show("embedding", 0, 4_000_000, "tokens")
-    log.now += 100
+    log.progress.show("embedding", 500_000, 4_000_000, "tokens")
+    log.now += 50
     log.progress.show("embedding", 1_000_000, 4_000_000, "tokens", "loss 2.5")
     assert log.lines == ["embedding: 25%, 1.00M of 4.00M tokens, 10.0k tokens/s, 0:05:00 left; loss 2.5"]
-    log.now += 300
+    log.now += 350
     log.progress.show("embedding", 4_000_000, 4_000_000, "tokens")
     assert log.lines[1:] == ["embedding: 4.00M tokens in 0:06:40, 10.0k tokens/s"]
     log.progress.close()
@@ -38,13 +39,15 @@ def test_a_line_has_percent_speed_and_the_time_left(log):
 
 def test_what_an_earlier_run_did_is_no_speed(log):
     log.progress.show("training", 900, 1000, "steps")
-    log.now += 20
+    log.progress.show("training", 901, 1000, "steps")
+    log.now += 18
     log.progress.show("training", 910, 1000, "steps")
     assert log.lines == ["training: 91%, 910 of 1,000 steps, 2.0 s each, 0:03:00 left"]
 
 
 def test_without_a_total_there_is_no_percent(log):
     log.progress.show("reading", 0, None, "bytes")
+    log.progress.show("reading", 1, None, "bytes")
     log.now += 10
     log.progress.show("reading", 5_000_000, None, "bytes")
     assert log.lines == ["reading: 5.00MB, 500kB/s"]
@@ -81,7 +84,17 @@ def test_a_line_says_something_new(log):
     for _ in range(1000):
         log.now += 1
         log.progress.show("trainings", 1, 2, "trainings")
-    assert log.lines == ["trainings: 50%, 1 of 2 trainings, 0:16:40 each, 0:16:40 left"]
+    assert log.lines == ["trainings: 50%, 1 of 2 trainings"]
+
+
+def test_what_is_loaded_before_the_first_unit_is_no_time_of_a_unit(log):
+    log.progress.show("embedding", 0, 775, "sentences")
+    log.now += 15
+    log.progress.show("embedding", 1, 775, "sentences")
+    assert log.lines == ["embedding: 0%, 1 of 775 sentences"]
+    log.now += 10
+    log.progress.show("embedding", 101, 775, "sentences")
+    assert log.lines[1:] == ["embedding: 13%, 101 of 775 sentences, 10.0 sentences/s, 0:01:07 left"]
 
 
 def test_what_takes_less_than_ten_seconds_writes_nothing(log):
@@ -101,7 +114,7 @@ def test_a_stage_that_has_just_begun_has_no_speed_to_tell(log):
     assert log.lines == []
     log.now += 2
     log.progress.show("reading", 60, 100, "bytes")
-    assert log.lines == ["reading: 60%, 60.0B of 100B, 28.6B/s, 0:00:01 left"]
+    assert log.lines == ["reading: 60%, 60.0B of 100B, 5.00B/s, 0:00:08 left"]
 
 
 def test_a_line_to_stay_is_written_at_once(log):

@@ -77,7 +77,7 @@ def test_a_hash_among_columns_is_a_token_and_tabs_keep_spaces(read):
     [
         ("a O\nb x O\n", 2, "has 3 columns"),
         ("a x O\n\nb O\n", 3, "has 2 columns"),
-        ("a\tO\nb O\n", 2, "has one column between tabs, but the first line of the file has 2 between tabs"),
+        ("a\tO\nb O\n", 2, "has one column between tabs, but the first row of its sentence has 2 between tabs"),
         ("a O\nb B\n", 2, "the tag is 'B'"),
         ("a O\nb X-PER\n", 2, "the tag is 'X-PER'"),
         ("a B-A\nb I-A\n\nc O\nd I-A\n", 5, "'I-A' comes after 'O', which is not a sequence of IOB2"),

@@ -115,7 +115,7 @@ def test_elmo_is_read_at_both_places(files, bilm_folder, capsys):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("she - *\nsaw saw (V*)\nit -\n", "bad:3: has 2 columns, but the first line of the sentence has 3"),
+        ("she - *\nsaw saw (V*)\nit -\n", "bad:3: has 2 columns, but the first row of its sentence has 3"),
         ("she - (A0*\nsaw saw (V*))\n", "bad:2: the argument 'V' of predicate 1 begins inside another one"),
         ("she - (A0*)\nsaw saw (V*\n", "bad:2: the bracket '(V' is still open"),
         ("she - *\nsaw saw (V*)\n", "no predicate of the training data has an argument"),
@@ -165,7 +165,7 @@ def test_a_pipe_is_read_once_and_whole_and_is_text(files):
             os.close(reader)
 
     assert [one.tokens for one in read("she saw/V\nhe left/V\n")] == [["she", "saw"], ["he", "left"]]
-    with pytest.raises(TextError, match="begins like conll2012 columns, but standard input and pipes"):
+    with pytest.raises(TextError, match="begins like columns or lists of tokens, but standard input and pipes"):
         read("#begin document (d); part 000\nd 0 0 Hi UH * - - - - * -\n")
 
 

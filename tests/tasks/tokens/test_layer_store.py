@@ -72,6 +72,25 @@ def test_damaged_files_are_told_with_the_way_out(tmp_path, name):
         store(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["layers.npy", "index.npz", "sha256.json"])
+def test_a_changed_bit_is_noticed_before_a_vector_is_read(tmp_path, name):
+    store(tmp_path).add(SENTENCES, map(vectors, SENTENCES))
+    store(tmp_path).add([["x"]], [vectors(["x"])])
+    for path in tmp_path.glob(f"*/part-*/{name}"):
+        content = bytearray(path.read_bytes())
+        content[-60] ^= 0x80
+        path.write_bytes(content)
+    with pytest.raises(WeightFileError, match="Remove the folder; what stood in it is computed again"):
+        store(tmp_path).read(["x"])
+
+
+def test_a_part_without_checksums_is_not_believed(tmp_path):
+    store(tmp_path).add(SENTENCES, map(vectors, SENTENCES))
+    next(tmp_path.glob("*/part-*/sha256.json")).unlink()
+    with pytest.raises(WeightFileError, match="sha256.json is missing"):
+        store(tmp_path)
+
+
 def test_remembered_layers_equal_the_live_bilm_bit_for_bit(tmp_path, bilm, tiny_corpus, monkeypatch, recorded_progress):
     monkeypatch.setattr(frozen_layers, "_PART_TOKENS", 10)
     live, stored = FrozenLayers(bilm), FrozenLayers(bilm, cache=tmp_path)

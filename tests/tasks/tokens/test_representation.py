@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from elmo.errors import ConfigError
-from elmo.model.elmo import ELMo
+from elmo.layer.elmo import ELMo
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers

@@ -5,8 +5,7 @@ import unicodedata
 import pytest
 
 from elmo.errors import TextError
-from elmo.text.first_look.language import why_foreign
-from elmo.text.first_look.punctuation import punctuation_of
+from elmo.text.first_look.language import Language
 from elmo.text.first_look.sample import first_look, look_at
 from elmo.text.reading.settings import Reading
 from elmo.weights.catalogue import bundled_folders
@@ -20,37 +19,23 @@ TOKENIZED = [
 RAW = ['"We went out in the rain," she said.', "It cost $3.50!", "은행에서 돈을 찾았다.", "(London)."]
 
 
-@pytest.mark.parametrize("text", TOKENIZED)
-def test_tokenized_text_is_not_taken_for_raw(text):
-    assert not punctuation_of([text]).is_raw
-
-
-@pytest.mark.parametrize("text", RAW[:3])
-def test_raw_text_is_known_by_its_punctuation(text):
-    assert punctuation_of([text]).is_raw
-
-
-def test_the_example_is_a_word_of_the_text():
-    assert punctuation_of(RAW).example == 'rain,"'[:5]
-
-
-def test_text_without_punctuation_says_nothing():
-    assert not punctuation_of(["a list of words", "", "Mr. Smith"]).is_raw
-
-
-def test_auto_takes_the_tokenizer_that_the_text_needs():
+def test_a_file_is_tokenized_if_its_first_lines_are():
     raw, tokenized = look_at(RAW, Reading()), look_at(TOKENIZED, Reading())
-    assert raw.reading.tokenizer == "unicode"
-    assert "'rain,' is one word" in (raw.note or "")
+    assert raw.reading.tokenizer == "auto"
+    assert "'\"We' is one word" in (raw.note or "")
     assert raw.warnings() == []
     assert tokenized.reading.tokenizer == "whitespace"
     assert tokenized.note is None
-    assert look_at([["rain."]] * 5, Reading()).reading.tokenizer == "whitespace"
+    # A word that only rules would take apart is a token of a tokenized file.
+    odd = look_at([*TOKENIZED, "@user wrote word(s)"], Reading())
+    assert odd.sentences[-1] == ["@user", "wrote", "word(s)"]
+    silent = look_at(["a list of words", ""], Reading())
+    assert (silent.note, silent.warnings()) == (None, [])
 
 
 def test_whitespace_on_raw_text_is_warned_of():
     (warning,) = look_at(RAW, Reading(tokenizer="whitespace")).warnings()
-    assert "'rain,' is one word" in warning
+    assert "is one word" in warning
     assert "--tokenizer auto" in warning
     assert look_at(RAW, Reading(tokenizer="unicode")).warnings() == []
 
@@ -77,14 +62,18 @@ KOREAN = "그는 정말 재미있는 영화를 보고 집에 돌아와서 바로
     ],
 )
 def test_a_text_in_another_language_is_known(text, model, found):
-    why = why_foreign([(text * 3).split()], vocabulary(model))
+    why = Language(vocabulary(model)).why_foreign([(text * 3).split()])
     assert why is None if found is None else found in (why or "")
 
 
 def test_the_warning_names_the_text_and_the_way_out():
     (warning,) = look_at([KOREAN], Reading(), "ko.txt").warnings(vocabulary("small-en"))
     assert warning.startswith("ko.txt is not in the model's language")
-    assert "--model" in warning
+    assert "The bundled model small-ko has read its language: --model small-ko." in warning
+    (warning,) = look_at([GERMAN * 3], Reading()).warnings(vocabulary("small-en"))
+    assert "'elmo models' lists them" in warning
+    (warning,) = look_at([ENGLISH], Reading()).warnings(vocabulary("small-ko"), "Train it again.")
+    assert warning.endswith("Train it again. The bundled model small-en has read its language: --model small-en.")
 
 
 def test_files_are_looked_at_in_their_format(tmp_path):
@@ -107,9 +96,27 @@ def test_lines_with_several_sentences_are_noted_in_raw_text_alone():
 def test_letters_that_are_taken_apart_are_warned_of():
     composed = "나는 어제 친구를 만났다 .\ncafé"
     look = look_at(unicodedata.normalize("NFD", composed).splitlines(), Reading(tokenizer="whitespace"), "text.txt")
-    (warning,) = look.warnings()
+    (warning,) = look.warnings(vocabulary("small-ko"))
     assert warning.startswith(
         "text.txt has 5 words with letters taken apart (Unicode NFD): '나는' is 5 characters there"
     )
-    assert "2 in NFC" in warning and "unicodedata.normalize('NFC', text)" in warning
+    assert "2 in NFC" in warning and warning.endswith("It is read in NFC.")
+    (warning,) = look.warnings(composes=False)
+    assert "unicodedata.normalize('NFC', text)" in warning
     assert look_at(composed.splitlines(), Reading(tokenizer="whitespace")).warnings() == []
+
+
+def test_typographic_marks_are_told_where_the_model_has_plain_ones_only():
+    text = ["She said “no” — and didn’t …", "“Yes.”"]
+    (warning,) = look_at(text, Reading(), "t.txt").warnings(vocabulary("small-en"))
+    assert '“ as ", ” as ", — as --, ’ as \', … as ...' in warning and "--no-plain-quotes" in warning
+    assert look_at(text, Reading(plain_quotes=False)).warnings(vocabulary("small-en")) == []
+    assert look_at(text, Reading()).warnings([*vocabulary("small-en"), "“", "”", "—", "n’t", "…"]) == []
+    assert look_at(text, Reading()).warnings() == []
+
+
+def test_special_tokens_of_other_models_are_pointed_out():
+    (warning,) = look_at(["The [MASK] was <pad> steep . [PAD]"], Reading(), "t.txt").warnings(vocabulary("small-en"))
+    assert warning.startswith("t.txt has [MASK], <pad>, [PAD], special tokens of other models")
+    assert look_at([["a", "</s>"]], Reading()).warnings()[0].startswith("the text has </s>,")
+    assert look_at(["a <unk> b [1] [sic] <b>"], Reading()).warnings(["<unk>"]) == []

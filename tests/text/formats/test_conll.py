@@ -32,8 +32,8 @@ def test_sentences_know_the_line_they_begin_at(tmp_path):
 
 
 def test_a_missing_column_is_named_with_its_line_and_can_be_skipped():
-    with pytest.raises(TextError, match=r"t.conll:2: there are 1 columns.*column 2.*--field"):
-        sentences("a X\nb\n", "2")
+    with pytest.raises(TextError, match=r"t.conll:3: there are 1 columns.*column 2.*--field"):
+        sentences("a X\n\nb\n", "2")
     listed: list[int] = []
     assert sentences("a X\nb\nc\n\nd Y\n", "2", lambda number, _: listed.append(number)) == [[], ["Y"]]
     assert listed == [2]

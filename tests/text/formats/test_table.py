@@ -15,7 +15,7 @@ cell = st.text(st.characters(codec="utf-8", exclude_characters="\r\0", exclude_c
 
 
 def rows(text: str, field: str = "text", **settings: object) -> list[str]:
-    settings = {"on_bad_line": None, "is_quoted": True} | settings
+    settings = {"on_bad_line": None, "separator": ","} | settings
     return list(table_rows(text.splitlines(), "t.csv", field, **settings))
 
 
@@ -24,7 +24,7 @@ def test_every_cell_comes_back_as_the_csv_module_wrote_it(found):
     file = io.StringIO()
     csv.writer(file, lineterminator="\n").writerows([("id", "text"), *found])
     lines = file.getvalue().removesuffix("\n").split("\n")
-    read = list(table_rows(lines, "t.csv", "text", None, is_quoted=True))
+    read = list(table_rows(lines, "t.csv", "text", None, separator=","))
     assert read == [text if (number + text).strip() else "" for number, text in found]
 
 
@@ -33,8 +33,8 @@ def test_the_column_is_named_or_numbered():
     assert rows(text) == ['a, "b"', "c d"]
     assert rows(text, "id") == ["1", "2"]
     assert rows("a b,1\nc,2\n", "1") == ["a b", "c"]
-    assert rows('a "b\tx\n\n', "1", is_quoted=False) == ['a "b', ""]
-    assert rows("id\ttext\n1\ta\n", is_quoted=False) == ["a"]
+    assert rows('a "b\tx\n\n', "1", separator=None) == ['a "b', ""]
+    assert rows("id\ttext\n1\ta\n", separator=None) == ["a"]
 
 
 def test_a_part_of_a_table_knows_its_columns_by_the_header():

@@ -4,10 +4,12 @@ import gzip
 import io
 import json
 import sys
+import unicodedata
 
 import pytest
 
 from elmo.errors import ConfigError, TextError
+from elmo.text.reading.as_trained import plain_marks
 from elmo.text.reading.placed import placed_in, placed_sentences
 from elmo.text.reading.settings import Reading, text_files
 from elmo.text.sentences import read_sentences
@@ -167,5 +169,37 @@ def test_what_makes_no_sense_is_refused():
         with pytest.raises(ConfigError, match=message):
             Reading(**settings).check()
     Reading().check()
-    with pytest.raises(ConfigError, match="'auto'.*look at the text"):
-        Reading().tokenize  # noqa: B018
+
+
+def test_typographic_marks_and_letters_taken_apart_are_read_as_models_know_them_at_their_places(tmp_path):
+    text = "He\u0301 didn’t. “No” — cafe\u0301!\n… 그는 " + unicodedata.normalize("NFD", "밥을 먹었다.")
+    marks = plain_marks(["'", '"', "--", "-", "..."])
+    tokens = ["Hé", "did", "n't", ".", '"', "No", '"', "--", "café", "!", "...", "그는", "밥을", "먹었다", "."]
+    written = ["He\u0301", "did", "n’t", ".", "“", "No", "”", "—", "cafe\u0301", "!", "…", "그는"]
+    written += [unicodedata.normalize("NFD", word) for word in ("밥을", "먹었다", ".")]
+    found = list(placed_in(text, Reading(sentences="within-lines"), marks=marks))
+    assert [it.line for it in found] == [1, 1, 2, 2]
+    assert [token for it in found for token in it.tokens] == tokens
+    assert [text[start:stop] for it in found for start, stop in it.spans] == written
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    in_file = list(placed_sentences([tmp_path / "a.txt"], Reading(), marks=marks))
+    assert [token for it in in_file for token in it.tokens] == tokens
+    lines = text.split("\n")
+    assert [lines[it.line - 1][start:stop] for it in in_file for start, stop in it.spans] == written
+    assert [it.text for it in in_file] == lines
+    assert [it.tokens for it in placed_in("He didn’t", Reading())] == [["He", "did", "n’t"]]
+
+
+def test_lists_of_tokens_are_read_so_too(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": ["did", "n’t", "“"]}\n', encoding="utf-8")
+    (found,) = placed_sentences([tmp_path / "a.jsonl"], Reading(), marks=plain_marks(["'", '"']))
+    assert (found.tokens, found.text) == (["did", "n't", '"'], "did n’t “")
+    assert found.spans.tolist() == [[0, 3], [4, 7], [8, 9]]
+
+
+def test_only_marks_that_a_vocabulary_lacks_are_replaced_by_those_that_it_has():
+    assert plain_marks(None) == plain_marks(["the"]) == {}
+    assert plain_marks(["'", "it’s"]).get(ord("’")) is None
+    assert plain_marks(["'", "it’s"])[ord("‘")] == "'"
+    assert plain_marks(["-", "--"])[ord("—")] == "-"
+    assert plain_marks(["--", "-"])[ord("—")] == "--"

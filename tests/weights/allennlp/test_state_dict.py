@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from elmo.errors import WeightFileError
+from elmo.layer.elmo import ELMo
 from elmo.model.bilm import BiLM
-from elmo.model.elmo import ELMo
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
 from elmo.weights.allennlp.read import read

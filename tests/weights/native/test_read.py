@@ -12,10 +12,11 @@ from elmo.disk import atomic
 from elmo.errors import ConfigError, OutputError, TextError, WeightFileError
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap, WordMap
+from elmo.weights import formats
 from elmo.weights.allennlp.read import read as read_allennlp
 from elmo.weights.allennlp.write import write as write_allennlp
 from elmo.weights.checkpoint import Checkpoint, content_hash
-from elmo.weights.describe import describe
+from elmo.weights.describe import describe, outline
 from elmo.weights.fingerprint import fingerprint
 from elmo.weights.native.read import read
 from elmo.weights.native.write import write
@@ -212,9 +213,9 @@ def test_tensors_without_or_with_another_fingerprint_are_refused(written):
         (lambda f: f["architecture"].pop("cell_size"), "key 'cell_size' is missing"),
         (lambda f: f["architecture"].update(colour=1), "unknown key 'colour'"),
         (lambda f: f["architecture"].update(num_layers=2.0), "'num_layers' is 2.0, which has the wrong type"),
-        (lambda f: f["architecture"].update(num_layers=999_999), "'forward_lstm.layers.2.input_weight' is missing"),
-        (lambda f: f["architecture"].update(num_highway=10**12), "'token_encoder.highways.1.transform.weight' is miss"),
-        (lambda f: f["architecture"].update(activation="gelu"), "activation is 'gelu'"),
+        (lambda f: f["architecture"].update(num_layers=999), "'forward_lstm.layers.2.input_weight' is missing"),
+        (lambda f: f["architecture"].update(num_highway=1000), "'token_encoder.highways.1.transform.weight' is miss"),
+        (lambda f: f["architecture"].update(activation="gelu"), "activation must be .*'gelu'"),
         (lambda f: f["architecture"].update(forget_bias=None), "'forget_bias' is None"),
         (lambda f: f["architecture"].update(filters=[[1.5, 2]]), "'filters' is"),
         (lambda f: f["architecture"].update(max_characters_per_token=40), "'architecture' has the SHA-256 .* says"),
@@ -460,3 +461,24 @@ def test_a_model_is_described_in_figures(full_checkpoint):
     assert facts["has_softmax"] is facts["has_warm_state"] is True
     assert facts["content_hash"] == content_hash(full_checkpoint)
     assert facts["metadata"]["data"] == "위키"
+
+
+def test_a_model_of_a_task_is_named_with_its_verb_and_the_bilm_in_it(tmp_path):
+    folder = tmp_path / "run" / "model"
+    folder.mkdir(parents=True)
+    (folder / "model.safetensors").write_bytes(b"")
+    config = {"format_version": 2, "task": "ner", "bilm": {"model": "small-ko", "hash": "1"}}
+    (folder / "config.json").write_text(json.dumps(config))
+    wanted = rf"{tmp_path}/run: is a model of the task 'ner'.*elmo task predict {tmp_path}/run TEXT. .*--model small-ko"
+    for given in (tmp_path / "run", folder, folder / "config.json"):
+        with pytest.raises(WeightFileError, match=wanted):
+            formats.read(given)
+    with pytest.raises(WeightFileError, match="and not a biLM"):
+        outline(str(tmp_path / "run"))
+    (folder / "bilm").mkdir()
+    with pytest.raises(WeightFileError, match=rf"--model {folder}/bilm"):
+        formats.read(folder)
+    (folder / "config.json").write_text(json.dumps(config | {"bilm": None}))
+    (folder / "bilm").rmdir()
+    with pytest.raises(WeightFileError, match="It has no biLM in it"):
+        formats.read(folder)

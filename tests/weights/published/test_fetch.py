@@ -131,6 +131,21 @@ def test_a_shorter_file_than_what_is_here_begins_again(tiny, publisher, model_fi
     assert contents(get()) == model_files
 
 
+@pytest.mark.parametrize("faults", ["cut {0}/gone", "growing {0}", "cut {0}"])
+@pytest.mark.parametrize("validators", [True, False])
+def test_a_file_that_is_never_whole_is_given_up_however_much_of_it_comes(
+    tiny, publisher, model_files, faults, validators, monkeypatch
+):
+    """A server that takes back what it has sent, one whose file grows at every try, one that can't resume."""
+    monkeypatch.setattr(transfer, "_BYTES_OF_SUCCESS", 1000)
+    publisher.validators, publisher.ranges = validators, faults != "cut {0}"
+    publisher.files[WEIGHTS] *= 10
+    publisher.faults = ["", *(fault for size in range(1000, 90_000, 2000) for fault in faults.format(size).split("/"))]
+    with pytest.raises(WeightFileError, match="could not be downloaded.* begin again 5 times|5 times in a row"):
+        get()
+    assert len(publisher.asked) <= 1 + 2 * transfer.TRIES
+
+
 def test_another_file_than_at_the_first_download_is_refused(tiny, publisher, model_files):
     folder = get()
     _remove_all(folder)

@@ -493,7 +493,7 @@ def test_softmax_can_be_left_out(folder):
         ({"n_highway": 0}, "'lm/CNN_high_0/W_carry' with shape .* is not part of the model"),
         ({"filters": [[1, 3]]}, "options.json"),
         ({"projection_dim": 7}, r"\(8, 6\), options.json asks for \(8, 7\)"),
-        ({"projection_dim": 9}, "projection_size is 9"),
+        ({"projection_dim": 9}, "projection_size must be .*got 9"),
     ],
 )
 def test_options_that_contradict_the_checkpoint_are_an_error(folder, changes, message):

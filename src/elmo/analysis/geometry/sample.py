@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Int
 
 from elmo.errors import TextError
-from elmo.setting_checks import require_seed, require_setting
+from elmo.setting_checks import require_seed, require_setting, require_types
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class SampleSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        require_types(self)
         for name in ("least_sentences", "tokens", "words", "occurrences"):
             require_setting(getattr(self, name) >= 1, name, getattr(self, name), "1 or more")
         require_seed(self.seed)

@@ -1,6 +1,6 @@
 """Building a context index: text -> every token's vectors by layer, in a folder that appears whole or not at all."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,7 +48,7 @@ def build_index(
     require_seed(seed)
     with following(progress) as reported:
         read = Count(reported, "reading", None, "sentences")
-        chosen, in_source = _chosen(read.each(sentences), max_tokens, sample, seed)
+        chosen, in_source = _chosen(_whole(read.each(sentences), source), max_tokens, sample, seed)
         read.finish()
         num_tokens = sum(map(len, chosen))
         size = 2 * embedder.layer_dim * num_tokens * embedder.num_layers
@@ -80,6 +80,20 @@ def _require_sense(max_tokens: int, embedder: "Embedder") -> None:
         )
     if embedder.state == "carry":
         raise ConfigError("the embedder has state 'carry', in which a sentence's vectors depend on others. Use 'zero'.")
+
+
+def _whole(sentences: Iterable[Sequence[str]], source: str) -> Iterator[Sequence[str]]:
+    """The sentences. TextError, with the text's name and the number of the sentence, for a token with a space in it."""
+    seen: set[str] = set()
+    for number, sentence in enumerate(sentences, start=1):
+        for word in sentence:
+            if word not in seen and (not word or word.split() != [word]):
+                raise TextError(
+                    f"{source or 'the text'}: sentence {number}: the token {word!r} is empty or contains a space, so "
+                    "it can't be in an index. Split it, or replace the space."
+                )
+            seen.add(word)
+        yield sentence
 
 
 def _chosen(
@@ -116,8 +130,6 @@ def _write_text(folder: Path, sentences: Sequence[tuple[str, ...]]) -> dict[str,
     """Sentences, distinct words and where they stand; word -> its row."""
     words: dict[str, int] = {}
     token_words = np.array([words.setdefault(word, len(words)) for one in sentences for word in one], dtype=np.int32)
-    if bad := next((word for word in words if not word or word.split() != [word]), None):
-        raise TextError(f"the token {bad!r} is empty or contains a space, so it can't be in an index. Split it.")
     starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
     lines = "".join(" ".join(sentence) + "\n" for sentence in sentences)
     (folder / files.SENTENCES_FILE).write_text(lines, encoding="utf-8")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from elmo.disk.arrays import ArraysError, mapped
 from elmo.disk.bounded import file_hash, read_bytes
 from elmo.disk.json_file import read_json
 from elmo.errors import TextError, WeightFileError
@@ -110,7 +111,7 @@ def file_names(num_layers: int) -> list[str]:
 
 def write_facts(folder: Path, facts: IndexFacts) -> None:
     """index.json; the other files must be there."""
-    text = json.dumps(asdict(facts), indent=2, ensure_ascii=False)
+    text = json.dumps(asdict(facts), indent=2)  # ASCII: a name that is not UTF-8 has lone surrogates
     (folder / FACTS_FILE).write_text(text + "\n", encoding="utf-8")
 
 
@@ -167,12 +168,9 @@ def _text(path: Path, facts: IndexFacts) -> list[str]:
 
 def _array(path: Path, dtype: str, shape: tuple[int, ...]) -> Shaped[np.ndarray, "*shape"]:
     try:
-        found = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError, EOFError):
-        raise _damaged(path, "is not a NumPy file") from None
-    if found.dtype != np.dtype(dtype) or found.shape != shape:
-        raise _damaged(path, f"holds {found.dtype} of shape {found.shape}, not {dtype} of shape {shape}")
-    return found
+        return mapped(path, dtype, shape)
+    except ArraysError as error:
+        raise _damaged(path, str(error)) from None
 
 
 def _require_sum(path: Path, sha256: str) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from elmo.analysis.senses.raganato import AnnotatedSentence
 from elmo.errors import TextError
-from elmo.setting_checks import require_seed, require_setting
+from elmo.setting_checks import require_seed, require_setting, require_types
 
 Question = Literal["part of speech", "sense"]
 """What a neighbor has to agree in."""
@@ -51,6 +51,7 @@ class Limits:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        require_types(self)
         for name in ("least_candidates", "occurrences", "queries"):
             require_setting(getattr(self, name) >= 1, name, getattr(self, name), "1 or more")
         require_seed(self.seed)

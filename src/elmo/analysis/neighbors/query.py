@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elmo.analysis.neighbors.context_index import ContextIndex, Hit, LayerOrWeights
+from elmo.analysis.neighbors.endings import verb_forms_of
 from elmo.analysis.neighbors.particles import forms_of
 from elmo.errors import ConfigError
 from elmo.setting_checks import require_setting
@@ -36,14 +37,15 @@ def neighbors(
     *,
     weights: Sequence[float] | None = None,
     noun: str | None = None,
+    verb: str | None = None,
     center: bool = False,
 ) -> list[dict[str, list[Hit]]]:
     """For each layer, the nearest other words ("other") and the nearest occurrences of the same word ("same").
 
     `weights`: one for each layer; the neighbors by their weighted sum come last. The sentence itself is left out
     wherever it stands in the index. `noun`: a Korean noun; words that are this noun with particles count as the same
-    word. `center`: vectors are compared without the mean over the index. Raises ConfigError for a place outside the
-    sentence.
+    word. `verb`: a Korean verb as a dictionary has it; words that are this verb with endings do. `center`: vectors are
+    compared without the mean over the index. Raises ConfigError for a place outside the sentence.
     """
     require_place(tokens, place)
     (layers,) = embedder.embed([tokens])
@@ -52,7 +54,7 @@ def neighbors(
     if weights is not None:
         queries.append((list(weights), index.checked_weights(weights) @ vectors))
     word, own = tokens[place], tuple(tokens)
-    forms = forms_of(noun, index.words) if noun else ()
+    forms = [*(forms_of(noun, index.words) if noun else ()), *(verb_forms_of(verb, index.words) if verb else ())]
     search = partial(index.search, count=count, word=word, forms=forms, not_sentence=own, center=center)
     return [{which: search(vector, layer, which=which) for which in ("other", "same")} for layer, vector in queries]
 

@@ -21,6 +21,7 @@ from typing import Literal
 import elmo
 from elmo.cli.examples import examples_of
 from elmo.process.cores import num_cores
+from elmo.process.device import has_torch
 
 # Extra -> what it is for.
 EXTRAS = {
@@ -153,6 +154,8 @@ def _library(name: str, oldest: str) -> Finding:
 
 def _version(name: str) -> str | None:
     """The installed one; None without."""
+    if name == "torch" and not has_torch():
+        return None
     try:
         if name == "torch" and find_spec(name) is None:  # its metadata alone were left, or something hides it
             return None

@@ -3,18 +3,20 @@
 import os
 import sys
 import webbrowser
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from elmo.cli.arguments import parsed
-from elmo.cli.arguments.given_options import refuse_ignored
-from elmo.cli.early_checks import As
+from elmo.cli.arguments.given_options import options_of, refuse_ignored
+from elmo.cli.early_checks import As, require_utf8
+from elmo.cli.text_input import FormFlags
 from elmo.cli.verbs.serve import require_libraries
 from elmo.errors import ConfigError
 from elmo.process.device import Device
+from elmo.text.reading.settings import TextForm, require_used_field
 
 if TYPE_CHECKING:
     from elmo.explorer.explored import Explored
@@ -33,9 +35,10 @@ class Arguments:
     model: Annotated[tuple[str, ...], tyro.conf.arg(aliases=["-m"], metavar="MODEL [MODEL ...]")] = ()
     """Names, folders or files, or hub ids (default: $ELMO_MODEL, or the bundled models)."""
     text: Annotated[Path | None, As("file"), tyro.conf.arg(metavar="FILE")] = None
-    """A text to find neighbors in, one tokenized sentence per line (default: the bundled texts)."""
-    tokenizer: Literal["whitespace", "unicode"] = "whitespace"
-    """How a line of the text is split into tokens."""
+    """A text to find neighbors in, one sentence per line (default: the bundled texts)."""
+    tokenizer: Literal["auto", "whitespace", "unicode"] = "auto"
+    """How a line of the text is split into tokens. auto: at its spaces if the text is tokenized, else by rules."""
+    form: FormFlags = field(default_factory=TextForm)
     tokens: int = 200_000
     """Maximum number of tokens of the text to index."""
     sample: bool = False
@@ -63,6 +66,7 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0 after a signal."""
     arguments = parsed(Arguments, argv, "explore", require_sense=_require_sense)
+    require_utf8(*arguments.model, arguments.text)
     require_libraries("elmo explore")
     # Here, so that --help does not wait for torch.
     from elmo.explorer.frozen import export
@@ -103,7 +107,7 @@ def main(argv: list[str]) -> int:
 def _require_sense(arguments: Arguments, given: list[str]) -> None:
     if arguments.text is None:
         why = "without --text, so the bundled texts would be shown as they are"
-        refuse_ignored(given, ("--tokens", "--sample", "--tokenizer"), why, "add --text FILE")
+        refuse_ignored(given, ("--tokens", "--sample", "--tokenizer", *options_of(TextForm)), why, "add --text FILE")
     if arguments.export is None:
         return
     why = "together with --export, which writes a page and starts no server"
@@ -123,8 +127,9 @@ def _models(arguments: Arguments) -> "dict[str, Explored]":
 
     text = None
     if arguments.text is not None:
+        require_used_field([arguments.text], arguments.form.format, arguments.form.field)
         limits = (arguments.tokens, arguments.sample)
-        text = ExploredText(arguments.text, arguments.text.name, arguments.tokenizer, *limits)
+        text = ExploredText(arguments.text, arguments.text.name, arguments.tokenizer, *limits, arguments.form)
     from_environment = (os.environ[MODEL_VARIABLE],) if os.environ.get(MODEL_VARIABLE) else None
     names = arguments.model or from_environment or (_BUNDLED if text is None else _BUNDLED[:1])
     found = [Explored.load(name, text=text, device=arguments.device, dtype=arguments.dtype) for name in names]

@@ -14,7 +14,7 @@ from elmo.cli.report import print_report
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.process.device import Device
 from elmo.process.freed_memory import keep_freed_memory
-from elmo.process.stop_flag import stop_flag
+from elmo.process.stop_flag import StopFlag, stop_flag
 
 if TYPE_CHECKING:
     from elmo.pretrain.ranks.distributed import Ranks
@@ -56,11 +56,11 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
-    with stop_flag():
+    with stop_flag() as flag:
         arguments = parsed(Arguments, argv, "finetune", flag_pairs=True, require_sense=_require_sense)
         keep_freed_memory()
         with joined(arguments.device, arguments.deterministic, arguments.peer_timeout) as ranks:
-            found = _run(arguments, ranks)
+            found = _run(arguments, ranks, flag)
             if ranks.is_first:
                 _tell(found, arguments)
     return 0
@@ -72,12 +72,14 @@ def _require_sense(arguments: Arguments, given: list[str]) -> None:
         refuse_ignored(given, {"--model", "--old", *options_of(FinetuneConfig)}, why, "start another run")
 
 
-def _run(arguments: Arguments, ranks: "Ranks") -> "Finetuned":
+def _run(arguments: Arguments, ranks: "Ranks", flag: StopFlag) -> "Finetuned":
     # Here, so that --help does not wait for torch.
     from elmo.corpus.shards import TrainingData
     from elmo.pretrain.run.finetune import finetune, resume_finetuning
+    from elmo.pretrain.run.loop import beginning
 
-    data = TrainingData.open(arguments.data)
+    with beginning(ranks, flag):
+        data = TrainingData.open(arguments.data)
     watching: dict[str, Any] = {"ranks": ranks, "progress": not arguments.quiet, "log_to": arguments.log}
     if arguments.resume:
         return resume_finetuning(data, arguments.output, **watching)

@@ -1,7 +1,7 @@
 """`elmo index`: a text -> a context index, in which the nearest tokens of a word in its sentence are found."""
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,10 +10,10 @@ import tyro
 from elmo.cli.arguments import parsed
 from elmo.cli.arguments.given_options import refuse_ignored
 from elmo.cli.early_checks import As
-from elmo.cli.report import list_skipped, print_report
+from elmo.cli.report import print_report
+from elmo.cli.text_input import FormFlags, text_input, vocabulary_of
 from elmo.process.device import Device
-from elmo.text.sentences import read_sentences
-from elmo.text.tokenizer import tokenizer as named_tokenizer
+from elmo.text.reading.settings import Reading, TextForm
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Arguments:
     elmo.analysis.neighbors.context_index."""
 
     text: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
-    """One tokenized sentence per line; .gz, .xz and .bz2 are unpacked; - is standard input."""
+    """One sentence per line; .gz, .xz and .bz2 are unpacked; - is standard input."""
     output: Annotated[Path, As("output folder"), tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
     """Folder to make."""
     model: Annotated[str | None, tyro.conf.arg(aliases=["-m"], metavar="MODEL")] = None
@@ -33,8 +33,10 @@ class Arguments:
     """Draw sentences from the whole text instead of taking the first ones."""
     seed: int | None = None
     """Random seed of --sample (default: 0)."""
-    tokenizer: Literal["whitespace", "unicode"] = "whitespace"
-    """How a line is split into tokens: at whitespace, or by rules, for text that isn't tokenized."""
+    tokenizer: Literal["auto", "whitespace", "unicode"] = "auto"
+    """How a line is split into tokens: at whitespace; by rules (unicode), for text that isn't tokenized; or auto: as
+    the text shows."""
+    form: FormFlags = field(default_factory=TextForm)
     encoding: str = "utf-8"
     """Encoding of the text."""
     errors: Literal["strict", "skip"] = "strict"
@@ -58,17 +60,13 @@ def main(argv: list[str]) -> int:
     from elmo.analysis.neighbors.build import build_index
     from elmo.embed.embedder import Embedder
 
-    bad_lines: list[str] = []
-    sentences = read_sentences(
-        arguments.text,
-        tokenize=named_tokenizer(arguments.tokenizer),
-        encoding=arguments.encoding,
-        errors=arguments.errors,
-        on_bad_line=lambda number, message: bad_lines.append(message),
+    reading = Reading(
+        **vars(arguments.form), tokenizer=arguments.tokenizer, encoding=arguments.encoding, errors=arguments.errors
     )
+    text = text_input([str(arguments.text)], reading, vocabulary_of(arguments.model), quiet=arguments.quiet)
     start = time.perf_counter()
     facts = build_index(
-        sentences,
+        (place.tokens for place in text.sentences()),
         Embedder.from_pretrained(arguments.model, device=arguments.device, dtype=arguments.dtype),
         arguments.output,
         model=arguments.model or "",
@@ -80,13 +78,13 @@ def main(argv: list[str]) -> int:
         progress=not arguments.quiet,
     )
     seconds = time.perf_counter() - start
-    code = list_skipped(bad_lines)
+    code = text.report_bad_lines()
     report = {"output": str(arguments.output), **asdict(facts), "seconds": round(seconds, 1)}
-    text = (
+    told = (
         f"{arguments.output}: {facts.num_tokens:,} of {facts.tokens_in_source:,} tokens, {facts.num_words:,} "
         f"distinct words, {facts.num_layers} layers of {facts.dim} dimensions, in {seconds:.1f} s"
     )
-    print_report(report, text, as_json=arguments.json, quiet=arguments.quiet)
+    print_report(report, told, as_json=arguments.json, quiet=arguments.quiet)
     return code
 
 

@@ -16,7 +16,7 @@ from elmo.errors import ConfigError
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.process.device import Device
 from elmo.process.freed_memory import keep_freed_memory
-from elmo.process.stop_flag import stop_flag
+from elmo.process.stop_flag import StopFlag, stop_flag
 
 if TYPE_CHECKING:
     from elmo.pretrain.ranks.distributed import Ranks
@@ -58,7 +58,7 @@ class Arguments:
 
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
-    with stop_flag():  # from the first line on: a signal while data are opened is one, too
+    with stop_flag() as flag:  # from the first line on: a signal while data are opened is one, too
         # The files whose settings are the defaults of the flags are themselves named by flags: so twice.
         arguments = _parsed(argv, PretrainConfig(), is_complete=False)
         _require_one_start(arguments)
@@ -66,13 +66,14 @@ def main(argv: list[str]) -> int:
             arguments = _parsed(argv, _defaults(arguments, None))
         keep_freed_memory()
         with joined(arguments.device, arguments.deterministic, arguments.peer_timeout) as ranks:
-            return _run(argv, arguments, ranks)
+            return _run(argv, arguments, ranks, flag)
 
 
-def _run(argv: list[str], arguments: Arguments, ranks: "Ranks") -> int:
+def _run(argv: list[str], arguments: Arguments, ranks: "Ranks", flag: StopFlag) -> int:
     # Here, so that --help does not wait for torch.
     from elmo.corpus.shards import TrainingData
     from elmo.pretrain.run import loop
+    from elmo.pretrain.run.loop import beginning
     from elmo.pretrain.run.run_folder import RunFolder
 
     run = RunFolder(arguments.output)
@@ -80,7 +81,8 @@ def _run(argv: list[str], arguments: Arguments, ranks: "Ranks") -> int:
     resumes = arguments.resume or (arguments.resume_if_begun and ranks.on_first(lambda: run.is_begun))
     if _may_resume(arguments):
         arguments = _parsed(argv, _defaults(arguments, run if resumes else None))
-    data = TrainingData.open(arguments.data)
+    with beginning(ranks, flag):
+        data = TrainingData.open(arguments.data)
     watching: dict[str, Any] = {"ranks": ranks, "progress": not arguments.quiet, "log_to": arguments.log}
     if resumes:
         model = loop.resume(data, arguments.output, config=arguments.recipe, **watching)

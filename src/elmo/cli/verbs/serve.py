@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from elmo.cli.arguments import parsed
-from elmo.cli.early_checks import As
+from elmo.cli.early_checks import As, require_utf8
 from elmo.errors import MissingExtraError
 from elmo.process.device import Device
 
@@ -42,19 +42,23 @@ class Arguments:
     """Precision of matrix products. auto: bfloat16 if this processor is fast with it, else float32."""
     state: Literal["zero", "warm"] = "zero"
     """State that every text starts from. zero: zeros; warm: the model's warm state."""
-    tokenizer: str = "unicode"
-    """How texts are split into tokens if a request doesn't say: unicode, whitespace, or module:function."""
-    max_body_bytes: int = 2_000_000
+    tokenizer: str = "auto"
+    """How texts are split into tokens if a request doesn't say. auto: by rules (unicode), except for a text whose own
+    marks show that it is tokenized; unicode; whitespace; or module:function."""
+    plain_quotes: bool = True
+    """Read typographic quotes, apostrophes, dashes and ellipses as a model's training text has them, if its vocabulary
+    has only the plain ones."""
+    max_body_bytes: int = 8_000_000
     """Maximum size of a request's body in bytes."""
-    max_inputs: int = 256
+    max_inputs: int = 2048
     """Maximum number of texts in a request."""
-    max_tokens: int = 8192
+    max_tokens: int = 131_072
     """Maximum number of tokens in a request."""
-    max_queued_tokens: int = 65_536
+    max_queued_tokens: int = 262_144
     """Maximum number of tokens waiting to be computed; when it is exceeded, requests get status 429."""
     max_batch_tokens: int = 2048
     """Maximum number of tokens computed at the same time."""
-    deadline_seconds: float = 30.0
+    deadline_seconds: float = 60.0
     """Seconds after which a request that is still waiting gets status 503."""
     device: Device = "auto"
     """Where to compute."""
@@ -65,6 +69,7 @@ class Arguments:
 def main(argv: list[str]) -> int:
     """Runs the command; 0 after a signal."""
     arguments = parsed(Arguments, argv, "serve")
+    require_utf8(*arguments.models)
     require_libraries("elmo serve")
     # Here, so that --help does not wait for torch.
     from elmo.serve.app import create_app
@@ -97,6 +102,7 @@ def _settings(arguments: Arguments) -> "ServeSettings":
         hosts=(*LOOPBACK_HOSTS, own, *arguments.allowed_hosts),
         api_keys=read_keys(arguments.api_key_file) if arguments.api_key_file is not None else (),
         tokenizer=arguments.tokenizer,
+        plain_quotes=arguments.plain_quotes,
         max_body_bytes=arguments.max_body_bytes,
         max_inputs=arguments.max_inputs,
         max_tokens=arguments.max_tokens,

@@ -9,9 +9,11 @@ import tyro
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As, check_language_model
 from elmo.cli.language_model import ModelFlag, load, model_and_input
+from elmo.cli.text_input import say_of_tokens, vocabulary_of
 from elmo.errors import ConfigError
 from elmo.process.device import Device
 from elmo.text.marked import marked
+from elmo.text.reading.as_trained import as_trained, plain_marks
 
 if TYPE_CHECKING:
     from elmo.lm.substitutes import Prediction
@@ -23,8 +25,8 @@ class Arguments:
     sentence."""
 
     inputs: Annotated[tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] SENTENCE")]
-    """Tokens separated by spaces, one of them in brackets: "The [bank] was steep ."; [] marks a gap. The model may be
-    named before them."""
+    """A sentence with one word in brackets: "The [bank] was steep."; [] marks a gap. The model may be named before
+    it."""
     model: ModelFlag = None
     """A name, a folder or file, or a hub id; it needs a softmax (default: $ELMO_MODEL, or the bundled model)."""
     top: int = 10
@@ -43,6 +45,9 @@ def main(argv: list[str]) -> int:
     if arguments.top < 1:
         raise ConfigError(f"--top is {arguments.top}, but at least one word can be shown. Choose 1 or more.")
     check_language_model(model)
+    vocabulary = vocabulary_of(model)
+    say_of_tokens(sentence, vocabulary)
+    sentence = as_trained(sentence, plain_marks(vocabulary))
     # Here, so that --help stays fast.
     from elmo.lm.substitutes import substitutes
 

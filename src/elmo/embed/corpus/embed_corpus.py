@@ -56,6 +56,7 @@ def embed_corpus(
     tokenizer: str | Tokenize = AUTO,
     encoding: str = "utf-8",
     errors: OnBadText = "strict",
+    plain_quotes: bool = True,
     window: int | None = None,
     forget_sentences: bool = False,
     shard: str | None = None,
@@ -69,7 +70,8 @@ def embed_corpus(
 
     `text`: a file, plain or packed (.gz, .xz, .bz2, .zst), or several; "-" is standard input. What can be read only
     once, that or a pipe, is kept in OUTPUT.partial until the end. `format`, `field`, `sentences`, `tokenizer`,
-    `encoding`: how it is read; see `elmo.text.reading.settings.Reading`. The tokenizer may also be a function.
+    `encoding`, `plain_quotes`: how it is read; see `elmo.text.reading.settings.Reading`. The tokenizer may also be a
+    function.
     `output`: HDF5, Parquet or npy by its ending, or as `to` says; `store`: the type of the stored values. Beside the
     vectors it has what joins them to the text: tokens, their spans, line and sentence (`read_vectors` reads it).
     `layers`: see `Embedder.embed`.
@@ -101,10 +103,11 @@ def embed_corpus(
     form = FileForm(file_format, store, _columns(embedder, texts, forget_sentences))
     partial = PartialFolder(Path(output), WORK_FILES)
     named = tokenizer if isinstance(tokenizer, str) else "whitespace"
-    reading = Reading(format, field, sentences, named, encoding, errors)
+    reading = Reading(format, field, sentences, named, encoding, errors, plain_quotes)
     reading.check()
     require_used_field(texts, format, field)
     source = _source(texts, partial, reading, None if isinstance(tokenizer, str) else tokenizer)
+    source = replace(source, marks=embedder.reader.marks(plain_quotes))
     with partial.held(), following(progress) as reported:
         _make_room(partial, file_format, needs_input=bool(source.given_as), resume=resume, force=force)
         if source.given_as and not partial.is_begun:

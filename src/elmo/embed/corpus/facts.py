@@ -11,7 +11,7 @@ from elmo.embed.embedder import Embedder
 from elmo.embed.layer_choice import LayerChoice
 from elmo.embed.storage.layout import FIRST_ROW, FileFormat, StoredType
 from elmo.embed.storage.text_columns import TextColumns
-from elmo.text.files.text_file import format_of
+from elmo.text.formats.form import form_of
 from elmo.version import __version__
 from elmo.weights.fingerprint import text_hash
 
@@ -85,8 +85,12 @@ def _reading(embedder: Embedder, part: TextPart, window: int | None) -> dict[str
         "text_bytes": plan.num_bytes,
         "encoding": source.reading.encoding,
         "errors": source.reading.errors,
-        "text_formats": [format_of(source.given_as or path, source.reading.format) for path in source.paths],
+        "text_formats": [
+            form_of(path, source.reading.format, source.reading.field, source.reading.encoding).format
+            for path in source.paths
+        ],
         "field": source.reading.field,
+        "plain_marks": {chr(mark): plain for mark, plain in source.marks.items()},
         "window_lines": limits[0],
         "window_tokens": limits[1],
         "max_tokens": embedder.max_tokens,

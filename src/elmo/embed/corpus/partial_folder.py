@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from elmo.disk.arrays import read_npz
 from elmo.disk.atomic import sync
 from elmo.disk.bounded import open_regular, read_bytes
 from elmo.disk.folder_lock import locked
@@ -92,7 +93,7 @@ class PartialFolder:
 
     @property
     def is_begun(self) -> bool:
-        """Whether there is something to resume, be it damaged."""
+        """Whether there is something to resume, even if damaged."""
         return os.path.lexists(self.path / _MANIFEST_FILE)
 
     def require_absent(self) -> None:
@@ -252,7 +253,8 @@ class PartialFolder:
         """Notes that the file is synced up to the end of `window`, with the `state` that the next one continues."""
         if state is not None:
             content = BytesIO()
-            np.savez(content, **state)
+            arrays: Any = state  # by name; type checkers think of savez's own keywords
+            np.savez(content, **arrays)
             digest = hashlib.sha256(content.getbuffer()).hexdigest()
             window = Window(window.lines, window.tokens, window.sha256, digest, len(content.getbuffer()))
             self._replace(self._state_file(window.lines).name, content.getvalue())
@@ -278,8 +280,7 @@ class PartialFolder:
             raise self.damaged(f"{path.name} can't be used: {error.strerror}") from None
         if hashlib.sha256(content).hexdigest() != last.state_sha256:
             raise self.damaged(f"{path.name} was changed (its checksum is another)")
-        with np.load(BytesIO(content), allow_pickle=False) as arrays:
-            return dict(arrays)
+        return read_npz(BytesIO(content))
 
     def damaged(self, what: str) -> OutputError:
         """What to raise when the folder can't be trusted."""

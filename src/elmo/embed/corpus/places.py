@@ -8,10 +8,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from elmo.disk.output import exists_already, require_possible
+from elmo.disk.output import exists_already, require_file_or_nothing, require_possible
 from elmo.embed.corpus.partial_folder import PartialFolder
 from elmo.embed.storage.layout import FileFormat, files_of, format_of, require_libraries
-from elmo.errors import OutputError
 from elmo.text.files.text_file import check_is_text_file, require_other_file
 
 
@@ -42,8 +41,8 @@ def check_output(output: Path, format: str | None, *, force: bool) -> FileFormat
     file_format = format_of(output, format)
     require_libraries(file_format)
     require_possible(output)
-    if output.is_dir():
-        raise OutputError(f"{output}: is a folder. Name a file in it, such as {output / 'vectors.h5'}.")
+    for target in reversed(files_of(output, file_format)):  # the file that was named comes first
+        require_file_or_nothing(target)
     if not force:
         require_free(files_of(output, file_format))
         PartialFolder(output).require_absent()

@@ -1,7 +1,7 @@
 """TextSource: the text of a run: its files, how they are read, and which of its rows are this run's."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import numpy as np
 from elmo.errors import TextError
 from elmo.shapes import Int
 from elmo.text.files.text_file import text_name
+from elmo.text.reading.as_trained import Marks
 from elmo.text.reading.placed import PlacedSentence, placed_sentences
 from elmo.text.reading.settings import Reading
 from elmo.text.sentences import Tokenize
@@ -23,6 +24,8 @@ class TextSource:
     reading: Reading
     tokenize: Tokenize | None = None
     """A function, instead of the tokenizer that `reading` names."""
+    marks: Marks = field(default_factory=dict)
+    """The typographic marks that the model reads as plain ones."""
     given_as: str = ""
     """How the caller named it, if `paths` is where what can be read only once is kept."""
     first: int = 0
@@ -60,6 +63,7 @@ class TextSource:
             self.paths,
             self.reading,
             tokenize=self.tokenize,
+            marks=self.marks,
             on_bad_line=on_bad_line,
             require_content=True,
             on_bytes=on_bytes,

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from elmo.embed.network.engine_network import EngineNetwork
 from elmo.embed.network.network import Network
+from elmo.engine.engine import Engine
 from elmo.ops.native.kinds import ComputeType
 from elmo.weights.checkpoint import Checkpoint
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 def network_of(model: "BiLM | Checkpoint", dtype: ComputeType) -> Network[Any]:
     """What computes the model, with factors of products in `dtype`."""
     if isinstance(model, Checkpoint):
-        return EngineNetwork(model, dtype)
+        return EngineNetwork(model, Engine.from_checkpoint(model, dtype))
     # Here, because whoever has a biLM has loaded torch, and nobody else must.
     from elmo.embed.network.torch_network import TorchNetwork
 

@@ -1,4 +1,4 @@
-"""EngineNetwork: a checkpoint's weights on the CPU, without torch. They never change."""
+"""EngineNetwork: weights that don't change, on the CPU, without torch."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,9 +22,9 @@ class EngineNetwork:
     device = "cpu"
     pads = False
 
-    def __init__(self, checkpoint: Checkpoint, dtype: ComputeType) -> None:
-        self.dtype: ComputeType = dtype
-        self._engine = Engine.from_checkpoint(checkpoint, dtype)
+    def __init__(self, checkpoint: Checkpoint, engine: Engine) -> None:
+        self.dtype: ComputeType = engine.dtype
+        self._engine = engine
         # The engine keeps the tensors; the softmax is for language models.
         self._facts = replace(checkpoint, tensors={}, softmax=None)
         self._hash: str | None = None
@@ -49,6 +49,13 @@ class EngineNetwork:
         """What computes its products: "native" or "numpy"."""
         return self._engine.tier
 
+    def now(self) -> "EngineNetwork":
+        """Itself."""
+        return self
+
+    def refresh(self) -> None:
+        """Its weights don't change."""
+
     def require_usable(self) -> None:
         """A checkpoint was checked when it was read."""
 
@@ -59,8 +66,8 @@ class EngineNetwork:
         return self._hash
 
     def token_weights(self) -> object:
-        """They don't change."""
-        return None
+        """They don't change, and another engine has others."""
+        return self._engine
 
     def empty(self, count: int) -> Float[np.ndarray, "count projection"]:
         """Without values."""

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from elmo.engine.token_encoder import columns_used
 from elmo.model.bilm import BiLM
-from elmo.ops.native.kinds import ComputeType
 from elmo.shapes import Float, Int
 from elmo.text.token_map import TokenIds, TokenMap
 
@@ -21,9 +20,7 @@ _ROWS = 256
 _WIDTHS = (10, 18)
 
 
-def encode_in_fixed_shapes(
-    bilm: BiLM, ids: TokenIds, count: int, dtype: ComputeType
-) -> Float[Tensor, "tokens projection"]:
+def encode_in_fixed_shapes(bilm: BiLM, ids: TokenIds, count: int) -> Float[Tensor, "tokens projection"]:
     """The vectors of `count` tokens, on the biLM's device."""
     result = torch.empty(count, bilm.config.projection_size, dtype=torch.float32, device=bilm.device)
     widths = np.zeros(count, np.int64) if ids.characters is None else _widths(ids.characters)
@@ -36,7 +33,7 @@ def encode_in_fixed_shapes(
                 characters[: len(chosen)] = ids.characters[chosen]
             if words is not None and ids.words is not None:
                 words[: len(chosen)] = ids.words[chosen]
-            vectors = bilm.token_vectors(_on_device(characters, bilm), _on_device(words, bilm), dtype)
+            vectors = bilm.token_vectors(_on_device(characters, bilm), _on_device(words, bilm))
             result[torch.from_numpy(chosen).to(result.device)] = vectors[: len(chosen)]
     return result
 

@@ -5,7 +5,7 @@ States are numpy arrays for both: they are small.
 """
 
 from collections.abc import Sequence
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -56,6 +56,14 @@ class Network(Protocol[Array]):
     @property
     def products(self) -> str:
         """What computes its products: "native", "numpy" or "torch"."""
+        ...
+
+    def now(self) -> "Network[Any]":
+        """What computes one call: a network whose weights don't change meanwhile, where that is possible."""
+        ...
+
+    def refresh(self) -> None:
+        """Takes the weights as they are now, also where torch has not counted a change."""
         ...
 
     def require_usable(self) -> None:

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
 from elmo.model.projected_lstm import ProjectedLSTM
-from elmo.ops.native.kinds import ComputeType
 from elmo.shapes import Float, Int
 
 
@@ -20,7 +19,6 @@ def contextualize_in_pieces(
     lengths: Int[Tensor, " batch"],
     state: BiLMState | None,
     piece: int,
-    dtype: ComputeType = "float32",
 ) -> BiLMOutput:
     """As `bilm.contextualize`, at most `piece` tokens of each row at a time."""
     batch, tokens, size = vectors.shape
@@ -39,7 +37,7 @@ def contextualize_in_pieces(
         mine = layers[:, :, :, place * size : (place + 1) * size]
         backward = direction == "backward"
         inputs = vectors.gather(1, turned) if backward else vectors
-        ends.append(_read(lstm, inputs, lengths, (hidden, cell), piece, mine, dtype))
+        ends.append(_read(lstm, inputs, lengths, (hidden, cell), piece, mine))
         mine[0] = vectors
         if backward:
             for layer in mine[1:]:
@@ -55,14 +53,13 @@ def _read(
     state: tuple[Float[Tensor, "layers batch projection"], Float[Tensor, "layers batch cell"]],
     piece: int,
     into: Float[Tensor, "all_layers batch tokens projection"],
-    dtype: ComputeType,
 ) -> tuple[Float[Tensor, "layers batch projection"], Float[Tensor, "layers batch cell"]]:
     """Writes each layer's outputs into `into[1:]`, in reading order, and gives the last (hidden, cell)."""
     hidden, cell = state
     for start in range(0, inputs.shape[1], piece):
         stop = min(start + piece, inputs.shape[1])
         now = (lengths - start).clamp(0, stop - start)
-        outputs, hidden, cell = lstm(inputs[:, start:stop], now, hidden, cell, dtype)
+        outputs, hidden, cell = lstm(inputs[:, start:stop], now, hidden, cell)
         for layer, output in zip(into[1:], outputs, strict=True):
             layer[:, start:stop] = output
     return hidden, cell

@@ -8,30 +8,31 @@ from torch import Tensor
 
 from elmo.config import BiLMConfig
 from elmo.embed.layer_choice import LayerChoice
+from elmo.embed.network.engine_network import EngineNetwork
 from elmo.embed.network.fixed_shapes import encode_in_fixed_shapes
 from elmo.embed.network.network import Contextualized
 from elmo.embed.network.pieces import contextualize_in_pieces
-from elmo.engine.engine import State
-from elmo.engine.tier import tier_for
+from elmo.engine.engine import Engine, State
+from elmo.engine.token_encoder import rounded_to
 from elmo.errors import ConfigError
+from elmo.layer import on_engine
 from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
 from elmo.ops.native.kinds import ComputeType
-from elmo.ops.product.version import module_version
+from elmo.ops.product import RoundedProducts
 from elmo.shapes import Float
 from elmo.text.batches import Batch
 from elmo.text.token_map import TokenMap
-from elmo.weights.checkpoint import content_hash
+from elmo.weights.checkpoint import Checkpoint, content_hash
 
 
 class TorchNetwork:
-    """On a CPU the biLM calls the engine, on the same memory; elsewhere torch computes."""
+    """What torch computes: on other devices than CPUs, and where the engine can't read the biLM (`now`)."""
 
     pads = True
 
     def __init__(self, bilm: BiLM, dtype: ComputeType) -> None:
         self.dtype: ComputeType = dtype
         self.bilm = bilm.eval()
-        self._hashed: tuple[object, str] | None = None
 
     @property
     def config(self) -> BiLMConfig:
@@ -51,7 +52,13 @@ class TorchNetwork:
     @property
     def products(self) -> str:
         """What computes its products: "native" or "numpy" on a CPU, else "torch"."""
-        return tier_for(self.dtype) if self.bilm.device.type == "cpu" else "torch"
+        engine = self._engine()
+        return "torch" if engine is None else engine.tier
+
+    def now(self) -> "EngineNetwork | TorchNetwork":
+        """The engine on a copy of the weights, if it can read them; `layer.on_engine` says when a change is seen."""
+        engine = self._engine()
+        return self if engine is None else EngineNetwork(Checkpoint(self.config, {}, self.token_map), engine)
 
     def require_usable(self) -> None:
         """Raises ConfigError unless the weights are float32: `bilm.half()` and the like change all of them.
@@ -66,15 +73,20 @@ class TorchNetwork:
                 )
 
     def model_hash(self) -> str:
-        """`content_hash` of the weights, computed again when one was changed or trained."""
-        version, hashed = module_version(self.bilm), self._hashed
-        if hashed is None or hashed[0] != version:
-            hashed = self._hashed = version, content_hash(self.bilm.to_checkpoint())
-        return hashed[1]
+        """`content_hash` of all weights, as they are now."""
+        return content_hash(self.bilm.to_checkpoint())
 
     def token_weights(self) -> object:
-        """Differs when the token encoder was trained, loaded anew or moved."""
-        return module_version(self.bilm.token_encoder)
+        """Differs when a weight was changed, and at every call if hooks or replaced modules may change the vectors."""
+        return on_engine.unchanged(self.bilm)
+
+    @torch.no_grad()
+    def _engine(self) -> Engine | None:
+        return on_engine.engine_of(self.bilm, self.dtype)
+
+    def refresh(self) -> None:
+        """Takes the weights as they are now."""
+        on_engine.refresh(self.bilm)
 
     def empty(self, count: int) -> Float[Tensor, "count projection"]:
         """Without values."""
@@ -85,10 +97,8 @@ class TorchNetwork:
     def encode(self, tokens: Sequence[str]) -> Float[Tensor, "tokens projection"]:
         """See `Network`."""
         ids = self.token_map.ids(tokens)
-        if self.bilm.device.type != "cpu":
-            return encode_in_fixed_shapes(self.bilm, ids, len(tokens), self.dtype)
-        characters, words = (None if part is None else torch.from_numpy(part) for part in (ids.characters, ids.words))
-        return self.bilm.token_vectors(characters, words, self.dtype)
+        with RoundedProducts(rounded_to(self.dtype)):
+            return encode_in_fixed_shapes(self.bilm, ids, len(tokens))
 
     @torch.inference_mode()
     def read(
@@ -96,7 +106,8 @@ class TorchNetwork:
     ) -> Contextualized[Float[Tensor, "layers positions dim"]]:
         """All layers and the new state."""
         vectors = table[torch.from_numpy(batch.places).to(table.device)]
-        output = self._contextualized(vectors, batch, self._on_device(state), max_tokens)
+        with RoundedProducts(self.dtype):
+            output = self._contextualized(vectors, batch, self._on_device(state), max_tokens)
         rows, tokens = batch.places.shape
         state = State(output.state.hidden.cpu().numpy(), output.state.cell.cpu().numpy())
         return Contextualized(output.layers.flatten(1, 2), np.arange(rows) * tokens, state)
@@ -113,10 +124,9 @@ class TorchNetwork:
     ) -> BiLMOutput:
         lengths = torch.from_numpy(batch.lengths).to(vectors.device)
         rows, tokens = batch.places.shape
-        if rows * tokens > max_tokens and self.bilm.device.type != "cpu":
-            piece = max(1, max_tokens // rows)
-            return contextualize_in_pieces(self.bilm, vectors, lengths, state, piece, self.dtype)
-        return self.bilm.contextualize(vectors, lengths, state, self.dtype)
+        if rows * tokens > max_tokens:
+            return contextualize_in_pieces(self.bilm, vectors, lengths, state, max(1, max_tokens // rows))
+        return self.bilm.contextualize(vectors, lengths, state)
 
     def _on_device(self, state: State | None) -> BiLMState | None:
         return None if state is None else BiLMState(*(torch.from_numpy(part).to(self.bilm.device) for part in state))

@@ -1,7 +1,6 @@
 """EmbeddedText: a raw text as tokens, with the place and the vectors of each."""
 
-import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,12 +9,12 @@ import numpy as np
 from elmo.embed.layer_names import Layers
 from elmo.embed.results.output import by_token, objects, require_pandas
 from elmo.embed.results.pooling import Pool, checked_pool, pooled
-from elmo.errors import ConfigError, TextWarning
+from elmo.errors import ConfigError
 from elmo.shapes import Float32, Int
-from elmo.text.first_look.sample import look_at
 from elmo.text.reading.placed import PlacedSentence, placed_in
 from elmo.text.reading.settings import Reading, SentenceEnds
 from elmo.text.reading.spans import NOWHERE
+from elmo.text.sentence_checks import refuse_without_order, rows_of
 from elmo.text.sentences import Tokenize
 
 if TYPE_CHECKING:
@@ -32,9 +31,10 @@ class EmbeddedText:
 
     text: str
     tokens: list[str]
+    """As the model reads them."""
     spans: Int[np.ndarray, "tokens 2"]
-    """Where each token begins and ends in `text`, in characters from 0: `text[start:end]` is the token. (-1, -1) for
-    one that a tokenizer changed, and for boundaries that are kept."""
+    """Where each token begins and ends in `text`, in characters from 0: `text[start:end]` is the token, or what it is
+    written as there (“ for "). (-1, -1) for one that a tokenizer changed, and for boundaries that are kept."""
     sentences: Int[np.ndarray, " tokens"]
     """Number of each token's sentence, from 0. The vectors of a sentence depend on that sentence alone."""
     vectors: Float32[np.ndarray, "*layers tokens dim"]
@@ -85,34 +85,71 @@ class EmbeddedText:
 
 def embed_text(
     embedder: "Embedder",
-    text: str,
+    text: str | Iterable[str],
     layers: Layers = "average",
     *,
     tokenizer: str | Tokenize = "auto",
     sentences: SentenceEnds = "within-lines",
+    plain_quotes: bool = True,
     normalize: bool = False,
-) -> EmbeddedText:
+) -> EmbeddedText | list[EmbeddedText]:
     """The tokens of a raw text, their places in it, and their vectors.
 
+    `text`: a string; or a list, a column of a table, an array or a generator of them, which gives a list with an
+    `EmbeddedText` for each, exactly as one by one.
     `layers`: as in `Embedder.embed`; "all" gives vectors (layers, tokens, dim), the others (tokens, dim).
-    `tokenizer`: "auto" takes the text apart by rules ("unicode") if its punctuation touches its words, else at its
-    spaces ("whitespace"); or a function from a text to a list of tokens, or its name as "module:function".
+    `tokenizer`: "auto" takes each sentence apart by rules ("unicode"), unless its own marks show that it is tokenized
+    ("whitespace"); or a function from a text to a list of tokens, or its name as "module:function".
     `sentences`: "within-lines": a line can hold several; "lines": each line is one; "across-lines": they go on over
-    line ends, and only blank lines end a paragraph. `normalize`: divide each vector by its L2 norm.
-    Warns with TextWarning of a text that is likely not what the model knows: untokenized, or in another language.
-    Raises ConfigError for a text that is no string, and for settings that make no sense.
+    line ends, and only blank lines end a paragraph. `plain_quotes`: whether typographic quotes, apostrophes, dashes and
+    ellipses that the model's vocabulary doesn't have are read as plain ones; the spans are those of the text in either
+    case. `normalize`: divide each vector by its L2 norm.
+    Warns with TextWarning, once for each embedder, of text that the model doesn't know as it is: untokenized, with
+    typographic marks, taken apart (NFD), with special tokens of other models, or in another language.
+    Raises ConfigError if text is not a string, and for settings that make no sense.
     """
-    if not isinstance(text, str):
-        raise ConfigError(f"text is {type(text).__name__}, but embed_text takes one string; embed takes sentences.")
-    named = tokenizer if isinstance(tokenizer, str) else "whitespace"
-    reading = Reading(sentences=sentences, tokenizer=named)
+    texts = [text] if isinstance(text, str) else _checked(text)
+    reading = Reading(
+        sentences=sentences,
+        tokenizer=tokenizer if isinstance(tokenizer, str) else "whitespace",
+        plain_quotes=plain_quotes,
+    )
     reading.check()
-    look = look_at([text], reading)
-    if isinstance(tokenizer, str):
-        for message in look.warnings(embedder.vocabulary):
-            warnings.warn(message, TextWarning, stacklevel=3)
-    places = list(placed_in(text, look.reading, None if isinstance(tokenizer, str) else tokenizer))
-    arrays = embedder.embed([place.tokens for place in places], layers, normalize=normalize)
+    own = None if isinstance(tokenizer, str) else tokenizer
+    marks = embedder.reader.marks(plain_quotes)
+    places = [list(placed_in(it, reading, own, marks)) for it in texts]
+    tokens = [place.tokens for its in places for place in its]
+    if own is None:
+        embedder.reader.look(texts, tokens, reading)
+    arrays = iter(embedder.embed(tokens, layers, normalize=normalize))
+    found = [
+        _joined(embedder, it, its, [next(arrays) for _ in its], layers) for it, its in zip(texts, places, strict=True)
+    ]
+    return found[0] if isinstance(text, str) else found
+
+
+def _checked(texts: object) -> list[str]:
+    """Several texts. ConfigError for what is none, and for one that isn't a string, with its place."""
+    if not isinstance(texts, Iterable) or isinstance(texts, bytes):
+        raise ConfigError(f"text is {type(texts).__name__}, but embed_text takes a string, or a list of strings.")
+    refuse_without_order(texts, "text", "a string, or a list of strings")
+    listed = rows_of(texts)
+    for place, it in enumerate(listed):
+        if not isinstance(it, str):
+            raise ConfigError(
+                f"text[{place}] is {type(it).__name__}, but embed_text takes strings; embed takes lists of tokens. "
+                "Drop missing values, or fill them with ''."
+            )
+    return listed
+
+
+def _joined(
+    embedder: "Embedder",
+    text: str,
+    places: list[PlacedSentence],
+    arrays: list[Float32[np.ndarray, "*layers tokens dim"]],
+    layers: Layers,
+) -> EmbeddedText:
     # Not by embedding an empty sentence, which in carry mode would change the state.
     empty = np.zeros((*([embedder.num_layers] if layers == "all" else []), 0, embedder.layer_dim), np.float32)
     tokens = [list(embedder.with_boundaries(place.tokens)) for place in places]

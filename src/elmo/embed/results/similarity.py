@@ -61,7 +61,16 @@ def nearest(
 def _checked(vectors: ArrayLike, name: str, dim: int | None = None) -> Float32[np.ndarray, "rows dim"]:
     """(rows, dim) finite float32."""
     try:
-        array = np.atleast_2d(np.asarray(vectors, dtype=np.float32))
+        given = np.asarray(vectors)
+        if np.ma.isMaskedArray(vectors) or given.dtype.kind in "cmMSUV":  # what would get lost in float32
+            what = "masked values" if np.ma.isMaskedArray(vectors) else f"values of type {given.dtype}"
+            raise ConfigError(
+                f"{name} has {what}, "
+                "but must be an array (rows, dim) of real numbers, all of which count. Convert it first."
+            )
+        array = np.atleast_2d(np.asarray(given, dtype=np.float32))
+    except ConfigError:
+        raise
     except (TypeError, ValueError):
         raise ConfigError(
             f"{name} is {type(vectors).__name__}, but must be an array (rows, dim). Vectors of sentences come from "

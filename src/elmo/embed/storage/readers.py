@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import h5py
 import numpy as np
 
+from elmo.disk.arrays import ArraysError, mapped
 from elmo.disk.json_file import read_record
 from elmo.embed.results.output import by_token, objects, require_pandas
 from elmo.embed.storage.layout import (
@@ -192,8 +193,11 @@ class _NpyVectors(StoredVectors):
         offsets, metadata, self._text_file = (path.with_name(path.name + suffix) for suffix in suffixes)
         if not offsets.is_file():
             raise TextError(f"{offsets}: is missing, and without it the rows of {path} can't be told apart. Copy both.")
-        self._offsets = np.load(offsets, allow_pickle=False)
-        self._numbers = np.load(path, mmap_mode="r" if self._offsets[-1] else None, allow_pickle=False)
+        self._numbers = mapped(path)
+        self._offsets = np.array(mapped(offsets, "int64", (None,)))
+        steps = np.diff(self._offsets, prepend=0, append=len(self._numbers))
+        if not len(self._offsets) or self._offsets[0] or (steps < 0).any() or steps[-1]:
+            raise ArraysError(f"its {len(self._numbers):,} vectors are not those whose rows {offsets} tells apart")
         self.metadata = read_record(metadata) if metadata.is_file() else {}
         self._files = json.loads(self.metadata.get("files", "[]"))
         self._text_places: np.ndarray | None = None

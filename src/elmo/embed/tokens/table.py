@@ -15,29 +15,33 @@ class TokenTable(Generic[Array]):
         self.network = network
         self._cache_bytes = cache_bytes
         self._lock = ThreadLock()
-        self._made_for = network.token_weights()
-        self.cache = self._new_cache()
+        now = network.now()
+        self._made_for = now.token_weights()
+        self.cache = self._new_cache(now)
 
-    def vectors(self, tokens: Sequence[str]) -> Array:
-        """(tokens, projection): one vector for each of some distinct tokens. Any number of threads may call it."""
-        weights = self.network.token_weights()
-        cache = self._cache_for(weights)
-        table = self.network.empty(len(tokens))
+    def vectors(self, now: Network[Array], tokens: Sequence[str]) -> Array:
+        """(tokens, projection): one vector for each of some distinct tokens. Any number of threads may call it.
+
+        `now`: `network.now()` of this call.
+        """
+        weights = now.token_weights()
+        cache = self._cache_for(now, weights)
+        table = now.empty(len(tokens))
         new = cache.fill(tokens, table)
         if new:
             new_tokens = [tokens[place] for place in new]
-            computed = self.network.encode(new_tokens)
+            computed = now.encode(new_tokens)
             table[new] = computed  # type: ignore[index] - both kinds of arrays
-            if self.network.token_weights() == weights:
+            if now.token_weights() == weights:
                 cache.add(new_tokens, computed)
         return table
 
-    def _cache_for(self, weights: object) -> TokenCache[Array]:
+    def _cache_for(self, now: Network[Array], weights: object) -> TokenCache[Array]:
         """The cache; a new one if the token encoder was trained, loaded anew or moved."""
         with self._lock.mutex:
             if weights != self._made_for:
-                self._made_for, self.cache = weights, self._new_cache()
+                self._made_for, self.cache = weights, self._new_cache(now)
             return self.cache
 
-    def _new_cache(self) -> TokenCache[Array]:
-        return TokenCache(self._cache_bytes, self.network.config.projection_size, self.network.empty)
+    def _new_cache(self, now: Network[Array]) -> TokenCache[Array]:
+        return TokenCache(self._cache_bytes, now.config.projection_size, now.empty)

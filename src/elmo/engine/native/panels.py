@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from elmo.engine.held_once import HeldOnce, Weight, given
-from elmo.engine.memory import address_or_none, aligned
+from elmo.ops import native
 from elmo.ops.native.kinds import FACTORS_IN_32_BITS, ComputeType
-from elmo.ops.native.structures import Packed
+from elmo.ops.native.memory import aligned
+from elmo.ops.native.structures import PANEL, Matrix
 from elmo.shapes import Float, Int, Shaped, UInt32
 from elmo.weights.native.fewer_bits import are_quantized, bfloat16_bits, quantized
 from elmo.weights.native.narrow import Held, Narrow
 
-PANEL = 64
 # Groups of factors added up before they join the sum: float32 rounds less in shorter sums; the others' are exact or
 # float32 sums of coarser factors, and a panel has to stay in a core's own cache.
 _CHUNKS: dict[ComputeType, int] = {"float32": 512, "bfloat16": 2048, "int8": 2048}
@@ -35,10 +35,13 @@ class Panels(NamedTuple):
     sums: Int[np.ndarray, "chunks outer"] | None
     """int8: 128 times the sum of each output's integers, chunk by chunk"""
     chunk: int
+    inner: int
+    """Columns of the weight."""
+    dtype: ComputeType
 
-    def packed(self) -> Packed:
-        """For the library. It points into these arrays, which must live as long."""
-        return Packed(*(address_or_none(array) for array in self[:3]), *self.weights.shape[:2], self.chunk)
+    def matrix(self) -> Matrix:
+        """For the library."""
+        return Matrix(native.required_library(), self.dtype, self.inner, *self[:4])
 
 
 def lay_out(weight: Weight | Held, dtype: ComputeType, order: Int[np.ndarray, " outer"] | None = None) -> Panels:
@@ -56,6 +59,8 @@ def lay_out(weight: Weight | Held, dtype: ComputeType, order: Int[np.ndarray, " 
         np.empty(len(order), np.float32) if dtype == "int8" else None,
         np.empty((-(-groups // chunk), len(order)), np.int32) if dtype == "int8" else None,
         chunk,
+        held.shape[1],
+        dtype,
     )
     is_rounded = _is_rounded(held, dtype)
     # Panel by panel, straight to its place: the only copy of the whole weight is the one that stays.

@@ -1,16 +1,14 @@
 """The product through the native library: float32, bfloat16 or int8 factors, each row on its own."""
 
-import ctypes
 from collections.abc import Callable
-from typing import Any, cast
 
 import numpy as np
 
 from elmo.engine.held_once import Weight
-from elmo.engine.memory import address, address_or_none, aligned
 from elmo.engine.native.panels import PANEL, lay_out
-from elmo.ops import native
-from elmo.ops.native.kinds import KINDS, ComputeType
+from elmo.ops.native.kinds import ComputeType
+from elmo.ops.native.memory import aligned
+from elmo.ops.native.structures import require
 from elmo.ops.native.threads import num_threads, run_parallel
 from elmo.shapes import Float
 
@@ -23,16 +21,14 @@ class NativeProduct:
 
     def __init__(self, weight: Weight, dtype: ComputeType) -> None:
         self.outer, self.inner = weight.shape
-        self._library = cast(Any, native.library())
-        self._kind = KINDS[dtype]
-        self._panels = lay_out(weight, dtype)
-        self._matrix = self._panels.packed()
+        self._matrix = lay_out(weight, dtype).matrix()
 
     def __call__(
         self, inputs: Float[np.ndarray, "rows inner"], bias: Float[np.ndarray, " outer"] | None = None
     ) -> Float[np.ndarray, "rows outer"]:
         """inputs @ weight.T + bias"""
-        inputs = np.ascontiguousarray(inputs, np.float32)
+        inputs = np.ascontiguousarray(inputs)
+        require("values of an input", inputs.shape[-1], equal=self.inner)
         panels = self._matrix.panels
         out = aligned((len(inputs), PANEL * panels), np.float32)
         if bias is not None:
@@ -52,13 +48,4 @@ class NativeProduct:
         last: int,
     ) -> Callable[[], None]:
         """The panels from `first` to `last`, for one thread."""
-
-        def run() -> None:
-            matrix = ctypes.byref(self._matrix)
-            work = aligned(self._library.elmo_product_work_bytes(matrix), np.uint8)
-            sizes = (*inputs.shape, first, last)
-            self._library.elmo_product(
-                self._kind, matrix, address_or_none(bias), address(inputs), *sizes, address(work), address(out)
-            )
-
-        return run
+        return lambda: self._matrix.multiply(inputs, bias, out, first, last)

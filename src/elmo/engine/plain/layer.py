@@ -14,8 +14,9 @@ import numpy as np
 from elmo.engine.network_weights import LayerWeights, LSTMSettings
 from elmo.engine.plain.gates import clip, logistic
 from elmo.engine.plain.product import PlainProduct
-from elmo.engine.reading import Reading, Shared
+from elmo.engine.reading import Reading
 from elmo.ops.native.kinds import ComputeType
+from elmo.ops.native.lstm import Team
 from elmo.shapes import Float, Int
 
 # Tokens whose inputs go through their product together: enough for it, few enough for the memory of their gates.
@@ -30,6 +31,7 @@ class PlainLayer:
 
     def __init__(self, weights: LayerWeights, settings: LSTMSettings, dtype: ComputeType) -> None:
         self._settings = settings
+        self.sizes = weights.sizes
         self._input = PlainProduct(weights.input_weight, dtype)
         self._recurrent = PlainProduct(weights.recurrent_weight, dtype)
         projection = weights.projection_weight
@@ -41,7 +43,7 @@ class PlainLayer:
         """Of the weights that every step reads."""
         return self._recurrent.num_bytes + (self._projection.num_bytes if self._projection else 0)
 
-    def run(self, reading: Reading, shared: Shared | None = None, rank: int = 0) -> None:
+    def run(self, reading: Reading, team: Team | None = None, rank: int = 0) -> None:
         """Reads all tokens."""
         hidden, cell = _state_of_rows(reading)
         done = 0
@@ -76,17 +78,17 @@ class PlainLayer:
 
 def _state_of_rows(reading: Reading) -> tuple[Float[np.ndarray, "rows projection"], Float[np.ndarray, "rows cell"]]:
     """(hidden, cell) of the rows: the sentences' own, or room where each row has one sentence's after the other's."""
-    if reading.turns is None:
+    if reading.steps.turns is None:
         return reading.hidden, reading.cell
-    return np.zeros_like(reading.hidden[: reading.rows]), np.zeros_like(reading.cell[: reading.rows])
+    return np.zeros_like(reading.hidden[: reading.steps.rows]), np.zeros_like(reading.cell[: reading.steps.rows])
 
 
 def _begin(
     reading: Reading, done: int, hidden: Float[np.ndarray, "rows projection"], cell: Float[np.ndarray, "rows cell"]
 ) -> None:
     """Fetches the state of the sentences that begin with the tokens after the first `done`, one of each row."""
-    if reading.turns is not None:
-        sentences = reading.turns.begins[done : done + len(hidden)]
+    if reading.steps.turns is not None:
+        sentences = reading.steps.turns.begins[done : done + len(hidden)]
         rows = np.flatnonzero(sentences >= 0)
         hidden[rows], cell[rows] = reading.hidden[sentences[rows]], reading.cell[sentences[rows]]
 
@@ -95,17 +97,17 @@ def _end(
     reading: Reading, done: int, hidden: Float[np.ndarray, "rows projection"], cell: Float[np.ndarray, "rows cell"]
 ) -> None:
     """Hands back the state of the sentences that end with these tokens."""
-    if reading.turns is not None:
-        sentences = reading.turns.ends[done : done + len(hidden)]
+    if reading.steps.turns is not None:
+        sentences = reading.steps.turns.ends[done : done + len(hidden)]
         rows = np.flatnonzero(sentences >= 0)
         reading.hidden[sentences[rows]], reading.cell[sentences[rows]] = hidden[rows], cell[rows]
 
 
 def _pieces(reading: Reading) -> Iterator[tuple[Int[np.ndarray, " steps"], Int[np.ndarray, " tokens"]]]:
     """Some steps at a time: the rows alive at each, and the places of their tokens."""
-    ends = np.cumsum(reading.alive)
+    ends = np.cumsum(reading.steps.alive)
     step = done = 0
     while step < len(ends):
         stop = max(step + 1, int(np.searchsorted(ends, done + _TOKENS_AHEAD, side="right")))
-        yield reading.alive[step:stop], reading.places[done : ends[stop - 1]]
+        yield reading.steps.alive[step:stop], reading.steps.places[done : ends[stop - 1]]
         step, done = stop, int(ends[stop - 1])

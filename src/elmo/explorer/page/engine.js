@@ -45,6 +45,8 @@ async function fetched(route, request) {
   }
   const answer = await response.json().catch(() => null);
   if (!response.ok) throw new Error(answer?.error?.message ?? `The server answered with status ${response.status}.`);
+  const told = response.headers.get("Warning");
+  if (told) answer.warning = told.slice(told.indexOf('"') + 1, -1);
   return answer;
 }
 

@@ -58,7 +58,8 @@ function edit(row) {
 
 async function type(row, text) {
   try {
-    const tokens = await engine.ask("tokens", { text });
+    const tokens = await engine.ask("tokens", { text, model: state.model });
+    if (tokens.warning) say(tokens.warning, 12000);
     const longest = tokens.reduce((best, token, i) => (token.length > tokens[best].length ? i : best), 0);
     const before = state.sentences[row];
     const same = before ? tokens.indexOf(before.tokens[before.place]) : -1;
@@ -138,10 +139,10 @@ function problem(message) {
   show(parts.view, h("p", { class: "problem", role: "alert" }, message));
 }
 
-function say(message) {
+function say(message, milliseconds = 2500) {
   show(parts.toast, h("span", {}, message));
   clearTimeout(say.timer);
-  say.timer = setTimeout(() => show(parts.toast), 2500);
+  say.timer = setTimeout(() => show(parts.toast), milliseconds);
 }
 
 async function copyLink() {

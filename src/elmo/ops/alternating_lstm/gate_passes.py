@@ -27,9 +27,7 @@ def forward_pass(
     `squashed` and the new h into `output`.
     """
     tensors = (gates, recurrent, hidden, cell, before, squashed, output)
-    if _fits(tensors):
-        native_passes.call("elmo_highway_forward", *cell.shape, *tensors)
-    else:
+    if not native_passes.ran("highway_forward", *tensors):
         forward_pass_in_torch(*tensors)
 
 
@@ -69,9 +67,7 @@ def backward_pass(
     Writes `grad_gates`, replaces `grad_cell`; `grad_hidden`, of the state after the step, is only read.
     """
     tensors = (gates, before, squashed, grad_output, grad_hidden, grad_cell, grad_gates)
-    if _fits(tensors):
-        native_passes.call("elmo_highway_backward", *before.shape, *tensors)
-    else:
+    if not native_passes.ran("highway_backward", *tensors):
         backward_pass_in_torch(*tensors)
 
 
@@ -99,7 +95,3 @@ def backward_pass_in_torch(
     )
     torch.cat(parts, dim=1, out=grad_gates)
     grad_cell.mul_(f)
-
-
-def _fits(tensors: tuple[Tensor, ...]) -> bool:
-    return native_passes.fitting_kind(torch.float32, *tensors) is not None

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from elmo.ops import native_passes
 from elmo.ops.alternating_lstm.gate_passes import backward_pass, forward_pass
 from elmo.ops.alternating_lstm.weights import HighwayWeights
 from elmo.ops.product import product
@@ -39,6 +40,7 @@ def highway_layer(
 
 class _Layer(torch.autograd.Function):
     @staticmethod
+    @native_passes.full_precision
     def forward(
         ctx: Any,
         inputs: Float[Tensor, "packed dim"],
@@ -67,6 +69,7 @@ class _Layer(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
+    @native_passes.full_precision
     def backward(  # pyright: ignore[reportIncompatibleMethodOverride]  # the decorator hides the signature
         ctx: Any, *grads: Tensor
     ) -> tuple[Tensor | None, ...]:

@@ -12,6 +12,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from elmo.errors import ConfigError
+from elmo.ops import native_passes
 from elmo.ops.alternating_lstm.layer import Step, highway_layer
 from elmo.ops.alternating_lstm.weights import HighwayWeights, LSTMState
 
@@ -25,7 +27,14 @@ def alternating_lstm_packed(
 ) -> tuple[Float[Tensor, "batch tokens size"], LSTMState]:
     """As `alternating_lstm_reference`; gradients don't flow into `recurrent_masks`, and can't be taken twice."""
     batch, tokens, _ = inputs.shape
-    packing = _packing(lengths, tokens)
+    for weights in layers:
+        native_passes.require_alike(inputs=inputs, **weights._asdict(), **({} if state is None else state._asdict()))
+    if state is not None and any(tensor.shape[:2] != (len(layers), batch) for tensor in state):
+        raise ConfigError(
+            f"the state has the shapes {[tuple(tensor.shape) for tensor in state]}, but there are {len(layers)} layers "
+            f"and {batch} rows. Pass the state of the same rows of the same layers."
+        )
+    packing = _packing(lengths, batch, tokens)
     vectors = inputs.flatten(0, 1).index_select(0, packing.positions)
     hiddens, cells = [], []
     for number, weights in enumerate(layers):
@@ -54,8 +63,14 @@ class _Packing(NamedTuple):
     """From left to right."""
 
 
-def _packing(lengths: Int[Tensor, " batch"], tokens: int) -> _Packing:
+def _packing(lengths: Int[Tensor, " batch"], batch: int, tokens: int) -> _Packing:
     sorted_lengths, order = lengths.sort(descending=True, stable=True)
+    counts = sorted_lengths.tolist()
+    if len(counts) != batch or not all(type(count) is int and 0 <= count <= tokens for count in counts):
+        raise ConfigError(
+            f"the lengths are {counts[:5]} and so on, {len(counts)} in all, but there are {batch} rows of {tokens} "
+            "tokens, of each of which they count the first ones. Pass a whole number from 0 on for each row."
+        )
     places = torch.arange(tokens, device=lengths.device)[:, None]
     alive = places < sorted_lengths
     steps, first = [], 0

@@ -1,7 +1,5 @@
-"""Convolutions over a token's characters, and the maximum over positions."""
+"""Convolutions over a token's characters, and the maximum over positions: `elmo.reference.char_cnn` in torch."""
 
-from elmo.ops.char_cnn.reference import char_cnn_reference
-from elmo.ops.char_cnn.training import char_cnn_training
-from elmo.ops.char_cnn.trimmed import char_cnn_trimmed
+from elmo.ops.char_cnn.windows import CharacterVectors, activate, best_windows, character_vectors
 
-__all__ = ["char_cnn_reference", "char_cnn_training", "char_cnn_trimmed"]
+__all__ = ["CharacterVectors", "activate", "best_windows", "character_vectors"]

@@ -18,6 +18,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from elmo.ops import native_passes
 from elmo.ops.gru.weights import GRUWeights
 from elmo.ops.product import product
 
@@ -32,6 +33,7 @@ def grus_side_by_side(
 
 class _SideBySide(torch.autograd.Function):
     @staticmethod
+    @native_passes.full_precision
     def forward(
         ctx: Any,
         inputs: Float[Tensor, "grus tokens batch dim"],
@@ -58,6 +60,7 @@ class _SideBySide(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
+    @native_passes.full_precision
     def backward(  # pyright: ignore[reportIncompatibleMethodOverride]  # the decorator hides the signature
         ctx: Any, grad_outputs: Float[Tensor, "grus tokens batch size"]
     ) -> tuple[Tensor | None, ...]:

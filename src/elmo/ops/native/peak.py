@@ -8,7 +8,6 @@ and seem slower together than one alone.
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, cast
 
 import numpy as np
 
@@ -24,17 +23,17 @@ def products_per_second(kind: int, threads: int, tries: int = 4) -> float:
 
     The best of `tries` rounds of a quarter of a second.
     """
-    library = cast(Any, native.library())
+    library = native.required_library()
     rounds = _FIRST_ROUNDS
-    alone = _together(lambda: library.elmo_peak(kind, rounds), 1)
+    alone = _together(lambda: library.peak(kind, rounds), 1)
     rounds = max(1, round(rounds * _SECONDS / alone))
-    duration = min(_together(lambda: library.elmo_peak(kind, rounds), threads) for _ in range(tries))
-    return threads * rounds * library.elmo_peak_operations(kind) / duration
+    duration = min(_together(lambda: library.peak(kind, rounds), threads) for _ in range(tries))
+    return threads * rounds * library.peak_operations(kind) / duration
 
 
 def bytes_per_second(num_bytes: int, threads: int, tries: int = 4) -> float:
     """Reading that many bytes over and over, each thread its share: from a cache if they fit, else from memory."""
-    library = cast(Any, native.library())
+    library = native.required_library()
     share = max(256, num_bytes // threads // 256 * 256)
     # Ones: the system gives no memory to zeros before they are changed; reading them would read one page repeatedly.
     parts = [np.ones(share, dtype=np.uint8) for _ in range(threads)]
@@ -42,9 +41,9 @@ def bytes_per_second(num_bytes: int, threads: int, tries: int = 4) -> float:
 
     def reader(times: int) -> Callable[[], None]:
         def read() -> None:
-            place = next(places).ctypes.data
+            place = next(places)
             for _ in range(times):
-                library.elmo_read(share, place)
+                library.read(place)
 
         return read
 

@@ -4,9 +4,9 @@ import os
 import sys
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable, Sequence
-from typing import Any, cast
 
 from elmo.ops import native
+from elmo.ops.native.lstm import Team
 from elmo.process.cores import num_cores
 
 _VARIABLE = "OMP_NUM_THREADS"
@@ -74,6 +74,6 @@ def run_parallel(jobs: Sequence[Callable[[], None]], leave: Callable[[int], None
         raise problems[0]
 
 
-def leave_team(arrivals: int, rank: int) -> None:
-    """For `run_parallel`: no thread waits any more for this one at `arrivals`, the address of a `Run`'s counters."""
-    cast(Any, native.library()).elmo_leave(arrivals, rank)
+def leave_team(team: Team, rank: int) -> None:
+    """For `run_parallel`: no thread of the team waits any more for this one."""
+    native.required_library().leave(team.arrivals, rank)

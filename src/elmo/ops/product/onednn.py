@@ -1,7 +1,6 @@
 """The product of a weight that changes from step to step, as in training: through oneDNN where it can.
 
-On AMD processors it is two to three times as fast as torch's plain product, which runs in MKL there. `prepack` is for
-weights that stay.
+On AMD processors it is two to three times as fast as torch's plain product, which runs in MKL there.
 """
 
 import torch

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn import functional
 
 from elmo.ops.product.onednn import product
 
@@ -15,7 +16,9 @@ def trained_product(
     weight: Float[Tensor, "outer inner"],
     bias: Float[Tensor, " outer"] | None = None,
 ) -> Float[Tensor, "*rows outer"]:
-    """inputs @ weight.T + bias, with gradients of any order."""
+    """inputs @ weight.T + bias, with gradients of any order. Autocast rounds it as torch's own."""
+    if torch.is_autocast_enabled(inputs.device.type):
+        return functional.linear(inputs, weight, bias)
     *rows, inner = inputs.shape
     return _Product.apply(inputs.reshape(math.prod(rows), inner), weight, bias).reshape(*rows, len(weight))
 

@@ -1,14 +1,13 @@
 """The projected LSTM (LSTMP): one layer, one direction, in reading order.
 
-    reference   the plain loop over time; the specification and the oracle of the others
-    packed      inference on GPUs: rows sorted by length, nothing is computed for padding
+    reference   the plain loop over time, `elmo.reference.lstm_step` for rows; the others are compared with it
+    packed      inference: rows sorted by length, nothing is computed for padding
     window      training on full windows: the layer's own backward
 
-All give the same values. `choose` picks one by what is asked. Inference on CPUs is `elmo.engine`.
+All give the same values.
 """
 
 from elmo.ops.projected_lstm.cell import LayerWeights, LSTMSettings
-from elmo.ops.projected_lstm.choose import choose
 from elmo.ops.projected_lstm.packed import projected_lstm_packed
 from elmo.ops.projected_lstm.reference import projected_lstm_reference
 from elmo.ops.projected_lstm.window import projected_lstm_window
@@ -16,7 +15,6 @@ from elmo.ops.projected_lstm.window import projected_lstm_window
 __all__ = [
     "LSTMSettings",
     "LayerWeights",
-    "choose",
     "projected_lstm_packed",
     "projected_lstm_reference",
     "projected_lstm_window",

@@ -28,10 +28,8 @@ def forward_pass(
     Writes the clipped new cell into `after`, its tanh into `squashed` and o * tanh(c) into `output`.
     """
     tensors = (gates, recurrent, before, after, squashed, output)
-    if kind := native_passes.fitting_kind(recurrent.dtype, *tensors):
-        native_passes.call(f"elmo_gates_forward_{kind}", *before.shape, _bound(clip), *tensors)
-        return
-    forward_pass_in_torch(gates, recurrent, before, after, squashed, output, clip)
+    if not native_passes.ran("gates_forward", *tensors, numbers=(_bound(clip),)):
+        forward_pass_in_torch(*tensors, clip)
 
 
 def forward_pass_in_torch(
@@ -72,8 +70,7 @@ def backward_pass(
     Writes `grad_gates`, replaces `grad_cell`, and adds the sum over rows to `grad_bias` (4 cell,).
     """
     tensors = (gates, before, after, squashed, grad_output, grad_cell, grad_gates, grad_bias)
-    if grad_output.dtype == grad_gates.dtype and (kind := native_passes.fitting_kind(grad_gates.dtype, *tensors)):
-        native_passes.call(f"elmo_gates_backward_{kind}", *before.shape, _bound(clip), *tensors)
+    if native_passes.ran("gates_backward", *tensors, numbers=(_bound(clip),)):
         return
     i, f, o, j = gates.chunk(4, dim=1)
     incoming = grad_output.to(gates.dtype)

@@ -2,15 +2,15 @@
 
 Rows are taken longest first, so at step t the rows still reading are a prefix of the batch, which shrinks as sentences
 end. One product brings all inputs to the gates before the loop; the gates work in place. No gradients.
-It runs on GPUs; on CPUs `elmo.engine` does. The gates run in torch, whose tanh is more exact than the fused passes of
-training: with weights that amplify rounding the difference is visible (dev/LOG.md).
+The gates run in torch, whose tanh is more exact than the fused passes of training: with weights that amplify rounding
+the difference is visible (dev/LOG.md).
 """
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn import functional
 
-from elmo.ops.product import ComputeType, prepack
 from elmo.ops.projected_lstm.cell import LayerWeights, LSTMSettings
 from elmo.ops.projected_lstm.gate_passes import forward_pass_in_torch
 
@@ -23,9 +23,8 @@ def projected_lstm_packed(
     cell: Float[Tensor, "batch cell"],
     weights: LayerWeights,
     settings: LSTMSettings,
-    dtype: ComputeType = "float32",
 ) -> tuple[Float[Tensor, "batch tokens projection"], Float[Tensor, "batch projection"], Float[Tensor, "batch cell"]]:
-    """Same contract as `projected_lstm_reference`. `dtype`: what the factors of products are rounded to."""
+    """Same contract as `projected_lstm_reference`."""
     sorted_lengths, order = lengths.sort(descending=True, stable=True)
     alive = _rows_alive(sorted_lengths, inputs.shape[1])
     hidden, cell = hidden[order], cell[order]  # copies: the loop below writes into them
@@ -34,15 +33,16 @@ def projected_lstm_packed(
         if alive
         else inputs.new_empty(0, inputs.shape[2])
     )
-    gates = prepack(weights.input_weight, dtype)(packed).add_(_bias_with_forget(weights, settings))
-    packed_outputs = packed.new_empty(packed.shape[0], hidden.shape[1])
-    step = _Step(weights, settings, cell, dtype)
+    # Autocast makes the products of another type; the state keeps its own.
+    gates = functional.linear(packed, weights.input_weight).to(cell.dtype).add_(_bias_with_forget(weights, settings))
+    packed_outputs = hidden.new_empty(packed.shape[0], hidden.shape[1])
+    step = _Step(weights, settings, cell)
     start = 0
     for rows in alive:
         step(gates[start : start + rows], hidden[:rows], cell[:rows])
         packed_outputs[start : start + rows] = hidden[:rows]
         start += rows
-    outputs = inputs.new_zeros(inputs.shape[0], inputs.shape[1], hidden.shape[1])
+    outputs = hidden.new_zeros(inputs.shape[0], inputs.shape[1], hidden.shape[1])
     start = 0
     for t, rows in enumerate(alive):
         outputs[order[:rows], t] = packed_outputs[start : start + rows]
@@ -69,12 +69,8 @@ def _bias_with_forget(weights: LayerWeights, settings: LSTMSettings) -> Float[Te
 class _Step:
     """One token for the rows still reading; its buffers serve all steps."""
 
-    def __init__(
-        self, weights: LayerWeights, settings: LSTMSettings, cell: Float[Tensor, "batch cell"], dtype: ComputeType
-    ) -> None:
-        self.settings = settings
-        self.recurrent = prepack(weights.recurrent_weight, dtype)
-        self.project = None if weights.projection_weight is None else prepack(weights.projection_weight, dtype)
+    def __init__(self, weights: LayerWeights, settings: LSTMSettings, cell: Float[Tensor, "batch cell"]) -> None:
+        self.weights, self.settings = weights, settings
         self.buffers = [torch.empty_like(cell) for _ in range(3)]
 
     def __call__(
@@ -85,11 +81,12 @@ class _Step:
     ) -> None:
         """`gates` holds the inputs' share; `hidden` and `cell` are brought up to date in place."""
         after, squashed, output = (buffer[: len(cell)] for buffer in self.buffers)
-        forward_pass_in_torch(gates, self.recurrent(hidden), cell, after, squashed, output, self.settings.cell_clip)
+        recurrent = functional.linear(hidden, self.weights.recurrent_weight)
+        forward_pass_in_torch(gates, recurrent, cell, after, squashed, output, self.settings.cell_clip)
         cell.copy_(after)
-        if self.project is None:
+        if self.weights.projection_weight is None:
             hidden.copy_(output)
             return
-        hidden.copy_(self.project(output))
+        hidden.copy_(functional.linear(output, self.weights.projection_weight))
         if self.settings.projection_clip is not None:
             hidden.clamp_(-self.settings.projection_clip, self.settings.projection_clip)

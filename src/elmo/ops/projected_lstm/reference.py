@@ -1,11 +1,8 @@
-"""The projected LSTM, plainly: the specification of every faster version.
+"""The projected LSTM as a loop over time: `elmo.reference.lstm_step`, whose equations these are, for rows in torch.
 
+What autograd differentiates where gradients reach the token vectors, and what faster versions are compared with.
 Source: Sak et al. 2014; bilm-tf `bilm/model.py` (TensorFlow's LSTMCell with num_proj, cell_clip, proj_clip);
 AllenNLP `lstm_cell_with_projection.py`. No peepholes, no bias on the projection.
-
-    i, f, o = sigmoid(z_i), sigmoid(z_f + forget_bias), sigmoid(z_o);  j = tanh(z_j)
-    c_t = clip(f * c_{t-1} + i * j, cell_clip)
-    h_t = clip(W_P (o * tanh(c_t)), projection_clip)
 """
 
 import torch

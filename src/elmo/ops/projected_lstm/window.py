@@ -4,7 +4,7 @@ Autograd of the plain loop keeps a dozen tensors per step and multiplies small m
 every step. Here only the gradients of the gates run back through time; each weight's gradient is one product over the
 whole window at the end. Values and gradients equal autograd of `projected_lstm_reference` (tests, float64).
 
-Source: our own derivation from the equations in `reference.py`; a clipped value passes no gradient.
+Source: our own derivation from the equations in `elmo.reference`; a clipped value passes no gradient.
 """
 
 from typing import Any
@@ -12,7 +12,10 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
+from elmo.errors import ConfigError
+from elmo.ops import native_passes
 from elmo.ops.projected_lstm.cell import LayerWeights, LSTMSettings
 from elmo.ops.projected_lstm.gate_passes import backward_pass, forward_pass
 
@@ -32,13 +35,22 @@ def projected_lstm_window(
     `product_dtype=torch.bfloat16` rounds the factors of the matrix products; gates, cells, clips and gradients stay in
     the inputs' own type. Returns the outputs and the state after the last token. Gradients flow to the inputs and the
     weights, and not into the starting state: backpropagation through time ends at the window (truncated). Without a
-    projection the outputs are those of the cells, which are rounded like a factor.
+    projection the outputs are those of the cells, which are rounded like a factor. Gradients can't be taken twice.
     """
+    native_passes.require_alike(inputs=inputs, hidden=hidden, cell=cell, **weights._asdict())
+    batch, sizes = inputs.shape[1], (weights.recurrent_weight.shape[1], weights.cell_size)
+    for name, state, size in zip(("hidden", "cell"), (hidden, cell), sizes, strict=True):
+        if state.shape != (batch, size):
+            raise ConfigError(
+                f"{name} has the shape {tuple(state.shape)}, but these inputs and weights need ({batch}, {size}): a "
+                "row for each row of the batch. Pass the state of the same rows and layer."
+            )
     return _Window.apply(inputs, hidden, cell, *weights, settings, keep, product_dtype)
 
 
 class _Window(torch.autograd.Function):
     @staticmethod
+    @native_passes.full_precision
     def forward(
         ctx: Any,
         inputs: Float[Tensor, "tokens batch dim"],
@@ -88,6 +100,8 @@ class _Window(torch.autograd.Function):
         return outputs.clone(), hidden, cell
 
     @staticmethod
+    @once_differentiable
+    @native_passes.full_precision
     def backward(  # pyright: ignore[reportIncompatibleMethodOverride] - torch passes one for each output
         ctx: Any, grad_outputs: Float[Tensor, "tokens batch projection"], *_: Tensor
     ) -> tuple[Tensor | None, ...]:

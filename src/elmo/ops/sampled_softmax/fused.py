@@ -9,7 +9,9 @@ from typing import Any
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
+from elmo.errors import ConfigError
 from elmo.ops import native_passes
 from elmo.ops.sampled_softmax.reference import SoftmaxRows, sampled_softmax_reference
 
@@ -22,10 +24,23 @@ def sampled_softmax_mean(
     negative_rows: SoftmaxRows,
     product_dtype: torch.dtype | None = None,
 ) -> Float[Tensor, ""]:
-    """The mean of `sampled_softmax_reference` over the targets; `negative_ids` ascend."""
-    arguments = (outputs, target_ids, target_rows, negative_ids, negative_rows, product_dtype)
+    """The mean of `sampled_softmax_reference` over the targets; `negative_ids` ascend.
+
+    Gradients can't be taken twice.
+    """
+    softmax = {f"target_rows.{name}": tensor for name, tensor in target_rows._asdict().items()}
+    softmax |= {f"negative_rows.{name}": tensor for name, tensor in negative_rows._asdict().items()}
+    native_passes.require_alike(outputs=outputs, **softmax)
+    if len(negative_ids) != len(negative_rows.weight) or not bool((negative_ids[1:] > negative_ids[:-1]).all()):
+        raise ConfigError(
+            f"there are {len(negative_ids)} negative ids for {len(negative_rows.weight)} rows of the softmax, but each "
+            "row needs an id of its own, in ascending order. Pass the ids and the rows of one sample."
+        )
     factor = product_dtype or outputs.dtype
-    if outputs.dtype != torch.float32 or native_passes.fitting_kind(factor, outputs) is None:
+    tensors = (outputs, *target_rows, *negative_rows)
+    is_empty = min(len(outputs), len(negative_ids)) == 0
+    if is_empty or factor not in (torch.float32, torch.bfloat16) or not native_passes.can_run(*tensors):
+        arguments = (outputs, target_ids, target_rows, negative_ids, negative_rows, product_dtype)
         return sampled_softmax_reference(*arguments).mean()
     target_logits = (outputs * target_rows.weight).sum(dim=1) + target_rows.bias - target_rows.log_probability
     shift = negative_rows.bias - negative_rows.log_probability
@@ -36,6 +51,7 @@ def sampled_softmax_mean(
 
 class _MeanLoss(torch.autograd.Function):
     @staticmethod
+    @native_passes.full_precision
     def forward(
         ctx: Any,
         outputs: Float[Tensor, "targets dim"],
@@ -49,15 +65,16 @@ class _MeanLoss(torch.autograd.Function):
         outputs, weight = outputs.to(factor), weight.to(factor)
         logits = torch.mm(outputs, weight.t())
         grad_target, nats = target_logits.clone(), torch.empty_like(target_logits)
-        kind = native_passes.fitting_kind(factor, logits, grad_target)
-        native_passes.call(
-            f"elmo_sampled_softmax_{kind}",
-            rows, negatives, 1 / rows, logits, shift.contiguous(), hit, grad_target, nats, torch.empty(negatives),
-        )  # fmt: skip
+        scratch = torch.empty(negatives)
+        native_passes.run(
+            "sampled_softmax", logits, shift.contiguous(), hit, grad_target, nats, scratch, numbers=(1 / rows,)
+        )
         ctx.save_for_backward(outputs, weight, logits, grad_target)
         return nats.mean()
 
     @staticmethod
+    @once_differentiable
+    @native_passes.full_precision
     def backward(  # pyright: ignore[reportIncompatibleMethodOverride] - torch passes one for each output
         ctx: Any, grad_mean: Float[Tensor, ""]
     ) -> tuple[Tensor | None, ...]:

@@ -21,7 +21,7 @@ from elmo.errors import ConfigError, TextError
 from elmo.model.lm_head import LMHead
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.run.held_out import HeldOut, text_file, validation
-from elmo.pretrain.run.loop import Loop, facts_of, stop_before_beginning
+from elmo.pretrain.run.loop import Loop, beginning, facts_of
 from elmo.pretrain.run.run_folder import FINETUNING_FILE, RunFolder
 from elmo.pretrain.run.saved_training import weights_of
 from elmo.pretrain.run.watch import LogTo, Watch
@@ -70,13 +70,13 @@ def finetune(
     """
     config, ranks = config or FinetuneConfig(), ranks or Ranks()
     with stop_flag() as flag, following(progress) as reported:
-        RunFolder(path, ranks).require_free()
-        files = hub.resolve(model)
-        checkpoint = formats.read(files)
-        trainer = _trainer_of(checkpoint, data, config, files, ranks)
-        recipe = trainer.config
-        texts = held_out_texts(data, old_text)
-        stop_before_beginning(ranks, flag)
+        with beginning(ranks, flag):
+            RunFolder(path, ranks).require_free()
+            files = hub.resolve(model)
+            checkpoint = formats.read(files)
+            trainer = _trainer_of(checkpoint, data, config, files, ranks)
+            recipe = trainer.config
+            texts = held_out_texts(data, old_text)
         run = RunFolder.create(path, recipe, {"data": data.report}, ranks)
         facts = {"model": str(files), "model_hash": content_hash(checkpoint), "metadata": checkpoint.metadata}
         old = None if old_text is None else str(Path(old_text).absolute())
@@ -99,15 +99,15 @@ def resume_finetuning(
     """Continue from the newest checkpoint, as `loop.resume` does, with the run's own settings and old text."""
     ranks = ranks or Ranks()
     with stop_flag() as flag, following(progress) as reported:
-        stop_before_beginning(ranks, flag)
         run = RunFolder.existing(path, ranks)
         with run.held():
-            facts = _facts(run)
-            run.require_same_data(data.report)
-            texts = held_out_texts(data, None if facts["old_text"] is None else Path(facts["old_text"]))
-            _require_same_old_text(run, facts)
-            trainer = Trainer(run.config(), data, ranks=ranks)
-            run.restore(trainer)
+            with beginning(ranks, flag):
+                facts = _facts(run)
+                run.require_same_data(data.report)
+                texts = held_out_texts(data, None if facts["old_text"] is None else Path(facts["old_text"]))
+                _require_same_old_text(run, facts)
+                trainer = Trainer(run.config(), data, ranks=ranks)
+                run.restore(trainer)
             with Watch(run, trainer, progress=reported, log_to=log_to) as watch:
                 loop = Loop(run, trainer, watch, flag, _of_name(texts, "valid"))
                 return _train(loop, texts, FinetuneConfig(**facts["settings"]))

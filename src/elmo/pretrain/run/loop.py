@@ -4,7 +4,8 @@ All ranks of a run go through it together: they agree on what only one of them c
 before anything depends on it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -48,12 +49,12 @@ def pretrain(
     """
     ranks = ranks or Ranks()
     with stop_flag() as flag, following(progress) as reported:
-        ranks.rows(config.batch_size)  # enough rows?
-        _check_patience(config, data)
-        RunFolder(path, ranks).require_free()
-        require_memory(config, data, ranks)
-        trainer = Trainer(config, data, ranks=ranks)
-        stop_before_beginning(ranks, flag)
+        with beginning(ranks, flag):
+            ranks.rows(config.batch_size)  # enough rows?
+            _check_patience(config, data)
+            RunFolder(path, ranks).require_free()
+            require_memory(config, data, ranks)
+            trainer = Trainer(config, data, ranks=ranks)
         run = RunFolder.create(path, config, {"data": data.report}, ranks)
         with run.held():
             return _train(run, trainer, flag, reported, log_to)
@@ -77,16 +78,16 @@ def resume(
     """
     ranks = ranks or Ranks()
     with stop_flag() as flag, following(progress) as reported:
-        stop_before_beginning(ranks, flag)
         run = RunFolder.existing(path, ranks)
         with run.held():
-            run.require_pretraining()
-            run.require_same_data(data.report)
-            if config is not None:
-                _check_patience(config, data)
-                require_memory(config, data, ranks)
-            trainer = Trainer(config or run.config(), data, ranks=ranks)
-            run.restore(trainer)
+            with beginning(ranks, flag):
+                run.require_pretraining()
+                run.require_same_data(data.report)
+                if config is not None:
+                    _check_patience(config, data)
+                    require_memory(config, data, ranks)
+                trainer = Trainer(config or run.config(), data, ranks=ranks)
+                run.restore(trainer)
             changes = {} if config is None else run.change_config(config, trainer.step_number)
             return _train(run, trainer, flag, reported, log_to, changes)
 
@@ -99,8 +100,18 @@ def _check_patience(config: PretrainConfig, data: TrainingData) -> None:
         )
 
 
-def stop_before_beginning(ranks: Ranks, flag: StopFlag) -> None:
-    """Raises Interrupted on all ranks if one was asked to stop while data were opened."""
+@contextmanager
+def beginning(ranks: Ranks, flag: StopFlag) -> Iterator[None]:
+    """What is done before the first step: a signal ends it, with nothing to be saved.
+
+    At once, or with several ranks when the block is done: all must end, whichever of them was asked to stop.
+    """
+    try:
+        with nullcontext() if ranks.size > 1 else flag.at_once():
+            yield
+    except KeyboardInterrupt:
+        if ranks.size > 1 or flag.signal is None:
+            raise
     if signal := ranks.largest(flag.signal or 0):
         raise Interrupted(
             f"stopped by signal {signal} before the first step, so there was nothing to save. Run the command again."

@@ -48,7 +48,7 @@ def restore_from(folder: Path, trainer: Trainer, recipe: PretrainConfig | None =
     `recipe`: the one it was trained by until then; None: the trainer's. Raises WeightFileError if the checkpoint is
     damaged or another run's.
     """
-    if changed := what_changed(folder):
+    if changed := what_changed(folder, own=True):
         raise _damaged(folder, changed)
     model = read_checkpoint(folder / _MODEL)
     if model.softmax is None or model.config != trainer.bilm.config or model.vocabulary != trainer.head.vocabulary:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError
 from elmo.pretrain.settings.config import PretrainConfig
+from elmo.setting_checks import require_setting, require_types
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,8 @@ class FinetuneConfig:
     step; skip: skip the step."""
 
     def __post_init__(self) -> None:
-        if self.comparison_sentences < 0:
-            raise ConfigError(
-                f"comparison_sentences is {self.comparison_sentences}, but must be 0 or more. 0 takes all sentences."
-            )
+        require_types(self)
+        require_setting(self.comparison_sentences >= 0, "comparison_sentences", self.comparison_sentences, "0 or more")
         # The other settings have the same meaning in pretraining, and are checked there.
         PretrainConfig(**self._recipe())
 

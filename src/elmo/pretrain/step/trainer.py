@@ -108,7 +108,7 @@ class Trainer:
     those that one process finds up to rounding.
 
     All tensors lie on `device`, by default that of `ranks`. On a CPU the two directions run at the same time, elsewhere
-    one after the other. Nothing here is written for one kind of GPU.
+    one after the other. Device-agnostic.
     """
 
     def __init__(

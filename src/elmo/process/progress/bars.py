@@ -7,11 +7,12 @@ from typing import Any, TextIO
 
 from tqdm import tqdm
 
+from elmo.process.progress.pace import Pace
 from elmo.process.progress.report import Progress
 from elmo.process.progress.stream import LossyStream
 from elmo.process.progress.texts import amount, speed
 
-# Seconds: what is done sooner needs no bar, and a bar that was there for a moment only shall not stay.
+# Seconds: what takes less needs no bar, and a bar shown only briefly is erased.
 _UNSEEN = 0.5
 _SHORT = 2.0
 
@@ -22,16 +23,16 @@ _WITHOUT_TOTAL = "{desc}: {amount} [{elapsed}, {speed}{postfix}]"
 class _Bar(tqdm):
     """A stage under way; its figures as everywhere in this package."""
 
+    pace: Pace
     # No thread that wakes sleeping bars: `miniters` is 0, so none sleeps. At the end of a process it waits for a lock,
     # for ever if a fork has left that locked (tqdm 4.66).
     monitor_interval = 0
 
     @property
     def format_dict(self) -> Any:
-        facts = super().format_dict
-        elapsed = facts["elapsed"]
-        rate = facts["rate"] or ((self.n - self.initial) / elapsed if elapsed else None)
-        return dict(facts) | {"amount": amount(self.n, self.total, self.unit), "speed": speed(rate, self.unit) or "?"}
+        rate = None if (pace := getattr(self, "pace", None)) is None else pace.per_second(self.n, time.monotonic())
+        facts = dict(super().format_dict) | {"rate": rate or 0}  # 0: tqdm shows no time left
+        return facts | {"amount": amount(self.n, self.total, self.unit), "speed": speed(rate, self.unit) or "?"}
 
 
 def _form(total: int | None) -> str:
@@ -64,6 +65,7 @@ class ProgressBars(Progress):
                 bar = self._bars[what] = self._new_bar(what, done, total, unit)
             bar.total, bar.bar_format = total, _form(total)
             bar.set_postfix_str(note, refresh=False)
+            bar.pace.note(done, time.monotonic())
             bar.update(done - bar.n)
             if total is not None and done >= total:
                 self._end(what)
@@ -81,7 +83,7 @@ class ProgressBars(Progress):
             self._stream.end_line()  # of a bar that an exception left half drawn, tqdm doesn't know
 
     def _new_bar(self, what: str, done: int, total: int | None, unit: str) -> _Bar:
-        return _Bar(
+        bar = _Bar(
             desc=what,
             total=total,
             initial=done,
@@ -93,6 +95,8 @@ class ProgressBars(Progress):
             miniters=0,  # the time goes on, even if nothing else does
             delay=_UNSEEN,
         )
+        bar.pace = Pace(done)
+        return bar
 
     def _end(self, what: str) -> None:
         bar = self._bars.pop(what)

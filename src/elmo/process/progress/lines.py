@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TextIO
 
+from elmo.process.progress.pace import Pace
 from elmo.process.progress.report import Progress
 from elmo.process.progress.stream import LossyStream
 from elmo.process.progress.texts import amount, duration, speed
@@ -30,14 +31,14 @@ class _Stage:
     total: int | None
     unit: str
     note: str
+    pace: Pace
     is_written: bool = False
     """Whether a line says what the last report said."""
 
     def line(self, now: float) -> str:
         percent = "" if not self.total else f"{min(self.done / self.total, 1.0):.0%}, "
         figures = [f"{percent}{amount(self.done, self.total, self.unit)}"]
-        pace = (self.done - self.first) / max(now - self.began, 1e-9)
-        if pace:
+        if pace := self.pace.per_second(self.done, now):
             figures.append(speed(pace, self.unit))
             if self.total is not None:
                 figures.append(f"{duration(max(self.total - self.done, 0) / pace)} left")
@@ -63,9 +64,10 @@ class ProgressLines(Progress):
         """A line if it is time for one."""
         with self._lock:
             now = self._clock()
-            stage = self._stages.setdefault(what, _Stage(now, done, done, total, unit, note, is_written=True))
+            stage = self._stages.setdefault(what, _Stage(now, done, done, total, unit, note, Pace(done), True))
             if (done, note) != (stage.done, stage.note):
                 stage.done, stage.note, stage.is_written = done, note, False
+            stage.pace.note(done, now)
             stage.total = total
             if total is not None and done >= total:
                 self._end(what, now)

@@ -40,8 +40,14 @@ def shown(summary: dict[str, Any], digits: int = 2) -> str:
     return f"{summary['mean']:.{digits}f}" + ("" if spread is None else f" ± {spread:.{digits}f}")
 
 
+# The largest difference of two scores in percent.
+_MOST = 100.0
+
+
 def with_interval(difference: float, interval: Sequence[float] | None, digits: int = 2) -> str:
-    """ "+3.05 [+0.91, +5.20]"."""
+    """ "+3.05 [+0.91, +5.20]"; of scores from 0 to 100, an interval beyond them says nothing."""
+    if interval is not None and not -_MOST <= interval[0] <= interval[1] <= _MOST:
+        return f"{difference:+.{digits}f} [too little data for an interval]"
     reach = "" if interval is None else f" [{interval[0]:+.{digits}f}, {interval[1]:+.{digits}f}]"
     return f"{difference:+.{digits}f}{reach}"
 

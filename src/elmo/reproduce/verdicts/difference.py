@@ -23,11 +23,12 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from elmo.reproduce.verdicts.student_t import two_sided_p, two_sided_quantile
+from elmo.errors import MissingExtraError
 
 LEVEL = 0.95
 """Of the intervals; a corrected p-value of at most 1 - LEVEL decides a claim."""
@@ -64,7 +65,7 @@ class Difference:
         """The `LEVEL` confidence interval of this difference by itself, without correction for other claims."""
         if self.standard_error is None:
             return None
-        reach = self.standard_error * two_sided_quantile(LEVEL, self.degrees_of_freedom)
+        reach = self.standard_error * _student_t().ppf((1 + LEVEL) / 2, self.degrees_of_freedom).item()
         return self.mean - reach, self.mean + reach
 
     @property
@@ -72,7 +73,8 @@ class Difference:
         """Two-sided, of the difference being equal to the threshold; without correction."""
         if self.standard_error is None:
             return None
-        return two_sided_p((self.mean - self.threshold) / self.standard_error, self.degrees_of_freedom)
+        distance = abs(self.mean - self.threshold) / self.standard_error
+        return 2 * _student_t().sf(distance, self.degrees_of_freedom).item()
 
 
 def contrast(terms: Sequence[tuple[int, Scored]], threshold: float = 0.0) -> Difference:
@@ -135,3 +137,13 @@ def _degrees_of_freedom(variance: float, over_examples: float, terms: Sequence[t
 def _unbiased(num_units: float) -> float:
     """The variance of a resample's mean is that of a sample's mean times (n - 1) / n, of n units."""
     return num_units / (num_units - 1) if num_units > 1 else 1.0
+
+
+def _student_t() -> Any:
+    """scipy's distribution. Raises MissingExtraError."""
+    try:
+        # Here, because it takes a second to import and few verdicts need it.
+        from scipy.stats import t
+    except ModuleNotFoundError:
+        raise MissingExtraError("scipy", "analysis", "comparing the seeds of two systems") from None
+    return t

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from elmo.serve.intake.spans import Span
+from elmo.serve.intake.inputs import Span
 from elmo.shapes import Float32
 
 

@@ -23,8 +23,8 @@ class EmbeddingsRequest(msgspec.Struct, forbid_unknown_fields=True):
     """A text, or a list of texts; a text may be given as the list of its tokens."""
     model: str | None = None
     """A name of /v1/models; null: the first of them."""
-    encoding_format: Encoding = "float"
-    """Vectors as lists of numbers, or as base64 of little-endian float32."""
+    encoding_format: Encoding | None = "float"
+    """Vectors as lists of numbers, or as base64 of little-endian float32; null: as lists."""
     layers: str | int | list[float] = "average"
     """"average", "top", an index (0: the token layer, -1: the top one), or a weight for each layer."""
     pool: Pool | Literal["none"] = "mean"
@@ -32,7 +32,7 @@ class EmbeddingsRequest(msgspec.Struct, forbid_unknown_fields=True):
     normalize: bool = False
     """Whether each vector is divided by its L2 norm, after pooling."""
     tokenizer: str | None = None
-    """How texts become tokens: "unicode" or "whitespace"; null: as the server is set."""
+    """How texts become tokens: "auto", "unicode" or "whitespace"; null: as the server is set."""
     dimensions: int | None = None
     """Refused unless it is what the model has: vectors are not cut."""
     user: str | None = None
@@ -76,15 +76,16 @@ async def answer(request: Request) -> Response:
     body = await service.read(request, EmbeddingsRequest)
     model = service.model(body.model)
     _require_dimensions(body.dimensions, model.embedder.layer_dim)
-    inputs, sentences = await sentences_of(body.input, body.tokenizer, service.settings)
+    texts = await sentences_of(body.input, body.tokenizer, model, service.settings)
     pool = None if body.pool == "none" else body.pool
     if pool is not None:
-        _require_one_vector(body.layers, sentences)
-    asked = VectorRequest(model, inputs, sentences, body.layers, pool, body.normalize, body.encoding_format, deadline)
+        _require_one_vector(body.layers, texts.sentences)
+    encoding = body.encoding_format or "float"
+    asked = VectorRequest(model, texts, body.layers, pool, body.normalize, encoding, deadline)
 
     def item(index: int, array: np.ndarray) -> Embedding:
         shape = list(array.shape) if pool is None else None
-        return Embedding(index, encoded(array, body.encoding_format), shape)  # type: ignore[arg-type] - ready JSON
+        return Embedding(index, encoded(array, encoding), shape)  # type: ignore[arg-type] - ready JSON
 
     def whole(items: list[Embedding]) -> Embeddings:
         return Embeddings(items, model.name, Usage(asked.num_tokens, asked.num_tokens))

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from elmo.embed.results.similarity import cosines
 from elmo.serve.answers import json_answer
 from elmo.serve.encodings.numbers import Numbers, encoded
-from elmo.serve.intake.inputs import Text, tokens_of
+from elmo.serve.intake.inputs import Text, read_texts
 from elmo.serve.refusals import invalid
 from elmo.serve.service import service_of
 
@@ -28,7 +28,7 @@ class SimilarityRequest(msgspec.Struct, forbid_unknown_fields=True):
     layers: str | int | list[float] = "average"
     """"all", "average", "top", an index (0: the token layer, -1: the top one), or a weight for each layer."""
     tokenizer: str | None = None
-    """How texts become tokens: "unicode" or "whitespace"; null: as the server is set."""
+    """How texts become tokens: "auto", "unicode" or "whitespace"; null: as the server is set."""
 
 
 class Similarity(msgspec.Struct):
@@ -50,12 +50,13 @@ async def answer(request: Request) -> Response:
     deadline = service.deadline()
     body = await service.read(request, SimilarityRequest)
     model = service.model(body.model)
-    sentences = await tokens_of({"a": body.a, "b": body.b}, body.tokenizer, service.settings)
+    texts = await read_texts({"a": body.a, "b": body.b}, body.tokenizer, model, service.settings)
+    sentences = texts.sentences
     for name, sentence in zip("ab", sentences, strict=True):
         _require_size(name, len(sentence))
     a, b = await service.embed(request, model, sentences, body.layers, deadline)
     numbers = encoded(cosines(a, b), "float")
-    return json_answer(Similarity(*sentences, numbers, model.name))  # type: ignore[arg-type]
+    return json_answer(Similarity(*sentences, numbers, model.name), headers=texts.headers)  # type: ignore[arg-type]
 
 
 def _require_size(name: str, tokens: int) -> None:

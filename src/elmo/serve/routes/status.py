@@ -91,6 +91,12 @@ async def models(request: Request) -> Response:
     return json_answer(Models([_model(model, service) for model in service.models.values()]))
 
 
+async def model(request: Request) -> Response:
+    """Answers /v1/models/NAME."""
+    service = service_of(request)
+    return json_answer(_model(service.model(request.path_params["name"]), service))
+
+
 async def info(request: Request) -> Response:
     """Answers /info."""
     service = service_of(request)

@@ -8,11 +8,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from elmo.serve.answers import json_answer
-from elmo.serve.intake.inputs import Text, tokens_of
+from elmo.serve.intake.inputs import ReadTexts, Text, read_texts
+from elmo.serve.models import ServedModel
 from elmo.serve.refusals import invalid
 from elmo.serve.service import service_of
 from elmo.serve.settings import ServeSettings
 from elmo.text.marked import marked
+from elmo.text.reading.as_trained import as_trained
 
 if TYPE_CHECKING:
     from elmo.lm.substitutes import Prediction
@@ -32,7 +34,7 @@ class SubstitutesRequest(msgspec.Struct, forbid_unknown_fields=True):
     count: int = 10
     """Words of each direction, 1 to 1,000."""
     tokenizer: str | None = None
-    """With `place`, how the text becomes tokens: "unicode" or "whitespace"; null: as the server is set."""
+    """With `place`, how the text becomes tokens: "auto", "unicode" or "whitespace"; null: as the server is set."""
 
 
 class Word(msgspec.Struct):
@@ -80,22 +82,25 @@ async def answer(request: Request) -> Response:
         )
     if not 1 <= body.count <= _MOST_WORDS:
         raise invalid(f"count is {body.count}, but 1 to {_MOST_WORDS:,} words are given. Use one of these.", "count")
-    tokens, place = await _sentence(body, service.settings)
+    texts, tokens, place = await _sentence(body, model, service.settings)
     predict = partial(model.substitutes, tokens, place, body.count)
     found = await service.run(request, predict, deadline, tokens=len(tokens))
     predictions = {name: _direction(prediction) for name, prediction in found.items()}
-    return json_answer(Substitutes(tokens, place, predictions, model.name))
+    return json_answer(Substitutes(tokens, place, predictions, model.name), headers=texts.headers)
 
 
-async def _sentence(body: SubstitutesRequest, settings: ServeSettings) -> tuple[list[str], int]:
-    """The tokens, and the place that is meant."""
+async def _sentence(
+    body: SubstitutesRequest, model: ServedModel, settings: ServeSettings
+) -> tuple[ReadTexts, list[str], int]:
+    """The text, its tokens, and the place that is meant."""
     if body.place is not None:
-        (tokens,) = await tokens_of({"input": body.input}, body.tokenizer, settings)
-        return tokens, body.place
+        texts = await read_texts({"input": body.input}, body.tokenizer, model, settings)
+        return texts, texts.sentences[0], body.place
     if not isinstance(body.input, str):
         raise invalid("place is missing, so no token of the list is meant. Send its number, from 0.", "place")
-    await tokens_of({"input": body.input}, "whitespace", settings)  # its limits
-    return marked(body.input)
+    tokens, place = marked(body.input)
+    texts = await read_texts({"input": tokens}, None, model, settings)  # its limits
+    return texts, as_trained(tokens, model.embedder.reader.marks(settings.plain_quotes)), place
 
 
 def _direction(prediction: "Prediction") -> Direction:

@@ -21,14 +21,14 @@ class TokenEmbeddingsRequest(msgspec.Struct, forbid_unknown_fields=True):
     """A text, or a list of texts; a text may be given as the list of its tokens."""
     model: str | None = None
     """A name of /v1/models; null: the first of them."""
-    encoding_format: Encoding = "float"
-    """Vectors as lists of numbers, or as base64 of little-endian float32."""
+    encoding_format: Encoding | None = "float"
+    """Vectors as lists of numbers, or as base64 of little-endian float32; null: as lists."""
     layers: str | int | list[float] = "all"
     """"all", "average", "top", an index (0: the token layer, -1: the top one), or a weight for each layer."""
     normalize: bool = False
     """Whether each vector is divided by its L2 norm."""
     tokenizer: str | None = None
-    """How texts become tokens: "unicode" or "whitespace"; null: as the server is set."""
+    """How texts become tokens: "auto", "unicode" or "whitespace"; null: as the server is set."""
 
 
 class TokenEmbedding(msgspec.Struct):
@@ -61,13 +61,13 @@ async def answer(request: Request) -> Response:
     deadline = service.deadline()
     body = await service.read(request, TokenEmbeddingsRequest)
     model = service.model(body.model)
-    inputs, sentences = await sentences_of(body.input, body.tokenizer, service.settings)
-    asked = VectorRequest(model, inputs, sentences, body.layers, None, body.normalize, body.encoding_format, deadline)
-    spans = asked.spans
+    texts = await sentences_of(body.input, body.tokenizer, model, service.settings)
+    encoding = body.encoding_format or "float"
+    asked = VectorRequest(model, texts, body.layers, None, body.normalize, encoding, deadline)
 
     def item(index: int, array: np.ndarray) -> TokenEmbedding:
-        vectors = encoded(array, body.encoding_format)
-        return TokenEmbedding(index, list(sentences[index]), spans[index], list(array.shape), vectors)  # type: ignore[arg-type]
+        tokens, spans = list(texts.sentences[index]), texts.spans[index]
+        return TokenEmbedding(index, tokens, spans, list(array.shape), encoded(array, encoding))  # type: ignore[arg-type]
 
     def whole(items: list[TokenEmbedding]) -> TokenEmbeddings:
         return TokenEmbeddings(items, model.name, Usage(asked.num_tokens, asked.num_tokens))

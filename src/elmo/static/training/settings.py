@@ -1,10 +1,9 @@
 """Settings of training static vectors; the defaults are those of the methods' own programs."""
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
-from elmo.setting_checks import require_setting
+from elmo.setting_checks import require_setting, require_types
 
 Kind = Literal["word2vec", "fasttext", "glove"]
 
@@ -60,14 +59,13 @@ class StaticSettings:
     """Seed of all random choices."""
 
     def __post_init__(self) -> None:
-        for name in ("learning_rate", "subsample", "x_max", "alpha"):
-            require_setting(math.isfinite(getattr(self, name)), name, getattr(self, name), "finite (no NaN, no inf)")
+        require_types(self)
+        for name, most in _MOST.items():
+            require_setting(getattr(self, name) <= most, name, getattr(self, name), f"at most {most:,}")
         for name in ("dim", "min_count", "negatives", "min_ngram"):
             require_setting(getattr(self, name) >= 1, name, getattr(self, name), "1 or more")
         for name in ("max_words", "window", "epochs", "learning_rate", "subsample", "max_ngram", "seed"):
             require_setting(getattr(self, name) >= 0, name, getattr(self, name), "0 or more")
-        for name, most in _MOST.items():
-            require_setting(getattr(self, name) <= most, name, getattr(self, name), f"at most {most:,}")
         if self.max_ngram > 0:
             expected = f"at most max_ngram, which is {self.max_ngram} (0: no parts of words)"
             require_setting(self.min_ngram <= self.max_ngram, "min_ngram", self.min_ngram, expected)

@@ -113,7 +113,8 @@ class Resolver(TaskModel[Document, Resolved]):
         vectors = self.tokens(document.sentences)
         parts = list(vectors.static.values())
         if self.settings.normalize_static:
-            parts = [functional.normalize(static, dim=2) for static in parts]
+            # Unknown words have zeros; torch's own epsilon, 1e-12, is 0 in float16.
+            parts = [functional.normalize(part, dim=2, eps=torch.finfo(part.dtype).tiny) for part in parts]
         if self.characters is not None:
             parts.append(self.characters(document.sentences))
         plain = torch.cat(parts, dim=2)

@@ -1,13 +1,20 @@
 """Settings of coreference; the defaults are those of the paper's model where a CPU allows them."""
 
-import math
 import re
 from dataclasses import dataclass, field
 from typing import Literal
 
 from elmo.errors import ConfigError
-from elmo.setting_checks import require_setting
-from elmo.tasks.settings import FitSettings, TaskSettings, TokenSettings, require_chance, require_choices, require_size
+from elmo.setting_checks import require_setting, require_types
+from elmo.tasks.settings import (
+    LARGEST_SIZE,
+    FitSettings,
+    TaskSettings,
+    TokenSettings,
+    require_chance,
+    require_size,
+    require_sizes,
+)
 
 
 @dataclass(frozen=True)
@@ -59,17 +66,16 @@ class ResolverSettings:
     are linked to no other are written as clusters of one, for data such as LitBank, which annotate them."""
 
     def __post_init__(self) -> None:
-        require_choices(self)
+        require_types(self)
         require_size(self, "max_width", "max_antecedents", "hidden_size", "feature_size", "character_vector")
         require_size(self, "character_filters", least=0)
         for name in ("window_sentences", "window_tokens", "mention_loss"):
-            require_setting(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "finite, and 0 or more")
+            require_setting(getattr(self, name) >= 0, name, getattr(self, name), "0 or more")
         require_chance(self, "lexical_dropout", "lstm_dropout", "span_dropout")
-        for name in ("span_hidden_sizes", "character_widths"):
-            sizes = getattr(self, name)
-            require_setting(len(sizes) > 0 and min(sizes) >= 1, name, sizes, "one or more whole numbers from 1 on")
+        require_sizes(self, "span_hidden_sizes", "character_widths")
+        most = LARGEST_SIZE  # as many as the widest mention has tokens: no more begin at a token
         require_setting(
-            0 < self.spans_per_token < math.inf, "spans_per_token", self.spans_per_token, "finite and above 0"
+            0 < self.spans_per_token <= most, "spans_per_token", self.spans_per_token, f"above 0, to {most}"
         )
         self._require_pattern()
 

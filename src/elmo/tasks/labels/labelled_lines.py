@@ -7,11 +7,6 @@ from elmo.errors import TextError
 from elmo.text.files.text_file import text_name
 from elmo.text.sentences import read_sentences
 
-_ADVICE = (
-    "No line of labelled data may be left out, so fix it, or give the file's encoding, for instance with "
-    "--encoding latin-1."
-)
-
 
 def labelled_lines(path: Path | str, encoding: str = "utf-8") -> Iterator[str]:
     """The lines of a file, plain or packed, without their ends; blank ones are "".
@@ -19,7 +14,7 @@ def labelled_lines(path: Path | str, encoding: str = "utf-8") -> Iterator[str]:
     Raises TextError for a file that is missing or a folder, and with the line for what isn't in `encoding`.
     """
     # A whole line is one token here: columns may have any spaces in them.
-    rows = read_sentences(path, encoding=encoding, tokenize=lambda line: [line], format="text", advice=_ADVICE)
+    rows = read_sentences(path, encoding=encoding, tokenize=lambda line: [line], format="text", remedy="encode")
     return (line for (line,) in rows)
 
 

@@ -1,8 +1,7 @@
 """CoNLL columns: one token per line, a blank line between sentences -> tagged sentences, and back.
 
-Any number of columns, all lines with as many as the first; a `-DOCSTART-` line begins a document. Columns are
-separated by tabs if the first line that doesn't begin with "#" has one (tokens may then have spaces, and lines without
-a tab that begin with "#" are comments), else by white space.
+Any number of columns, all lines with as many as the first; a `-DOCSTART-` line begins a document.
+`elmo.text.formats.columns` says what separates columns and which lines are comments.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,10 +13,12 @@ from elmo.errors import ConfigError, TextError
 from elmo.tasks.labels.labelled_lines import labelled_lines, nothing_in
 from elmo.tasks.tags import OUTSIDE, PREFIXES, SchemeFound, Span, follows, scheme_of, spans_of, split_tag
 from elmo.text.files.text_file import text_name
+from elmo.text.formats.columns import column_sentences, require_words
 
 SchemeChoice = Literal["auto", "iob1", "iob2", "ioe", "bioul", "any"]
 
-_DOCUMENT = "-DOCSTART-"
+# Of a file, to see which column has its words.
+_SENTENCES_LOOKED_AT = 1000
 
 
 @dataclass(frozen=True)
@@ -81,31 +82,19 @@ def write_columns(pairs: Iterable[tuple[TaggedSentence, Sequence[str]]]) -> Iter
 
 def _read(path: Path | str, token_column: int, tag_column: int, encoding: str) -> Iterator[TaggedSentence]:
     name = text_name(path)
-    rows: list[list[str]] = []
-    numbers: list[int] = []
+    found = [it for it in column_sentences(labelled_lines(path, encoding), name) if it.rows or it.begins_document]
     num_columns, places, document = 0, (0, 0), 0
-    lines = list(labelled_lines(path, encoding))
-    separator = "\t" if "\t" in next((line for line in lines if line.strip() and line[0] != "#"), "") else None
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            if rows:
-                yield _sentence(name, rows, numbers, places, document)
-            rows, numbers = [], []
-            continue
-        if separator and separator not in line and line.startswith("#"):
-            continue
-        row = line.split(separator)
-        if row[0] == _DOCUMENT:
-            document += 1
-            continue
-        if not num_columns:
-            num_columns = len(row)
-            places = _places(token_column, tag_column, num_columns, f"{name}:{number}")
-        _check_row(row, num_columns, places, f"{name}:{number}", separator)
-        rows.append(row)
-        numbers.append(number)
-    if rows:
-        yield _sentence(name, rows, numbers, places, document)
+    for sentence in found:
+        document += sentence.begins_document
+        for row, number in zip(sentence.rows, sentence.lines, strict=True):
+            if not num_columns:
+                num_columns = len(row)
+                places = _places(token_column, tag_column, num_columns, f"{name}:{number}")
+                sample = [it.rows for it in found[:_SENTENCES_LOOKED_AT]]
+                require_words(sample, places[0], name, "--token-column")
+            _check_row(row, num_columns, places, f"{name}:{number}")
+        if sentence.rows:
+            yield _sentence(name, sentence.rows, sentence.lines, places, document)
 
 
 def _places(token_column: int, tag_column: int, num_columns: int, where: str) -> tuple[int, int]:
@@ -129,13 +118,12 @@ def _places(token_column: int, tag_column: int, num_columns: int, where: str) ->
     return found[0], found[1]
 
 
-def _check_row(row: list[str], num_columns: int, places: tuple[int, int], where: str, separator: str | None) -> None:
+def _check_row(row: list[str], num_columns: int, places: tuple[int, int], where: str) -> None:
     if len(row) != num_columns:
         columns = "one column" if len(row) == 1 else f"{len(row)} columns"
-        between = " between tabs" if separator else ""
         raise TextError(
-            f"{where}: has {columns}{between}, but the first line of the file has {num_columns}{between}. Fix the "
-            "line; a sentence ends with a blank line."
+            f"{where}: has {columns}, but the first line of the file has {num_columns}. Fix the line; a sentence ends "
+            "with a blank line."
         )
     token, tag = row[places[0]], row[places[1]]
     if not token:

@@ -3,15 +3,14 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from elmo.setting_checks import require_setting
+from elmo.setting_checks import require_types
 from elmo.tasks.settings import (
-    LARGEST_SIZE,
     CharacterSettings,
     TaskSettings,
     TokenSettings,
     require_chance,
-    require_choices,
     require_size,
+    require_sizes,
 )
 
 BETWEEN = "between"
@@ -49,11 +48,8 @@ class TaggerSettings(CharacterSettings):
     """Filters of the model's own char CNN, which is trained with the task; 0: no char CNN."""
 
     def __post_init__(self) -> None:
-        require_choices(self)
-        in_range = all(1 <= size <= LARGEST_SIZE for size in self.hidden_sizes)
-        require_setting(
-            bool(self.hidden_sizes) and in_range, "hidden_sizes", self.hidden_sizes, f"numbers to {LARGEST_SIZE}"
-        )
+        require_types(self)
+        require_sizes(self, "hidden_sizes")
         require_chance(self, "dropout")
         self.require_characters()
         require_size(self, "token_column", "tag_column", least=0)

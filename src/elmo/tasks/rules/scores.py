@@ -39,6 +39,11 @@ def remark_on_rules(rules: Sequence[Mapping[str, Any]], metric: str, mean: float
     if best is None or best[1] < mean:
         return None
     rule, score = best
+    if score == mean == 0:
+        return (
+            f"neither the trained models nor any rule without learning find anything: {metric} is 0.00 on the {data} "
+            "data. It may be too small to say anything; look at its labels before you train longer."
+        )
     return (
         f'a rule without learning is as good: "{rule}" has {metric} {score:.2f} on the {data} data, the trained models '
         f"have {mean:.2f}. Train longer, on more data, with a higher learning rate or with less dropout before you "

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from elmo.tasks.settings import FitSettings, TaskSettings, require_chance, require_choices, require_size
+from elmo.setting_checks import require_types
+from elmo.tasks.settings import FitSettings, TaskSettings, require_chance, require_size
 
 NO_INPUT = (
     "the network would read nothing: there are no static vectors and no ELMo at the input. Give it one of them with "
@@ -32,7 +33,7 @@ class EntailmentSettings:
     and in the classifier."""
 
     def __post_init__(self) -> None:
-        require_choices(self)
+        require_types(self)
         require_size(self, "hidden_size")
         require_chance(self, "dropout")
 

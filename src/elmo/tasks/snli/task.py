@@ -31,6 +31,7 @@ class Entailment(Task[Settings, SentencePair, Prediction]):
     name = "snli"
     summary = "whether a premise entails a hypothesis, contradicts it or neither, in SNLI's files"
     metric = "accuracy"
+    most_tokens = 8192
     metric_kind = "accuracy"
     settings = Settings
     reading_flags = ("tokenizer", "encoding", "errors")

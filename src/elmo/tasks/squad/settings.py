@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from elmo.setting_checks import require_setting
-from elmo.tasks.settings import FitSettings, TaskSettings, TokenSettings, require_chance, require_choices, require_size
+from elmo.setting_checks import require_setting, require_types
+from elmo.tasks.settings import FitSettings, TaskSettings, TokenSettings, require_chance, require_size
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class ReaderSettings:
     """Maximum number of characters of a token that are read."""
 
     def __post_init__(self) -> None:
-        require_choices(self)
+        require_types(self)
         require_size(self, "max_answer_tokens", "hidden_size", "character_width", "character_vector", "max_characters")
         require_size(self, "character_filters", least=0)
         require_setting(self.min_character_count >= 0, "min_character_count", self.min_character_count, "0 or more")

@@ -35,6 +35,7 @@ class QuestionAnswering(Task[Settings, Question, PredictedAnswer]):
     name = "squad"
     summary = "answers to questions, cut from a passage, in SQuAD 1.1 JSON"
     metric = "f1"
+    most_tokens = 8192
     metric_kind = "mean"
     settings = Settings
     reading_flags = ("encoding", "errors")

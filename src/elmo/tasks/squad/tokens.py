@@ -13,6 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from elmo.text.reading.as_trained import DASHES, QUOTES
 from elmo.text.tokenizer import tokenizer
 
 Offset = tuple[int, int]
@@ -22,14 +23,8 @@ TokenSpan = tuple[int, int]
 
 # Hyphens, dashes, minus, slash, tilde, currency signs, the degree sign; an underscore only between two characters.
 _SEPARATOR = re.compile(r"([-\u2010-\u2015\u2212/~$\u00a2-\u00a5\u20a0-\u20bf\u00b0]+|(?<=.)_+(?=.))")
-_AS_TRAINED = str.maketrans(
-    {
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u0060\u00b4", "'"),
-        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
-        **dict.fromkeys("\u2013\u2014\u2015", "--"),
-        "\u2212": "-",
-    }
-)
+# Not by the biLM's vocabulary: models of this task were trained so, whatever their biLM.
+_AS_TRAINED = str.maketrans(QUOTES | {"`": "'", "´": "'"} | DASHES)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@
     conll2005   word, predicate or "-", one column per predicate
     props       predicate or "-", one column per predicate: what srl-eval.pl reads; it has no words
 
-Columns are separated by any white space. A blank line ends a sentence, lines that begin with "#" are comments (only in
-conll2012, whose first column never does). The k-th column of roles is that of the k-th predicate.
+Columns are separated by spaces and tabs, as `elmo.text.formats.columns` says; in conll2012 every line that begins with
+"#" is a comment. The k-th column of roles is that of the k-th predicate.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 from elmo.errors import TextError
 from elmo.tasks.labels.labelled_lines import labelled_lines, nothing_in
 from elmo.text.files.text_file import text_name
+from elmo.text.formats.columns import Hashes, cells_of_row, column_sentences
 
 LayoutName = Literal["conll2012", "conll2005", "props"]
 
@@ -117,12 +118,17 @@ def _sentences_of_file(
     lines = list(labelled_lines(path, encoding))
     if layout == "auto" and is_conll2012(lines):
         layout = "conll2012"
-    blocks = _blocks(lines, has_comments=layout == "conll2012")
-    if not blocks:
+    hashes: Hashes = "comments" if layout == "conll2012" else "by width"
+    blocks = list(column_sentences(lines, text_name(path), spaces_in_cells=False, hashes=hashes))
+    if not any(block.rows for block in blocks):
         raise nothing_in(path, "sentence")
-    chosen = LAYOUTS[_detected(blocks) if layout == "auto" else layout]
-    for block in blocks:
-        sentence = ColumnSentence(chosen, block.rows, block.lines, text_name(path), block.comments, block.closing)
+    chosen = LAYOUTS[_detected([block.rows for block in blocks if block.rows]) if layout == "auto" else layout]
+    for block, after in zip(blocks, [*blocks[1:], None], strict=True):
+        if not block.rows:
+            continue
+        comments = [line for line in block.comments if block is blocks[0] or not line.startswith(_END)]
+        closing = [line for line in (after.comments if after else []) if line.startswith(_END)]
+        sentence = ColumnSentence(chosen, block.rows, block.lines, text_name(path), comments, closing)
         _check(sentence)
         yield sentence
 
@@ -137,40 +143,18 @@ def is_conll2012(lines: Iterable[str]) -> bool:
     first = next(filled, "")
     if first.startswith(_BEGIN):
         return True
-    row = next((line.split() for line in chain([first], filled) if not line.startswith("#")), [])
+    row = next((cells_of_row(line, at_tabs=False) for line in chain([first], filled) if not line.startswith("#")), [])
     layout = LAYOUTS["conll2012"]
     has_numbers = len(row) > layout.roles and row[_PART].isdecimal() and row[_TOKEN_NUMBER].isdecimal()
     return has_numbers and _are_cells(row[layout.roles : len(row) - layout.after])
 
 
-class _Block(NamedTuple):
-    rows: list[list[str]]
-    lines: list[int]
-    comments: list[str]
-    closing: list[str]
-
-
-def _blocks(lines: Iterable[str], *, has_comments: bool) -> list[_Block]:
-    blocks = [_Block([], [], [], [])]
-    for number, line in enumerate([*lines, ""], start=1):
-        is_comment = has_comments and line.startswith("#")
-        if blocks[-1].rows and (is_comment or not line.strip()):
-            blocks.append(_Block([], [], [], []))
-        if is_comment:
-            is_end = len(blocks) > 1 and line.startswith(_END)
-            (blocks[-2].closing if is_end else blocks[-1].comments).append(line)
-        elif line.strip():
-            blocks[-1].rows.append(line.split())
-            blocks[-1].lines.append(number)
-    return blocks[:-1]
-
-
-def _detected(blocks: Sequence[_Block]) -> LayoutName:
-    for block in blocks:
-        is_props, has_words = (_fits(block.rows, LAYOUTS[name]) for name in ("props", "conll2005"))
+def _detected(blocks: Sequence[Sequence[Sequence[str]]]) -> LayoutName:
+    for rows in blocks:
+        is_props, has_words = (_fits(rows, LAYOUTS[name]) for name in ("props", "conll2005"))
         if is_props != has_words:
             return "props" if is_props else "conll2005"
-    has_no_predicate = all(row == [NOTHING] for block in blocks for row in block.rows)
+    has_no_predicate = all(row == [NOTHING] for rows in blocks for row in rows)
     return "props" if has_no_predicate else "conll2005"
 
 
@@ -187,13 +171,8 @@ def _are_cells(columns: Sequence[str]) -> bool:
 
 
 def _check(sentence: ColumnSentence) -> None:
-    layout, count = sentence.layout, len(sentence.rows[0])
+    layout = sentence.layout
     for row, where in zip(sentence.rows, sentence.places, strict=True):
-        if len(row) != count:
-            raise TextError(
-                f"{where}: has {len(row)} columns, but the first line of the sentence has {count}. Every line of a "
-                "sentence needs one column for each of its predicates; a blank line ends the sentence. Fix the line."
-            )
         if len(row) < layout.roles + layout.after:
             raise TextError(
                 f"{where}: has {len(row)} column{'s' if len(row) > 1 else ''}, but the layout {layout.name} has "

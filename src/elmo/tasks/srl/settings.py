@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from elmo.tasks.settings import FitSettings, TaskSettings, TokenSettings, require_chance, require_choices, require_size
+from elmo.setting_checks import require_types
+from elmo.tasks.settings import MOST_LAYERS, FitSettings, TaskSettings, TokenSettings, require_chance, require_size
 
 NO_INPUT = (
     "the labeler would read nothing but which token is the predicate: there are no static vectors and no ELMo at the "
@@ -35,8 +36,9 @@ class LabelerSettings:
     """Units of that biLSTM in each direction."""
 
     def __post_init__(self) -> None:
-        require_choices(self)
-        require_size(self, "num_layers", "hidden_size", "indicator_dim", "finder_size")
+        require_types(self)
+        require_size(self, "num_layers", most=MOST_LAYERS)
+        require_size(self, "hidden_size", "indicator_dim", "finder_size")
         require_chance(self, "recurrent_dropout")
 
 

@@ -13,8 +13,6 @@ from elmo.tasks.task import TextReading
 from elmo.tasks.unlabelled import TextLine, text_lines
 from elmo.text.files.text_file import is_stream, text_name
 
-# Of the line "#begin document (...)", however it is tokenized.
-_BEGIN = "#begindocument"
 _COLUMNS = frozenset({".conll", ".gold_conll", ".v4_gold_conll"})
 
 
@@ -22,12 +20,16 @@ def sentences_with_predicates(path: Path | str, reading: TextReading) -> Iterato
     """The sentences of a file. conll2012 columns are known by their first line, others by the ending .conll; standard
     input and pipes, which can be read only once, are text.
 
-    Raises TextError with file and line for what can't be read, and for a pipe whose text begins like conll2012 columns.
+    Raises TextError with file and line for what can't be read, and for a pipe that begins like columns, whose
+    predicates would be lost.
     """
     layout = _layout(path, reading.encoding)
     if layout:
         return read_predicates(path, layout, reading.encoding)
-    return (marked_sentence(with_whole_marks(line)) for line in _no_columns(text_lines(path, reading), path))
+    lines = text_lines(path, reading)
+    if is_stream(path) and reading.format == "auto":
+        lines = _no_columns(lines, path)
+    return (marked_sentence(with_whole_marks(line)) for line in lines)
 
 
 def with_whole_marks(line: TextLine) -> list[str]:
@@ -57,14 +59,15 @@ def _layout(path: Path | str, encoding: str) -> LayoutName | Literal["auto"] | N
 
 
 def _no_columns(lines: Iterable[TextLine], path: Path | str) -> Iterator[TextLine]:
-    """The lines; TextError if the first one with tokens begins a document of conll2012 columns."""
+    """The lines; TextError if the first one with tokens is none of text."""
     has_begun = False
     for line in lines:
         if line.tokens and not has_begun:
             has_begun = True
-            if "".join(line.tokens).startswith(_BEGIN):
+            if not line.has_text:
                 raise TextError(
-                    f"{text_name(path)}: begins like conll2012 columns, but standard input and pipes are read as text. "
-                    "Save the columns in a file and name it."
+                    f"{text_name(path)}: begins like columns or lists of tokens, but standard input and pipes are read "
+                    "as text, so predicates in columns would be lost. Save it in a file and name that, or say how it "
+                    "is to be read: --format."
                 )
         yield line

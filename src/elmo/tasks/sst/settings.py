@@ -3,13 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from elmo.setting_checks import require_setting
+from elmo.setting_checks import require_setting, require_types
 from elmo.tasks.settings import (
     CharacterSettings,
     FitSettings,
     TaskSettings,
     require_chance,
-    require_choices,
     require_size,
 )
 
@@ -60,7 +59,7 @@ class ClassifierSettings(CharacterSettings):
     """maxout: number of linear functions over which the maximum is taken."""
 
     def __post_init__(self) -> None:
-        require_choices(self)
+        require_types(self)
         self.require_characters()
         require_size(self, "label_column", "text_column", "min_phrase_tokens", "hidden_size", "maxout_pieces")
         require_setting(

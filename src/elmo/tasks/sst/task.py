@@ -37,6 +37,7 @@ class Sentiment(Task[Settings, LabelledSentence, Prediction]):
     name = "sst"
     summary = "the sentiment of sentences, or any other label, in labelled trees or TSV"
     metric = "accuracy"
+    most_tokens = 8192
     metric_kind = "accuracy"
     settings = Settings
 

@@ -1,9 +1,10 @@
 """LayerStore: the layers an encoder gave for sentences, remembered on disk, so that no epoch computes them again.
 
-CACHE/layers-1-<hash of the encoder>-<dtype>/
+CACHE/layers-2-<hash of the encoder>-<dtype>/
     part-<hash of its sentences>/
         layers.npy    (positions, layers, dim) memory-mapped; a sentence's positions stand together, boundaries included
         index.npz     digests (sentences, 16): which sentences; offsets (sentences + 1,): where they begin
+        sha256.json   the checksums of both, compared when the part is first read from
 
 A part appears whole or not at all and is never changed, so any number of runs may read and add at the same time: what
 two of them computed at once is there twice, which costs space only.
@@ -11,7 +12,6 @@ two of them computed at once is there twice, which costs space only.
 
 import hashlib
 import json
-import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
@@ -19,15 +19,19 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
+from elmo.disk.arrays import mapped, read_npz
 from elmo.disk.atomic import new_folder
+from elmo.disk.bounded import open_regular
+from elmo.disk.sums import SUMS_FILE, has_sums, what_changed, write_sums
 from elmo.embed.encoder import Sentence
 from elmo.errors import OutputError, WeightFileError
 
 StoredType = Literal["float32", "float16"]
 
 
-_VERSION = 1
-_PARTS = frozenset({"layers.npy", "index.npz"})
+# 1 had no checksums.
+_VERSION = 2
+_PARTS = frozenset({"layers.npy", "index.npz", SUMS_FILE})
 _DIGEST_BYTES = 16
 
 
@@ -54,8 +58,9 @@ class LayerStore:
         self.num_layers = num_layers
         self.dim = dim
         self.dtype: StoredType = dtype
-        self._places: dict[bytes, tuple[Float[np.ndarray, "positions layers dim"], int, int]] = {}
+        self._places: dict[bytes, tuple[Path, Float[np.ndarray, "positions layers dim"], int, int]] = {}
         self._opened: set[Path] = set()
+        self._unchecked: set[Path] = set()
         self.refresh()
 
     def refresh(self) -> None:
@@ -70,11 +75,18 @@ class LayerStore:
         return sorted((sentence for key, sentence in wanted.items() if key not in self._places), key=len)
 
     def read(self, sentence: Sentence) -> Float[np.ndarray, "positions layers dim"] | None:
-        """Of a sentence, its boundaries included, a view of the file; None: not remembered."""
+        """Of a sentence, its boundaries included, a view of the file; None: not remembered.
+
+        WeightFileError if the part that holds it was changed since it was written.
+        """
         place = self._places.get(digest(sentence))
         if place is None:
             return None
-        layers, start, end = place
+        part, layers, start, end = place
+        if part in self._unchecked:
+            if changed := what_changed(part):
+                raise self._damaged(part, changed)
+            self._unchecked.remove(part)
         return layers[start:end]
 
     def add(self, sentences: Sequence[Sentence], arrays: Iterable[Float[np.ndarray, "layers positions dim"]]) -> None:
@@ -95,23 +107,29 @@ class LayerStore:
                     digests=np.frombuffer(b"".join(digests), np.uint8).reshape(-1, _DIGEST_BYTES),
                     offsets=offsets,
                 )
+                write_sums(unfinished, ["layers.npy", "index.npz"])
         except OutputError:
             if not part.exists():  # otherwise another run has just added the same
                 raise
-        self._open(part)
+            self._open(part)
+        else:
+            self._open(part)
+            self._unchecked.remove(part)  # nobody else has had it yet
 
     def _open(self, part: Path) -> None:
+        if not has_sums(part):
+            raise self._damaged(part, f"{SUMS_FILE} is missing")
         try:
-            layers = np.load(part / "layers.npy", mmap_mode="r")
-            with (part / "index.npz").open("rb") as file, np.load(file) as index:
+            with open_regular(part / "index.npz") as file:
+                index = read_npz(file)
                 digests, offsets = index["digests"], index["offsets"]
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            layers = mapped(part / "layers.npy", self.dtype, (int(offsets[-1]), self.num_layers, self.dim))
+        except (OSError, ValueError, KeyError, IndexError) as error:
             raise self._damaged(part, str(error)) from None
-        if layers.shape != (offsets[-1], self.num_layers, self.dim) or layers.dtype != self.dtype:
-            raise self._damaged(part, f"its layers have shape {layers.shape} and type {layers.dtype}")
         self._opened.add(part)
+        self._unchecked.add(part)
         for key, start, end in zip(map(bytes, digests), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-            self._places.setdefault(key, (layers, start, end))
+            self._places.setdefault(key, (part, layers, start, end))
 
     def _damaged(self, part: Path, why: str) -> WeightFileError:
         return WeightFileError(

@@ -2,13 +2,10 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-import torch
 from torch import nn
-from torch.nn import functional
 
+from elmo.layer import on_engine
 from elmo.model.bilm import BiLM, BiLMOutput
-from elmo.text.batches import number_tokens, pad
 
 
 class LiveLayers(nn.Module):
@@ -20,8 +17,4 @@ class LiveLayers(nn.Module):
 
     def forward(self, sentences: Sequence[Sequence[str]]) -> BiLMOutput:
         """Boundaries included; each distinct token is encoded once."""
-        bilm = self.bilm
-        distinct, places = number_tokens([list(sentence) for sentence in sentences], bilm.token_map.boundary_tokens)
-        batch = pad(places, np.arange(len(places)))
-        at, lengths = (torch.from_numpy(part).to(bilm.device) for part in (batch.places, batch.lengths))
-        return bilm.contextualize(functional.embedding(at, bilm.vectors_of(distinct)), lengths)
+        return on_engine.read(self.bilm, [list(sentence) for sentence in sentences])

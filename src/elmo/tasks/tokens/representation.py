@@ -124,7 +124,11 @@ class TokenRepresentation(nn.Module):
         """A batch's vectors. An empty sentence has no true position in the mask."""
         mask = mask_of(sentences).to(self.device)
         static = {name: embedding(sentences) for name, embedding in self.static_embeddings().items()}
-        return TokenVectors(static, self._elmo(sentences, mask), mask)
+        elmo = self._elmo(sentences, mask)
+        # Vectors are stored in float32, and a model around them may compute in another type.
+        dtype = self.get_buffer("_position").dtype
+        static, elmo = ({name: part.to(dtype) for name, part in parts.items()} for parts in (static, elmo))
+        return TokenVectors(static, elmo, mask)
 
     def penalty(self) -> Float[Tensor, ""]:
         """What the mixes add to the loss; 0 unless they are learned."""

@@ -17,6 +17,8 @@ class BatchLimits:
     examples: int
     tokens: int = 0
     """Padding included: examples times the largest size. 0: no limit."""
+    pairs: int = 0
+    """Of tokens, padding included: examples times the square of the largest size. 0: no limit."""
 
     def cut(
         self, order: Int[np.ndarray, " some"], sizes: Int[np.ndarray, " examples"]
@@ -26,12 +28,15 @@ class BatchLimits:
         for end, size in enumerate(sizes[order].tolist()):
             largest = max(largest, size)
             count = end - start
-            is_full = count == self.examples or (self.tokens and count and (count + 1) * largest > self.tokens)
+            is_full = count == self.examples or (count and self._is_beyond(count + 1, largest))
             if is_full:
                 yield order[start:end]
                 start, largest = end, size
         if start < len(order):
             yield order[start:]
+
+    def _is_beyond(self, count: int, largest: int) -> bool:
+        return 0 < self.tokens < count * largest or 0 < self.pairs < count * largest**2
 
 
 def shuffled_batches(

@@ -87,9 +87,8 @@ class Job(Generic[S, E, P]):
         if self.options.resume and not begun:
             raise ConfigError(f"{self.run}: there is no run to resume, run.json is missing. Start it without --resume.")
         if not self.options.resume and self.run.exists() and (not self.run.is_dir() or any(self.run.iterdir())):
-            raise OutputError(
-                f"{self.run}: exists already and is not empty. Use --resume to continue the run in it, or name another."
-            )
+            resume = "Use --resume to continue the run in it, or name" if begun else "There is no run in it: name"
+            raise OutputError(f"{self.run}: exists already and is not empty. {resume} another.")
 
 
 def _vectors_hash(file: str) -> str | None:

@@ -10,8 +10,10 @@ model/               the model of the seed with the best dev score
 """
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Generic
 
@@ -20,7 +22,8 @@ import torch
 from elmo.disk.atomic import copied_folder, new_file
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_record, write_json
-from elmo.errors import ConfigError, Interrupted
+from elmo.embed.embedder import Embedder
+from elmo.errors import ConfigError, Interrupted, TextWarning
 from elmo.ops.native.threads import num_threads
 from elmo.process.device import chosen_device
 from elmo.process.environment import environment
@@ -36,12 +39,16 @@ from elmo.tasks.tokens.encoder import NONE, find_encoder
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
 from elmo.tasks.train.example_counts import example_counts
-from elmo.tasks.train.fitting.fit import fit, predict_all
+from elmo.tasks.train.fitting.fit import fit, predict_all, require_epoch
 from elmo.tasks.train.fitting.fit_folder import FitFolder
+from elmo.tasks.train.fitting.memory import require_moderate
 from elmo.tasks.train.job import AnyJob, Job, RunOptions
 from elmo.tasks.train.run_facts import require_same_run
 from elmo.tasks.train.seeds import Outcome, over_seeds, require_seeds
 from elmo.tasks.train.task_data import TaskData, read_data
+from elmo.text.files.text_file import text_name
+from elmo.text.first_look.language import Language
+from elmo.text.first_look.sample import LINES_LOOKED_AT, foreign_warning
 from elmo.version import __version__
 
 
@@ -59,15 +66,21 @@ def train(
     require_seeds(options.seeds)
     job.task.check_settings(job.settings)
     with stop_flag() as flag, following(progress) as reported:
-        data = read_data(job.task, job.settings, job.files, reported)
-        job.require_free()
-        tokens = job.settings.tokens
-        sources = TokenSources(
-            _frozen(tokens, job.settings.fit.device, options, job.run), *_static(tokens, job.task, data)
-        )
+        with flag.at_once():
+            data = read_data(job.task, job.settings, job.files, reported)
+            for examples in data.parts():
+                require_moderate(job.task, examples)
+            job.require_free()
+            tokens = job.settings.tokens
+            sources = TokenSources(
+                _frozen(tokens, job.settings.fit.device, options, job.run), *_static(tokens, job.task, data)
+            )
+            require_epoch(job.settings.fit, len(data.train))
+            _require_figure(job, data, sources)
         job.run.mkdir(parents=True, exist_ok=True)
         with locked(job.run, "'elmo task train' or 'elmo reproduce'"):
             _note(job, sources.frozen)
+            _warn_of_language(sources.frozen, job.task.sentences_of(data.train), text_name(job.files.train))
             _remember(sources.frozen, job.task.sentences_of(*data.parts()), flag, reported)
             training = _Training(job, data, sources, flag, reported, on_seed)
             metric = job.settings.fit.best_by or job.task.metric
@@ -78,6 +91,15 @@ def train(
             if options.keep_models:
                 copied_folder(outcome_file(job.run, summary["best_seed"]).parent / "model", job.run / "model")
             return summary
+
+
+def _warn_of_language(frozen: FrozenLayers | None, sentences: Iterable[Sequence[str]], name: str) -> None:
+    """Scores of a biLM that has not read the language are low for a reason that they don't show."""
+    if frozen is None or not isinstance(frozen.encoder, Embedder):
+        return
+    language = Language(frozen.encoder.vocabulary)
+    if warning := foreign_warning(list(islice(sentences, LINES_LOOKED_AT)), language, name):
+        warnings.warn(warning, TextWarning, stacklevel=3)
 
 
 @dataclass(frozen=True)
@@ -141,15 +163,27 @@ def new_model(job: Job[S, E, P], vocabulary: Vocabulary, sources: TokenSources) 
 def remember_layers(job: AnyJob, progress: Progress = SILENT) -> None:
     """Computes and stores what `train` would compute of the encoder's layers before it trains. Raises as `train`."""
     with stop_flag() as flag:
-        frozen = _frozen(job.settings.tokens, job.settings.fit.device, job.options, job.run)
-        if frozen is not None:
-            data = read_data(job.task, job.settings, job.files, progress)
+        with flag.at_once():
+            frozen = _frozen(job.settings.tokens, job.settings.fit.device, job.options, job.run)
+            data = None if frozen is None else read_data(job.task, job.settings, job.files, progress)
+        if data is not None:
             _remember(frozen, job.task.sentences_of(*data.parts()), flag, progress)
 
 
 def outcome_file(run: Path, seed: int) -> Path:
     """Where a run's outcome of a seed is, once that is trained."""
     return run / f"seed-{seed}" / "scores.json"
+
+
+def _require_figure(job: Job[S, E, P], data: TaskData[E], sources: TokenSources) -> None:
+    """ConfigError unless scores have the figure that shall decide, asked of one example before hours are spent."""
+    if not job.settings.fit.best_by:
+        return
+    example = min(data.dev or data.train, key=job.task.size)
+    with torch.random.fork_rng(devices=[]):
+        model = new_model(job, data.vocabulary, sources).to(chosen_device(job.settings.fit.device))
+    predictions = predict_all(model, job.task, [example], job.settings.fit)
+    job.task.figure(job.task.score([example], predictions), job.settings.fit.best_by)
 
 
 def _require_model(folder: Path) -> None:
@@ -221,7 +255,7 @@ def _static(
 
     words = {word for sentence in task.sentences_of(*data.parts()) for word in sentence}
     found = {
-        name: vectors_for_words(file, limit=tokens.static_words, wanted=words)
+        name: vectors_for_words(file, limit=tokens.static_words, wanted=words, errors=tokens.static_errors)
         for name, file in tokens.static_files.items()
     }
     return found, sorted({word for sentence in task.sentences_of(data.train) for word in sentence})

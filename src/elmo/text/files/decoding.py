@@ -1,27 +1,29 @@
 """Decoding: bytes -> lines of text, each bad one named by its number.
 
-Only a line feed ends a line: U+2028, form feeds and the like are whitespace inside it, so that line numbers agree with
-what `wc -l`, editors and the embeddings' row numbers say.
+Only a line feed ends a line, with or without carriage returns before it: U+2028, form feeds and the like are whitespace
+inside it, so that line numbers agree with what `wc -l`, editors and the embeddings' row numbers say. A carriage return
+inside a line is the line end of another system, or a damaged file: such a line is a bad one.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import Literal
 
 from elmo.errors import ConfigError, TextError
+from elmo.text.files.binary import require_text
 
 BadLine = Callable[[int, str], None]
+Remedy = Literal["encode or skip", "encode", "convert"]
+"""What helps against a line that can't be decoded: to name the encoding; to skip the line, except in labelled data;
+only to convert the file, where its format says UTF-8."""
 
 _BOM = b"\xef\xbb\xbf"
-
-# What a file really is when its first bytes aren't text -> the next step.
-_KNOWN_STARTS = {
-    b"\xff\xfe": "it looks like UTF-16. Convert it first: iconv -f UTF-16 -t UTF-8 OLD > NEW",
-    b"\xfe\xff": "it looks like UTF-16. Convert it first: iconv -f UTF-16 -t UTF-8 OLD > NEW",
-    b"\x1f\x8b": "it looks like gzip data. Give its name the ending .gz",
-    b"\xfd7zXZ": "it looks like xz data. Give its name the ending .xz",
-    b"BZh": "it looks like bzip2 data. Give its name the ending .bz2",
-    b"\x28\xb5\x2f\xfd": "it looks like Zstandard data. Give its name the ending .zst",
-    b"PK\x03\x04": "it looks like a zip archive. Unpack it first: unzip FILE",
-}
+# Bytes above ASCII; in text of Latin letters few of them stand together.
+_HIGH = re.compile(rb"[\x80-\xff]+")
+_LONGEST_OF_LATIN = 4
+_OR_SKIP = ", or --errors skip to list and skip such lines."
+_ALL_LINES = ". No line of labelled data may be left out."
+_CUT_END = re.compile(rb"(?:[\xe0-\xef][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{1,2})$")
 
 
 def checked_encoding(encoding: str) -> str:
@@ -51,27 +53,32 @@ def decoded(
     on_bad_line: BadLine | None,
     first: int = 1,
     instead: str = "",
-    advice: str = "",
+    remedy: Remedy = "encode or skip",
 ) -> Iterator[str]:
     """Each line's text without its end; `instead` of a bad one, if there is someone to tell, else TextError.
 
-    `first`: the number of the first of `lines` in the file; line 1 may begin with a byte order mark. `advice`: the
-    message's next step (empty: another encoding, or to skip such lines).
+    `first`: the number of the first of `lines` in the file; line 1 may begin with a byte order mark. `remedy`: the
+    message's next step.
     """
     for number, line in enumerate(lines, start=first):
         if number == 1:
-            _require_no_pdf(line, name)
+            require_text(line, name)
         if number == 1 and encoding == "utf-8":
             line = line.removeprefix(_BOM)
+        text, message = "", None
         try:
-            text = line.decode(encoding)
+            text = line.decode(encoding).removesuffix("\n").rstrip("\r")
+            if "\r" in text:
+                message = _inner_return(name, number, text, remedy)
         except UnicodeDecodeError as error:
-            message = _undecodable(name, number, line, encoding, error, advice)
-            if on_bad_line is None:
-                raise TextError(message) from None
-            on_bad_line(number, message)
-            text = instead
-        yield text.removesuffix("\n").removesuffix("\r")
+            message = _undecodable(name, number, line, encoding, error, remedy)
+        if message is None:
+            yield text
+            continue
+        if on_bad_line is None:
+            raise TextError(message)
+        on_bad_line(number, message)
+        yield instead
 
 
 def decoded_block(
@@ -79,7 +86,7 @@ def decoded_block(
 ) -> Iterable[str]:
     """As `decoded`, of whole lines in one piece: all at once if none is bad."""
     if first == 1:
-        _require_no_pdf(block, name)
+        require_text(block.partition(b"\n")[0], name)
     if first == 1 and encoding == "utf-8":
         if block == _BOM:  # a line with nothing else in it
             return [""]
@@ -91,7 +98,11 @@ def decoded_block(
         return decoded(_split(block), name, encoding, on_bad_line, first, instead)
     if lines[-1] == "":
         del lines[-1]
-    return (line.removesuffix("\r") for line in lines) if b"\r" in block else lines
+    if b"\r" in block:
+        lines = [line.rstrip("\r") for line in lines]
+        if any("\r" in line for line in lines):
+            return decoded(_split(block), name, encoding, on_bad_line, first, instead)
+    return lines
 
 
 def _split(block: bytes) -> list[bytes]:
@@ -99,10 +110,38 @@ def _split(block: bytes) -> list[bytes]:
     return lines[:-1] if lines[-1] == b"" else lines
 
 
-def _require_no_pdf(start: bytes, name: str) -> None:
-    """TextError for a PDF, part of which decodes: its commands would be taken for words."""
-    if start.startswith(b"%PDF-"):
-        raise TextError(f"{name}: is a PDF, not a text. Extract its text first: pdftotext {name} TEXT")
+def _inner_return(name: str, number: int, text: str, remedy: Remedy) -> str:
+    """The message about a line with a carriage return in it."""
+    return (
+        f"{name}:{number}: has a carriage return (CR) at column {text.index(chr(13)) + 1} with no line feed behind it, "
+        "as lines of old Macintosh files end. Convert the file: tr '\\r' '\\n' < OLD > NEW"
+        + ("." if remedy != "encode or skip" else _OR_SKIP)
+    )
+
+
+def _undecodable(name: str, number: int, line: bytes, encoding: str, error: UnicodeDecodeError, remedy: Remedy) -> str:
+    """Columns count bytes, from 1."""
+    what = f"{name}:{number}: not valid {encoding.upper()} (byte 0x{line[error.start]:02X} at column {error.start + 1})"
+    if encoding != "utf-8":
+        return f"{what}. {_reencoded('with the one the file is written in', remedy)}"
+    if _is_cut(line):
+        step = "." if remedy != "encode or skip" else _OR_SKIP
+        return f"{what}: a character of UTF-8 is cut off or damaged there. Copy or download the file again{step}"
+    if _is_korean(line):
+        return f"{what}: it looks like Korean in CP949, as Excel saves it. {_reencoded('cp949', remedy)}"
+    if max(map(len, _HIGH.findall(line)), default=0) >= _LONGEST_OF_LATIN:
+        other = "with its own one (shift_jis, euc_jp, gb18030, big5, cp1251, koi8_r, ...)"
+        return f"{what}: it looks like another script than Latin. {_reencoded(other, remedy)}"
+    return f"{what}. {_reencoded('latin-1', remedy)}"
+
+
+def _reencoded(encoding: str, remedy: Remedy) -> str:
+    """The next step for text in another encoding."""
+    if remedy == "convert":
+        name = "ENCODING" if " " in encoding else encoding
+        given = " (ENCODING is shift_jis, gb18030, cp1251, ...)" if name == "ENCODING" else ""
+        return f"Convert the file: iconv -f {name} -t UTF-8 OLD > NEW{given}."
+    return f"Use --encoding {encoding}" + (_OR_SKIP if remedy == "encode or skip" else _ALL_LINES)
 
 
 def _is_korean(line: bytes) -> bool:
@@ -114,14 +153,16 @@ def _is_korean(line: bytes) -> bool:
     return sum("가" <= character <= "힣" for character in text) >= 2
 
 
-def _undecodable(name: str, number: int, line: bytes, encoding: str, error: UnicodeDecodeError, advice: str) -> str:
-    """Columns count bytes, from 1."""
-    what = f"{name}:{number}: not valid {encoding.upper()} (byte 0x{line[error.start]:02X} at column {error.start + 1})"
-    if number == 1:
-        for start, known in _KNOWN_STARTS.items():
-            if line.startswith(start):
-                return f"{what}: {known}."
-    if encoding == "utf-8" and not advice and _is_korean(line):
-        return f"{what}: it looks like Korean in CP949, as Excel saves it. Use --encoding cp949."
-    guess = "--encoding latin-1" if encoding == "utf-8" else "--encoding with the one the file is written in"
-    return f"{what}. {advice or f'Use {guess}, or --errors skip to list and skip such lines.'}"
+def _is_cut(line: bytes) -> bool:
+    """Whether most of the bytes above ASCII are whole characters of UTF-8."""
+    whole = "".join(character for character in line.decode("utf-8", "ignore") if not character.isascii())
+    num_high = len(line) - len(line.translate(None, bytes(range(0x80, 0x100))))
+    kept = len(whole.encode())
+    lost = num_high - kept
+    # Of a single character the beginning may be all that is left, at the end of the file.
+    return kept > 2 * lost or (0 < lost < 4 and not kept and _begins_character(line))
+
+
+def _begins_character(line: bytes) -> bool:
+    """Whether the line ends with the first bytes of a character of three or four bytes."""
+    return bool(_CUT_END.search(line))

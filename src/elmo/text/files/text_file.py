@@ -1,22 +1,21 @@
 """Text files as bytes: plain, packed or standard input, and what their names say about them."""
 
-import bz2
 import contextlib
 import errno
 import gzip
-import io
 import lzma
 import os
-import pkgutil
+import re
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, get_args
+from typing import BinaryIO, Literal
 
-from elmo.errors import ConfigError, MissingExtraError, TextError, paths_count_from
+from elmo.errors import ConfigError, TextError, paths_count_from
+from elmo.text.files.unpacking import OPENERS, PARQUET, open_parquet
 
 Format = Literal["text", "jsonl", "csv", "tsv", "conll", "conllu"]
 FormatChoice = Literal["auto", "text", "jsonl", "csv", "tsv", "conll", "conllu"]
@@ -28,11 +27,15 @@ _LONGEST_NAME_SHOWN = 200
 _FORMAT_OF_SUFFIX: dict[str, Format] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    PARQUET: "jsonl",  # which is what it is unpacked to
     ".csv": "csv",
     ".tsv": "tsv",
-    ".conll": "conll",
     ".conllu": "conllu",
+    ".conllup": "conllu",
+    **dict.fromkeys((".testa", ".testb", ".bio", ".iob", ".iob2", ".bmes", ".bioes", ".iobes"), "conll"),
 }
+# train.conll, x.v4_gold_conll, y.conllx, z.conll09, and each of them with .txt behind.
+_COLUMNS_NAMED = re.compile(r"\.(?:\w+_)?conll[\w-]*(?:\.txt)?$")
 
 
 def text_name(path: Path | str) -> str:
@@ -94,18 +97,14 @@ def require_other_file(text: Path | str, target: Path, *, kind: str = "text") ->
 
 def is_packed(path: Path | str) -> bool:
     """Whether `path` is unpacked while it is read."""
-    return Path(path).suffix.lower() in _OPENERS
+    return Path(path).suffix.lower() in OPENERS
 
 
-def format_of(path: Path | str, choice: FormatChoice = "auto") -> Format:
-    """`choice`, or what the ending says: .jsonl and .ndjson, .csv, .tsv, .conll, .conllu (also packed: .jsonl.gz); all
-    else is text."""
-    if choice not in get_args(FormatChoice):
-        raise ConfigError(f"format is {choice!r}, but a text is one of: {', '.join(get_args(FormatChoice))}.")
-    if choice != "auto":
-        return choice
+def format_of_name(path: Path | str) -> Format | None:
+    """What the ending says, also of a packed file (.jsonl.gz); None: nothing, as .txt."""
     name = Path(path).with_suffix("") if is_packed(path) else Path(path)
-    return _FORMAT_OF_SUFFIX.get(name.suffix.lower(), "text")
+    ending = _FORMAT_OF_SUFFIX.get(name.suffix.lower())
+    return "conll" if ending is None and _COLUMNS_NAMED.search(name.name.lower()) else ending
 
 
 @contextlib.contextmanager
@@ -119,12 +118,14 @@ def opened(path: Path | str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
         _require_open_stdin()
         yield sys.stdin.buffer, sys.stdin.buffer
         return
-    unpack = _OPENERS.get(Path(path).suffix.lower(), contextlib.nullcontext)
+    is_parquet = Path(path).suffix.lower() == PARQUET
+    unpack = open_parquet if is_parquet else OPENERS.get(Path(path).suffix.lower(), contextlib.nullcontext)
     with Path(path).open("rb") as raw:
         _require_text_kind(path, os.fstat(raw.fileno()))
         content: AbstractContextManager[BinaryIO] = unpack(raw)
         with content as unpacked:
-            yield raw, unpacked
+            # Of a Parquet file, whose columns lie apart, no place says how much is read.
+            yield unpacked if is_parquet else raw, unpacked
 
 
 def unreadable(path: Path | str, lines_read: int, error: Exception) -> TextError:
@@ -177,24 +178,5 @@ def _missing(path: Path | str, error: OSError | ValueError) -> str:
     why = error.strerror if isinstance(error, OSError) else str(error)
     return f"{shown!r}: can't be opened: {why}. Check the path and its permissions."
 
-
-def _open_zstd(raw: BinaryIO) -> Any:
-    """Python has a module for Zstandard from 3.14 on; before, pyarrow can unpack it."""
-    # By name, since neither is a library this room needs.
-    with contextlib.suppress(ImportError):
-        return pkgutil.resolve_name("compression.zstd:open")(raw)
-    try:
-        unpacking = pkgutil.resolve_name("pyarrow:CompressedInputStream")
-    except ImportError:
-        raise MissingExtraError("pyarrow", "data", "unpacking .zst before Python 3.14") from None
-    return io.BufferedReader(unpacking(raw, "zstd"))
-
-
-_OPENERS: dict[str, Callable[[BinaryIO], Any]] = {
-    ".gz": gzip.open,
-    ".xz": lzma.open,
-    ".bz2": bz2.open,
-    ".zst": _open_zstd,
-}
 
 DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, OSError)

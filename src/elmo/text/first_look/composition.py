@@ -5,11 +5,11 @@ a model that reads bytes knows only the one it was trained on. Of "나는 어제
 words have vectors in small-ko whose cosines with those of the same words in NFC are -0.11 to 0.10.
 """
 
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+
+from elmo.text.reading.as_trained import composed
 
 
-def decomposed_words(sentences: Iterable[Sequence[str]]) -> list[str]:
+def decomposed_words(words: Iterable[str]) -> list[str]:
     """The words that have fewer characters in NFC."""
-    words = (word for sentence in sentences for word in sentence)
-    return [word for word in words if not word.isascii() and len(unicodedata.normalize("NFC", word)) < len(word)]
+    return [word for word in words if composed(word)[1] is not None]

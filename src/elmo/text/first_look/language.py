@@ -13,7 +13,9 @@ import itertools
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
+
+from elmo.text.reading.as_trained import Marks, plain_marks
 
 _COMMON_WORDS = 1000
 _LEAST_SHARE_OF_COMMON = 0.12
@@ -21,44 +23,81 @@ _FEWEST_WORDS = 30
 _FEWEST_LETTERS = 8
 # Of the letters in the vocabulary of small-ko 1.6% are Latin: names and abbreviations in an encyclopedia.
 _LEAST_SHARE_OF_SCRIPT = 0.05
+# The bundled models, by what tells that a text is in their language.
+_KOREAN, _ENGLISH = "small-ko", "small-en"
+_ENGLISH_WORDS = frozenset({"the", "of", "and", "to", "in", "is", "that", "was", "it", "for", "on", "with", "he", "i"})
+_LEAST_SHARE_OF_ENGLISH = 0.15
 
 
-def why_foreign(sentences: Iterable[Sequence[str]], vocabulary: Sequence[str]) -> str | None:
-    """What shows that the sentences are in another language than the vocabulary; None: nothing does.
+class Language:
+    """A model's vocabulary, as texts are compared with it."""
 
-    `vocabulary`: words, the most frequent first, as in a model's vocabulary file. Nothing is said of texts of a few
-    letters or words, and by the second signal only of a vocabulary that is much larger than its common words.
-    """
+    def __init__(self, vocabulary: Sequence[str] | None) -> None:
+        """`vocabulary`: words, the most frequent first, as in a model's vocabulary file; None: nothing is known."""
+        self._vocabulary = vocabulary or ()
+
+    @cached_property
+    def marks(self) -> Marks:
+        """The typographic marks that the model reads as plain ones."""
+        return plain_marks(self._vocabulary)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All words."""
+        return frozenset(self._vocabulary)
+
+    @cached_property
+    def _scripts(self) -> Counter[str]:
+        return _scripts(self._vocabulary)
+
+    @cached_property
+    def _common(self) -> frozenset[str]:
+        return frozenset(itertools.islice((word for word in self._vocabulary if word.isalpha()), _COMMON_WORDS))
+
+    def why_foreign(self, sentences: Iterable[Sequence[str]]) -> str | None:
+        """What shows that the sentences are in another language than the vocabulary; None: nothing does.
+
+        Nothing is said of texts of a few letters or words, and by the second signal only of a vocabulary that is much
+        larger than its common words.
+        """
+        if not self._vocabulary:
+            return None
+        words = [word for sentence in sentences for word in sentence if any(map(str.isalpha, word))]
+        return self._by_script(words) or self._by_common_words(words)
+
+    def _by_script(self, words: Sequence[str]) -> str | None:
+        scripts = _scripts(words)
+        if scripts.total() < _FEWEST_LETTERS:
+            return None
+        script, count = scripts.most_common(1)[0]
+        share, known = count / scripts.total(), self._scripts
+        if share < 0.5 or not known or known[script] / known.total() >= _LEAST_SHARE_OF_SCRIPT:
+            return None
+        return (
+            f"{share:.0%} of its letters are {script.title()}, of the letters in the model's vocabulary "
+            f"{known[script] / known.total():.1%}"
+        )
+
+    def _by_common_words(self, words: Sequence[str]) -> str | None:
+        if len(words) < _FEWEST_WORDS or len(self._vocabulary) < 2 * _COMMON_WORDS:
+            return None
+        share = sum(word in self._common or word.lower() in self._common for word in words) / len(words)
+        if share >= _LEAST_SHARE_OF_COMMON:
+            return None
+        return (
+            f"{share:.0%} of its words are among the {_COMMON_WORDS:,} most frequent words of the model's vocabulary; "
+            "in the model's language far more would be"
+        )
+
+
+def bundled_model_for(sentences: Iterable[Sequence[str]]) -> str | None:
+    """The bundled model of the sentences' language, if there is one."""
     words = [word for sentence in sentences for word in sentence if any(map(str.isalpha, word))]
-    return _by_script(words, vocabulary) or _by_common_words(words, vocabulary)
-
-
-def _by_script(words: Sequence[str], vocabulary: Sequence[str]) -> str | None:
     scripts = _scripts(words)
-    if scripts.total() < _FEWEST_LETTERS:
-        return None
-    script, count = scripts.most_common(1)[0]
-    share, known = count / scripts.total(), _scripts(vocabulary)
-    if share < 0.5 or not known or known[script] / known.total() >= _LEAST_SHARE_OF_SCRIPT:
-        return None
-    return (
-        f"{share:.0%} of its letters are {script.title()}, of the letters in the model's vocabulary "
-        f"{known[script] / known.total():.1%}"
-    )
-
-
-def _by_common_words(words: Sequence[str], vocabulary: Sequence[str]) -> str | None:
-    if len(words) < _FEWEST_WORDS or len(vocabulary) < 2 * _COMMON_WORDS:
-        return None
-    listed = [word for word in vocabulary if word.isalpha()]
-    common = set(listed[:_COMMON_WORDS])
-    share = sum(word in common or word.lower() in common for word in words) / len(words)
-    if share >= _LEAST_SHARE_OF_COMMON:
-        return None
-    return (
-        f"{share:.0%} of its words are among the {_COMMON_WORDS:,} most frequent words of the model's vocabulary; in "
-        "the model's language far more would be"
-    )
+    if scripts and scripts.most_common(1)[0][0] == "HANGUL":
+        return _KOREAN
+    is_english = words and sum(word.lower() in _ENGLISH_WORDS for word in words) / len(words) > _LEAST_SHARE_OF_ENGLISH
+    return _ENGLISH if is_english else None
 
 
 def _scripts(words: Iterable[str]) -> Counter[str]:

@@ -1,6 +1,6 @@
 """The first lines of a text: which tokenizer they ask for, and what in them would make a model's vectors poor."""
 
-import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -8,12 +8,13 @@ from pathlib import Path
 
 from elmo.text.files.text_file import text_name
 from elmo.text.first_look.composition import decomposed_words
-from elmo.text.first_look.language import why_foreign
-from elmo.text.first_look.punctuation import Punctuation, punctuation_of
+from elmo.text.first_look.language import Language, bundled_model_for
+from elmo.text.punctuation import SPECIAL_TOKEN, Punctuation, punctuation_of
+from elmo.text.reading.as_trained import Marks, as_trained, composed
 from elmo.text.reading.placed import PlacedSentence, placed_rows, sentences_of
 from elmo.text.reading.settings import AUTO, OnSkipped, Reading
 from elmo.text.sentences import Tokenize
-from elmo.text.tokenizer import sentence_spans
+from elmo.text.tokenizer import sentence_spans, tokenizer
 
 LINES_LOOKED_AT = 1000
 OTHER_MODEL = "Name a model of its language with --model; 'elmo models' lists them."
@@ -32,7 +33,9 @@ class FirstLook:
     """Of the text, for messages."""
     punctuation: Punctuation
     sentences: list[list[str]]
-    """Tokens of the first lines."""
+    """Tokens of the first lines, as a model reads them but for its marks."""
+    words: list[str]
+    """What stands between spaces in the first lines."""
     was_auto: bool
     num_lines: int = 0
     """Lines of text that were looked at."""
@@ -42,7 +45,7 @@ class FirstLook:
     @property
     def note(self) -> str | None:
         """What was decided for "auto", where that changes what a space-separated word is."""
-        if not self.was_auto or self.reading.tokenizer == "whitespace":
+        if not self.was_auto or self.reading.tokenizer == "whitespace" or not self.punctuation.example:
             return None
         return (
             f"{self.name} looks untokenized ({self.punctuation.example!r} is one word of it), so it is tokenized by "
@@ -59,28 +62,96 @@ class FirstLook:
             "but each line is read as one. Use --sentences within-lines to read them one by one."
         )
 
-    def warnings(self, vocabulary: Sequence[str] | None = None, other_model: str = OTHER_MODEL) -> list[str]:
-        """What would make the vectors poor.
+    def warnings(
+        self, vocabulary: Sequence[str] | None = None, other_model: str = OTHER_MODEL, *, composes: bool = True
+    ) -> list[str]:
+        """What would make the vectors poor, and what is read otherwise than it is written so that they aren't.
 
         `vocabulary`: the model's words, the most frequent first, if it has any. `other_model`: how to use another one.
+        `composes`: whether who reads the text composes its letters (see `as_trained`).
         """
-        found = []
-        if self.punctuation.is_raw and self.reading.tokenizer == "whitespace":
-            found.append(
-                f"{self.name} looks untokenized: {self.punctuation.example!r} is one word of it, but models know words "
-                "and punctuation apart, and vectors of words that they don't know are poor. Use --tokenizer auto or "
-                "unicode."
-            )
-        if words := decomposed_words(self.sentences):
-            short = unicodedata.normalize("NFC", words[0])
-            found.append(
-                f"{self.name} has {len(words):,} words with letters taken apart (Unicode NFD): {short!r} is "
-                f"{len(words[0])} characters there and {len(short)} in NFC, which models are trained on. Their vectors "
-                "will be poor. Convert the text to NFC: unicodedata.normalize('NFC', text) in Python."
-            )
-        if vocabulary and (why := why_foreign(self.sentences, vocabulary)):
-            found.append(f"{self.name} is not in the model's language: {why}. Its vectors will be poor. " + other_model)
-        return found
+        return list(self.findings(Language(vocabulary), other_model, composes=composes).values())
+
+    def findings(self, language: Language, other_model: str = OTHER_MODEL, *, composes: bool = True) -> dict[str, str]:
+        """The warnings by what they are about."""
+        found = {
+            "tokenizer": self._on_tokenizer(),
+            "composition": self._on_composition(composes),
+            "marks": self._on_marks(language),
+            "special tokens": self._on_special_tokens(language),
+            "language": self._on_language(language, other_model),
+        }
+        return {about: message for about, message in found.items() if message}
+
+    def _on_tokenizer(self) -> str | None:
+        if not (self.punctuation.is_raw and self.reading.tokenizer == "whitespace"):
+            return None
+        return (
+            f"{self.name} looks untokenized: {self.punctuation.example!r} is one word of it, but models know words "
+            "and punctuation apart, and vectors of words that they don't know are poor. Use --tokenizer auto or "
+            "unicode."
+        )
+
+    def _on_composition(self, composes: bool) -> str | None:
+        if not (words := decomposed_words(self.words)):
+            return None
+        short = composed(words[0])[0]
+        what_then = (
+            "It is read in NFC."
+            if composes
+            else "Their vectors will be poor. Convert the text to NFC: unicodedata.normalize('NFC', text) in Python."
+        )
+        return (
+            f"{self.name} has {len(words):,} words with letters taken apart (Unicode NFD): {short!r} is "
+            f"{len(words[0])} characters there and {len(short)} in NFC, which models are trained on. {what_then}"
+        )
+
+    def _on_marks(self, language: Language) -> str | None:
+        if not self.reading.plain_quotes or all(map(str.isascii, self.words)) or not language.marks:
+            return None
+        counts = Counter(mark for word in self.words for mark in word if ord(mark) in language.marks)
+        if not counts:
+            return None
+        read = ", ".join(f"{mark} as {language.marks[ord(mark)]}" for mark, _ in counts.most_common())
+        return (
+            f"{self.name} has typographic marks that the model's vocabulary doesn't have. They are read as its "
+            f"training text has them: {read}. Use --no-plain-quotes (in Python plain_quotes=False) to leave them."
+        )
+
+    def _on_special_tokens(self, language: Language) -> str | None:
+        counts = Counter(
+            match.group()
+            for word in self.words
+            if "]" in word or ">" in word
+            for match in SPECIAL_TOKEN.finditer(word)
+            if match.group() not in language.words
+        )
+        if not counts:
+            return None
+        return (
+            f"{self.name} has {', '.join(counts)}, special tokens of other models. ELMo has none of them and reads "
+            "them as words: each gets a vector, and changes those of the words beside it. Remove them; "
+            "padding and sentence boundaries are added as they are needed."
+        )
+
+    def _on_language(self, language: Language, other_model: str) -> str | None:
+        return foreign_warning(self.sentences, language, self.name, other_model)
+
+
+def foreign_warning(
+    sentences: Sequence[Sequence[str]], language: Language, name: str, other_model: str = OTHER_MODEL
+) -> str | None:
+    """What to say of sentences that are not in the language of a model; None: nothing shows that they aren't.
+
+    `name`: of the text; `other_model`: how to use another model.
+    """
+    if not (why := language.why_foreign(sentences)):
+        return None
+    remedy = other_model
+    if bundled := bundled_model_for(sentences):
+        remedy = f"The bundled model {bundled} has read its language: --model {bundled}."
+        remedy = remedy if other_model == OTHER_MODEL else f"{other_model.rstrip('.')}. {remedy}"
+    return f"{name} is not in the model's language: {why}. Its vectors will be poor. {remedy}"
 
 
 def first_look(paths: Sequence[Path | str], reading: Reading, name: str = "") -> FirstLook:
@@ -97,16 +168,17 @@ def opened(
     reading: Reading,
     *,
     tokenize: Tokenize | None = None,
+    marks: Marks | None = None,
     on_bad_line: OnSkipped | None = None,
 ) -> tuple[FirstLook, Iterator[PlacedSentence]]:
     """A first look at some files, and all their sentences, from one reading: for streams, which can't be read twice.
 
-    `tokenize`: instead of the function of the tokenizer.
+    `tokenize`: instead of the function of the tokenizer; `marks`: as for `placed_sentences`.
     """
     rows = placed_rows(paths, reading, on_bad_line=on_bad_line)
     first = list(islice(rows, LINES_LOOKED_AT if reading.tokenizer == AUTO else _LINES_OF_STREAMS))
     look = look_at((row.content for row in first), reading, text_name(paths[0]))
-    return look, sentences_of(chain(first, rows), look.reading, tokenize)
+    return look, sentences_of(chain(first, rows), look.reading, tokenize, marks)
 
 
 def look_at(rows: Iterable[str | list[str]], reading: Reading, name: str = "the text") -> FirstLook:
@@ -122,13 +194,15 @@ def look_at(rows: Iterable[str | list[str]], reading: Reading, name: str = "the 
         characters += sum(map(len, row))
         if characters > _CHARACTERS_LOOKED_AT:
             break
-    punctuation = punctuation_of(text.replace("\n", " ") for text in texts)
+    lines = [composed(text.replace("\n", " "))[0] for text in texts]
+    punctuation = punctuation_of(lines, tokenizer("unicode"))
     was_auto = reading.tokenizer == AUTO
-    if was_auto:
-        reading = reading.with_tokenizer("unicode" if punctuation.is_raw else "whitespace")
-    tokenize = reading.tokenize if reading.tokenizer in ("unicode", "whitespace") else str.split
-    sentences = [*given, *(tokenize(text.replace("\n", " ")) for text in texts)]
+    if was_auto and punctuation.is_tokenized:
+        reading = reading.with_tokenizer("whitespace")
+    tokenize = reading.tokenize if reading.tokenizer in (AUTO, "unicode", "whitespace") else str.split
+    sentences = [as_trained(tokens, {}) for tokens in (*given, *map(tokenize, lines))]
+    words = [word for row in (*given, *map(str.split, texts)) for word in row]
     several = 0
     if punctuation.is_raw and reading.sentences == "lines":
         several = sum(len(sentence_spans(text)) > 1 for text in texts)
-    return FirstLook(reading, name, punctuation, sentences, was_auto, len(texts), several)
+    return FirstLook(reading, name, punctuation, sentences, words, was_auto, len(texts), several)

@@ -1,18 +1,17 @@
-"""CoNLL columns: a token per line, columns separated by tabs or spaces, a blank line after each sentence.
+"""CoNLL columns as text: the tokens of one column.
 
 The tokens stand in the first column, as in CoNLL-2000 and CoNLL-2003, or in the one whose number is given: 2 in
-CoNLL-X and CoNLL-2009, 4 in CoNLL-2012. Lines that begin with -DOCSTART-, "#begin document" or "#end document" begin
-or end documents and are no tokens.
-Source: the shared tasks' descriptions, www.conll.org/previous-tasks.
+CoNLL-X and CoNLL-2009, 4 in CoNLL-2012. `columns` says what separates them.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 
 from elmo.errors import TextError
 from elmo.text.files.decoding import BadLine
-from elmo.text.formats.conllu import UNDECODABLE
+from elmo.text.formats.columns import column_sentences, words_alone
+from elmo.text.token_form import invalid_token_reason
 
-_DOCUMENT_LINES = ("-DOCSTART-", "#begin document", "#end document")
+_SKIPPING = ", or use --errors skip to list and skip such sentences"
 
 
 def conll_sentences(
@@ -28,39 +27,30 @@ def conll_sentences(
     `field`: the number of the tokens' column, from 1; any other text: the first one.
     """
     column = int(field) if field.isdecimal() and int(field) else 1
-    tokens: list[str] = []
-    is_bad = False
-    for number, line in enumerate(lines, start=first):
-        if line.startswith(_DOCUMENT_LINES):
-            if on_new_document is not None:
-                on_new_document()
-        elif line == UNDECODABLE:
-            is_bad = True
-        elif line.strip():
-            columns = line.split("\t") if "\t" in line else line.split()
-            if len(columns) < column or not columns[column - 1].strip():
-                _report(
-                    f"{name}:{number}: there are {len(columns)} columns, so there is no token in column {column}. "
-                    "Name another with --field",
-                    number,
-                    on_bad_line,
-                    is_known=is_bad,
-                )
-                is_bad = True
-            else:
-                tokens.append(columns[column - 1].strip())
-        elif tokens or is_bad:
-            yield [] if is_bad else tokens
-            tokens, is_bad = [], False
-    if tokens or is_bad:
-        yield [] if is_bad else tokens
+    for sentence in column_sentences(lines, name, on_bad_line, first, advice=_SKIPPING):
+        if sentence.begins_document and on_new_document is not None:
+            on_new_document()
+        tokens: list[str] = []
+        if column > 1:  # the first one may have CoNLL-U's IDs
+            sentence = words_alone(sentence)
+        for row, number in zip(sentence.rows, sentence.lines, strict=True):
+            if why := _odd(row, column):
+                message = f"{name}:{number}: {why}{_SKIPPING}."
+                if on_bad_line is None:
+                    raise TextError(message)
+                on_bad_line(number, message)
+                tokens = []
+                break
+            tokens.append(row[column - 1])
+        if sentence.rows or sentence.is_bad:
+            yield tokens
 
 
-def _report(what: str, number: int, on_bad_line: BadLine | None, *, is_known: bool) -> None:
-    """A sentence is reported once."""
-    if is_known:
-        return
-    message = f"{what}, or use --errors skip to list and skip such sentences."
-    if on_bad_line is None:
-        raise TextError(message)
-    on_bad_line(number, message)
+def _odd(row: list[str], column: int) -> str | None:
+    """Why there is no token in a row, and the next step."""
+    if len(row) < column:
+        return f"there are {len(row)} columns, so there is no token in column {column}. Name another with --field"
+    token = row[column - 1]
+    if why := invalid_token_reason(token) or (None if token else "is empty"):
+        return f"the token in column {column} is {token!r:.60}, which {why}. Fix the line, name another with --field"
+    return None

@@ -2,21 +2,21 @@
 
 What is read is column 2 (FORM) of its words, the units that everything else in the file is about. A multiword token
 (ID 3-4, "don't") is given by its words ("do", "n't"), as published English models want it; empty nodes (ID 3.1) stand
-for nothing in the text and are left out.
-Source: the CoNLL-U format, universaldependencies.org/format.html.
+for nothing in the text and are left out. In CoNLL-U Plus the first line names the columns, FORM and maybe ID among
+them: "# global.columns = ID FORM UPOS". CoNLL-X has the same ten columns.
+Source: the CoNLL-U and CoNLL-U Plus formats, universaldependencies.org/format.html and ext-format.html.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from elmo.errors import TextError
 from elmo.text.files.decoding import BadLine
+from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.token_form import invalid_token_reason
 
-# Stands for a line that couldn't be decoded and was told of: its sentence can't be used, but doesn't end there.
-UNDECODABLE = "\0"
-
-_COLUMNS = 10
+_COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+_NAMES = re.compile(r"#\s*global\.columns\s*=\s*(?P<names>.*)")
 _LONGEST_SHOWN = 60
 # No sentence has a billion words; Python refuses to read integers of thousands of digits.
 _NUMBER = r"[1-9]\d{0,8}"
@@ -30,13 +30,15 @@ def conllu_sentences(
     on_bad_line: BadLine | None,
     first: int = 1,
     on_new_document: Callable[[], None] | None = None,
+    header: str | None = None,
 ) -> Iterator[list[str]]:
     """The sentences of `lines`; a bad one is a TextError that names its line, or, if there is someone to tell, `[]`.
 
     `first`: the number of the first line. `on_new_document` is called before the first sentence of what a comment
-    `# newdoc` begins.
+    `# newdoc` begins. `header`: the first line of a file whose `lines` begin later: it may name the columns.
     """
-    sentence = _Sentence()
+    names = _named(header or "", name) or _COLUMNS
+    sentence = _Sentence(names)
     number = first - 1
 
     def bad(why: str) -> None:
@@ -47,15 +49,18 @@ def conllu_sentences(
         sentence.spoil()
 
     for number, line in enumerate(lines, start=first):  # noqa: B007 (the function above uses it)
-        if not line.strip():
+        if not line.strip(" \t"):
             if why := sentence.lacks():
                 bad(why)
             if sentence.is_begun:
                 yield sentence.tokens
-            sentence = _Sentence()
+            sentence = _Sentence(names)
         elif line == UNDECODABLE:
             sentence.spoil()
         elif line.startswith("#"):
+            if found := _named(line, f"{name}:{number}"):
+                names = found
+                sentence = _Sentence(names)
             if on_new_document is not None and _NEW_DOCUMENT.match(line):
                 on_new_document()
         elif not sentence.is_bad and (why := sentence.add(line)):
@@ -66,10 +71,32 @@ def conllu_sentences(
         yield sentence.tokens
 
 
+def column_of_forms(lines: Iterable[str]) -> int:
+    """Where FORM stands, from 0, in a file that begins with these lines."""
+    names = next((found for line in lines if (found := _named(line, "line 1"))), _COLUMNS)
+    return names.index("FORM")
+
+
+def _named(line: str, where: str) -> tuple[str, ...] | None:
+    """The columns that a line names, if it does. Raises TextError if no column is called FORM."""
+    match = _NAMES.match(line)
+    if match is None:
+        return None
+    names = tuple(match["names"].split())
+    if "FORM" not in names:
+        raise TextError(
+            f"{where}: the columns are {', '.join(names)}, but CoNLL-U Plus has the words in a column called FORM. "
+            "Correct the line, or name the column: --format conll --field N."
+        )
+    return names
+
+
 class _Sentence:
     """The lines of one sentence."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        self._form = names.index("FORM")
         self.tokens: list[str] = []
         self.is_begun = False
         self.is_bad = False
@@ -80,26 +107,30 @@ class _Sentence:
         """Takes a line; what is wrong with it, and the next step."""
         self.is_begun = True
         columns = line.split("\t")
-        if len(columns) != _COLUMNS:
+        if len(columns) != len(self._names):
             return (
-                f"has {len(columns)} columns, but CoNLL-U has {_COLUMNS} with a tab between them. Fix the line, name "
-                "the format that the file has (--format text)"
+                f"has {len(columns)} columns, but {'CoNLL-U' if self._names == _COLUMNS else 'the first line'} has "
+                f"{len(self._names)} with a tab between them. Fix the line, name the column that has the words "
+                f"(--format conll --field {self._form + 1})"
             )
-        match = _ID.fullmatch(columns[0])
-        if match is None:
-            return f"column 1 is {_shown(columns[0])}, but an ID is like 3, 3-4 or 3.1. Fix the line"
-        if match["empty"]:
-            return None
-        if int(match["first"]) != len(self.tokens) + 1:
-            return (
-                f"the ID {columns[0]} stands where word {len(self.tokens) + 1} is due. Fix the numbers, or put a "
-                "blank line between the sentences"
-            )
-        if match["last"]:
-            return self._cover(match)
-        if why := invalid_token_reason(columns[1]) or (None if columns[1] else "is empty"):
-            return f"column 2 (FORM) is {_shown(columns[1])}, which {why}. Fix the line"
-        self.tokens.append(columns[1])
+        if "ID" in self._names:
+            place = self._names.index("ID")
+            match = _ID.fullmatch(columns[place])
+            if match is None:
+                return f"column {place + 1} is {_shown(columns[place])}, but an ID is like 3, 3-4 or 3.1. Fix the line"
+            if match["empty"]:
+                return None
+            if int(match["first"]) != len(self.tokens) + 1:
+                return (
+                    f"the ID {columns[place]} stands where word {len(self.tokens) + 1} is due. Fix the numbers, or "
+                    "put a blank line between the sentences"
+                )
+            if match["last"]:
+                return self._cover(match)
+        form = columns[self._form]
+        if why := invalid_token_reason(form) or (None if form else "is empty"):
+            return f"column {self._form + 1} (FORM) is {_shown(form)}, which {why}. Fix the line"
+        self.tokens.append(form)
         return None
 
     def _cover(self, match: re.Match[str]) -> str | None:

@@ -13,7 +13,6 @@ from elmo.text.files.limits import limited_lines
 from elmo.text.files.text_file import DAMAGED, check_is_text_file, is_packed, opened, text_name, unreadable
 
 _LINES_BETWEEN_REPORTS = 4096
-_ADVICE = "Convert the file: iconv -f ENCODING -t UTF-8 OLD > NEW (ENCODING is latin1, cp949, ...)."
 
 
 def byte_lines(
@@ -47,4 +46,4 @@ def utf8_lines(path: Path | str) -> Iterator[str]:
     """The lines of a table or treebank, which is UTF-8 by its format; without their ends (LF or CRLF) and without a
     byte order mark."""
     check_is_text_file(path)
-    return decoded(byte_lines(path), text_name(path), "utf-8", None, advice=_ADVICE)
+    return decoded(byte_lines(path), text_name(path), "utf-8", None, remedy="convert")

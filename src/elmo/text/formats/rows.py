@@ -4,49 +4,46 @@ from collections.abc import Callable, Iterable, Iterator
 
 from elmo.text.files.decoding import BadLine
 from elmo.text.files.text_file import Format
+from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.formats.conll import conll_sentences
-from elmo.text.formats.conllu import UNDECODABLE, conllu_sentences
+from elmo.text.formats.conllu import conllu_sentences
+from elmo.text.formats.form import Form
 from elmo.text.formats.jsonl import jsonl_rows
-from elmo.text.formats.table import table_rows
+from elmo.text.formats.table import names_separator, table_rows
 
 Row = str | list[str]
 
 
 def rows_of(
     lines: Iterable[str],
-    format: Format,
+    form: Form,
     name: str,
-    field: str,
     on_bad_line: BadLine | None,
     first: int = 1,
     on_new_document: Callable[[], None] | None = None,
     header: str | None = None,
 ) -> Iterable[Row]:
-    """What `format` sees in `lines`: texts, or lists of tokens.
+    """What a form sees in `lines`: texts, or lists of tokens.
 
-    `name`: of the file, for messages; `first`: the number of the first line; `field`: of JSON objects the key, of
-    tables and CoNLL columns the column; `on_new_document`: for "conllu" and "conll"; `header`: the first line of a
-    table whose `lines` begin later.
+    `name`: of the file, for messages; `first`: the number of the first line; `on_new_document`: for "conllu" and
+    "conll"; `header`: the first line of a table or treebank whose `lines` begin later.
     """
-    if format == "jsonl":
-        return jsonl_rows(lines, name, field, on_bad_line, first)
-    if format == "conllu":
-        return conllu_sentences(lines, name, on_bad_line, first, on_new_document)
-    if format == "conll":
-        return conll_sentences(lines, name, field, on_bad_line, first, on_new_document)
-    if format in ("csv", "tsv"):
-        return table_rows(lines, name, field, on_bad_line, first, header, is_quoted=format == "csv")
+    if form.format == "jsonl":
+        return jsonl_rows(lines, name, form.field, on_bad_line, first)
+    if form.format == "conllu":
+        return conllu_sentences(lines, name, on_bad_line, first, on_new_document, header)
+    if form.format == "conll":
+        return conll_sentences(lines, name, form.field, on_bad_line, first, on_new_document)
+    if form.format == "csv":
+        return table_rows(lines, name, form.field, on_bad_line, first, header, separator=form.separator)
+    if form.format == "tsv":
+        return table_rows(lines, name, form.field, on_bad_line, first, header, separator=None)
     return lines
 
 
 def bad_line_of(format: Format) -> str:
     """What `rows_of` takes for a line that couldn't be decoded."""
     return UNDECODABLE if format in ("conllu", "conll") else ""
-
-
-def has_header(format: Format, field: str) -> bool:
-    """Whether the first line of such a file names columns."""
-    return format in ("csv", "tsv") and not field.isdecimal()
 
 
 class NumberedRows:
@@ -62,8 +59,10 @@ class NumberedRows:
         self._begins: int | None = None
 
     def header(self) -> str:
-        """Takes the first line, which is part of no row."""
+        """Takes the line that names the columns, which is part of no row, and what stands before it."""
         line = next(self.lines, "")
+        if names_separator(line):
+            line += "\n" + next(self.lines, "")
         self._begins = None
         return line
 

@@ -2,7 +2,7 @@
 
 CSV is that of RFC 4180: cells may stand in double quotes and may then hold commas, quotes (doubled) and line ends. In
 TSV nothing is quoted: a cell ends at a tab or at the line's end. The first row names the columns, unless the column is
-given by its number.
+given by its number. In CSV other separators than commas are found out; Excel's first line "sep=;" names one.
 """
 
 import csv
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from elmo.errors import TextError
 from elmo.text.files.decoding import BadLine
 
+_SEPARATORS = (",", ";", "\t", "|")
 _NAMES_SHOWN = 12
 _LONGEST_SHOWN = 40
 
@@ -23,32 +24,39 @@ def table_rows(
     first: int = 1,
     header: str | None = None,
     *,
-    is_quoted: bool,
+    separator: str | None,
 ) -> Iterator[str]:
     """The texts of one column; '' for a blank line. The row of column names gives none.
 
     `field`: the column's name in the first row, or its number from 1, which means that there are no names. `first`: the
-    number of the first line; `header`: the row of names, if `lines` begin after it. `is_quoted`: CSV, not TSV.
-    A row without that column is a TextError, or, if there is `on_bad_line`, ''. A missing name is always an error.
+    number of the first line; `header`: the row of names, if `lines` begin after it, and "sep=;" before. `separator`: of
+    CSV; None: TSV.
+    A row without that column, or with more cells than the first row, is a TextError, or, if there is `on_bad_line`, ''.
+    A missing name is always an error.
     """
-    rows = _Rows(lines, first, is_quoted=is_quoted)
+    rows = _Rows(lines, first, separator)
     found = rows.cells()
+    width = None
     if field.isdecimal() and int(field):
         column = int(field) - 1
     else:
-        names = next(_Rows([header], 1, is_quoted=is_quoted).cells()) if header is not None else next(found, [])
+        names = next(found if header is None else _Rows(header.split("\n"), 1, separator).cells(), [])
         if isinstance(names, csv.Error):
             raise TextError(f"{name}:1: the row of column names is not valid CSV ({names}). Fix the line.")
-        column = _place(names, field, name)
+        column, width = _place(names, field, name), len(names)
     for cells in found:
-        if not isinstance(cells, csv.Error) and (not cells or len(cells) > column):
-            yield cells[column] if cells else ""
+        if isinstance(cells, csv.Error):
+            what = f"not valid CSV ({cells})"
+        elif not cells:
+            yield ""
             continue
-        what = (
-            f"not valid CSV ({cells})"
-            if isinstance(cells, csv.Error)
-            else f"there are {len(cells)} columns, so there is no column {column + 1}"
-        )
+        elif len(cells) <= column:
+            what = f"there are {len(cells)} columns, so there is no column {column + 1}"
+        elif any(cells[(width := width or len(cells)) :]):
+            what = f"there are {len(cells)} columns, but the first row has {width}: a cell with a separator in it?"
+        else:
+            yield cells[column]
+            continue
         message = f"{name}:{rows.line}: {what}. Fix the row, or use --errors skip to list and skip such rows."
         if on_bad_line is None:
             raise TextError(message)
@@ -56,23 +64,57 @@ def table_rows(
         yield ""
 
 
+def names_separator(line: str) -> bool:
+    """Whether it is the first line of a CSV file that Excel is told its separator by: "sep=;"."""
+    return line.startswith("sep=") and len(line) == len("sep=;")
+
+
+def separator_of(lines: Sequence[str], field: str, name: str) -> str:
+    """What separates the cells of a CSV file that begins with these lines; a comma if nothing shows another.
+
+    With a field's name: that which gives a column of the name; with its number: that which gives all rows as many
+    cells, and that one among them; TextError if two do.
+    """
+    if lines and names_separator(lines[0]):
+        return lines[0][-1]
+    rows = {separator: list(_Rows(lines, 1, separator).cells()) for separator in _SEPARATORS}
+    headers = {separator: _cells(cells[:1]) for separator, cells in rows.items()}
+    if not field.isdecimal():
+        # Without one that gives the column, the widest header is the one to show.
+        return max(_SEPARATORS, key=lambda it: (field in headers[it], len(headers[it])))
+    # The last row may be cut off.
+    widths = {separator: {len(_cells([row])) for row in cells[:-1] or cells} - {0} for separator, cells in rows.items()}
+    fitting = [it for it, found in widths.items() if len(found) == 1 and max(found) >= max(2, int(field))]
+    if len(fitting) > 1:
+        raise TextError(
+            f"{name}: all rows have equally many cells between {fitting[0]!r} and between {fitting[1]!r}, so it isn't "
+            f"known which separates them. Say it in a first line of its own: sep={fitting[0]}"
+        )
+    return fitting[0] if fitting else _SEPARATORS[0]
+
+
+def _cells(rows: Sequence[list[str] | csv.Error]) -> list[str]:
+    """Those of the first row; none of what isn't one."""
+    return rows[0] if rows and isinstance(rows[0], list) else []
+
+
 class _Rows:
     """The cells of each row, and the line that it begins at."""
 
-    def __init__(self, lines: Iterable[str], first: int, *, is_quoted: bool) -> None:
+    def __init__(self, lines: Iterable[str], first: int, separator: str | None) -> None:
         self._lines = lines
         self._next = first
-        self._is_quoted = is_quoted
+        self._separator = separator
         self.line = first
 
     def cells(self) -> Iterator[list[str] | csv.Error]:
         """Each row, a blank one without cells; an error instead of what is not CSV."""
-        if not self._is_quoted:
+        if self._separator is None:
             for number, line in enumerate(self._lines, start=self._next):
                 self.line = number
                 yield line.split("\t") if line.strip() else []
             return
-        reader = csv.reader(self._counted(), strict=True)
+        reader = csv.reader(self._counted(), strict=True, delimiter=self._separator)
         while True:
             self.line = self._next
             try:
@@ -87,7 +129,8 @@ class _Rows:
     def _counted(self) -> Iterator[str]:
         for line in self._lines:
             self._next += 1
-            yield line + "\n"
+            if self._next > 2 or not names_separator(line):
+                yield line + "\n"
 
 
 def _place(names: Sequence[str], field: str, name: str) -> int:

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from elmo.errors import ElmoError, TextError
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.rows import Row
+from elmo.text.reading.as_trained import Marks, as_trained, composed
 from elmo.text.reading.settings import OnSkipped, Reading, SentenceEnds
 from elmo.text.reading.spans import token_spans
-from elmo.text.sentences import Tokenize, read_rows
+from elmo.text.sentences import Tokenize, rows_and_form
 from elmo.text.tokenizer import sentence_spans
 
 _TEXT_SHOWN = 80
@@ -23,6 +24,7 @@ class PlacedSentence:
     """A sentence and its place in the text."""
 
     tokens: list[str]
+    """As a model reads them: see `as_trained`."""
     text: str
     """The sentence as it stands in the text; of a list of tokens: these, with spaces between them."""
     line: int
@@ -37,11 +39,13 @@ class PlacedSentence:
     """Whether it was a text; False: a list of tokens, whose spans are those in `text`."""
     is_skipped: bool = False
     """Whether it has no tokens because it stands for a bad line, and not for a blank one."""
+    own_spans: NDArray[np.int64] | None = None
+    """The spans, where tokens are written otherwise in the text."""
 
     @property
     def spans(self) -> NDArray[np.int64]:
         """(tokens, 2) where each token begins and ends, in characters of its line, cell or paragraph, from 0."""
-        return token_spans(self.text, self.tokens, self.start)
+        return token_spans(self.text, self.tokens, self.start) if self.own_spans is None else self.own_spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ class PlacedRow:
     path: Path | str
     is_bad: bool
     """Whether it stands for a line that is skipped."""
+    is_text: bool
+    """Whether it is a line of plain text, not a row of another format."""
 
 
 def placed_sentences(
@@ -61,6 +67,7 @@ def placed_sentences(
     reading: Reading,
     *,
     tokenize: Tokenize | None = None,
+    marks: Marks | None = None,
     on_bad_line: OnSkipped | None = None,
     require_content: bool = False,
     on_bytes: Callable[[int], object] | None = None,
@@ -69,11 +76,12 @@ def placed_sentences(
 
     A blank line, and one that is skipped, is a sentence without tokens, so that rows and lines can be counted; only
     sentences that go on across lines have none between them.
-    `tokenize`: instead of the function of `reading.tokenizer`. The others, and the errors, are those of
-    `read_sentences`; a tokenizer that fails is a TextError that names file and line.
+    `tokenize`: instead of the function of `reading.tokenizer`. `marks`: those that the model reads as plain ones, see
+    `as_trained.plain_marks`. The others, and the errors, are those of `read_sentences`; a tokenizer that fails is a
+    TextError that names file and line.
     """
     rows = placed_rows(paths, reading, on_bad_line=on_bad_line, require_content=require_content, on_bytes=on_bytes)
-    return sentences_of(rows, reading, tokenize)
+    return sentences_of(rows, reading, tokenize, marks)
 
 
 def placed_rows(
@@ -94,7 +102,7 @@ def placed_rows(
             on_bad_line(number, message)
 
     for number, path in enumerate(paths):
-        rows = read_rows(
+        form, rows = rows_and_form(
             path,
             encoding=reading.encoding,
             errors=reading.errors,
@@ -105,26 +113,57 @@ def placed_rows(
             field=reading.field,
         )
         for line, row in rows:
-            yield PlacedRow(row, line, number, path, is_bad)
+            yield PlacedRow(row, line, number, path, is_bad, form.format == "text")
             is_bad = False
 
 
 def sentences_of(
-    rows: Iterable[PlacedRow], reading: Reading, tokenize: Tokenize | None = None
+    rows: Iterable[PlacedRow], reading: Reading, tokenize: Tokenize | None = None, marks: Marks | None = None
 ) -> Iterator[PlacedSentence]:
-    """The sentences of rows. `tokenize`: instead of the function of `reading.tokenizer`."""
+    """The sentences of rows. `tokenize`: instead of the function of `reading.tokenizer`; `marks`: as above."""
     apply = reading.tokenize if tokenize is None else tokenize
     for row in _paragraphs(rows, reading):
         if isinstance(row.content, list):
-            text, is_skipped = " ".join(row.content), row.is_bad and not row.content
-            yield PlacedSentence(row.content, text, row.line, file=row.file, has_text=False, is_skipped=is_skipped)
+            yield _given(row.content, row, marks or {})
             continue
-        for place, (start, stop) in enumerate(_spans(row.content, reading.sentences), start=1):
-            part = row.content[start:stop]
-            # A line end inside a sentence is a space to the tokenizer, at the same place.
-            tokens = _tokenized(apply, part.replace("\n", " "), row.path, row.line, reading.tokenizer)
-            is_skipped = row.is_bad and not tokens
-            yield PlacedSentence(tokens, part, row.line, place, start, row.file, is_skipped=is_skipped)
+        for place, sentence in enumerate(_split(row.content, apply, reading, row.path, row.line, marks or {}), start=1):
+            is_skipped = row.is_bad and not sentence.tokens
+            yield replace(sentence, line=row.line, sentence=place, file=row.file, is_skipped=is_skipped)
+
+
+def _given(tokens: list[str], row: PlacedRow, marks: Marks) -> PlacedSentence:
+    """A list of tokens."""
+    text, read = " ".join(tokens), as_trained(tokens, marks)
+    return PlacedSentence(
+        read,
+        text,
+        row.line,
+        file=row.file,
+        has_text=False,
+        is_skipped=row.is_bad and not tokens,
+        own_spans=None if read is tokens else token_spans(text, tokens),
+    )
+
+
+def _split(
+    text: str, tokenize: Tokenize, reading: Reading, path: Path | str, line: int, marks: Marks
+) -> Iterator[PlacedSentence]:
+    """The sentences of a text, with their lines; spans count from its beginning."""
+    whole, places = composed(text)
+    for start, stop in _spans(whole, reading.sentences):
+        part = whole[start:stop]
+        at = line + whole.count("\n", 0, start)
+        # A line end inside a sentence is a space to the tokenizer, at the same place.
+        tokens = _tokenized(tokenize, part.replace("\n", " "), path, at, reading.tokenizer)
+        read = as_trained(tokens, marks)
+        if read is tokens and places is None:
+            yield PlacedSentence(tokens, part, at, start=start)
+            continue
+        spans = token_spans(part, tokens, start)
+        if places is not None:
+            spans = np.where(spans < 0, spans, places[spans])
+            start, stop = places[start].item(), places[stop].item()
+        yield PlacedSentence(read, text[start:stop], at, start=start, own_spans=spans)
 
 
 def _paragraphs(rows: Iterable[PlacedRow], reading: Reading) -> Iterator[PlacedRow]:
@@ -137,7 +176,7 @@ def _paragraphs(rows: Iterable[PlacedRow], reading: Reading) -> Iterator[PlacedR
         if held and row.file != held[0].file:
             yield _joined(held)
             held = []
-        if not reading.crosses_lines(row.path):
+        if reading.sentences != "across-lines" or not row.is_text:
             yield row
         elif str(row.content).strip():
             held.append(row)
@@ -152,19 +191,26 @@ def _joined(rows: Sequence[PlacedRow]) -> PlacedRow:
     return replace(rows[0], content="\n".join(str(row.content) for row in rows))
 
 
-def placed_in(text: str, reading: Reading, tokenize: Tokenize | None = None) -> Iterator[PlacedSentence]:
+def placed_in(
+    text: str, reading: Reading, tokenize: Tokenize | None = None, marks: Marks | None = None
+) -> Iterator[PlacedSentence]:
     """The sentences of a text in memory, by its lines; blank lines have none. Spans count from the text's beginning."""
     apply = reading.tokenize if tokenize is None else tokenize
-    by_paragraph = reading.sentences == "across-lines"
     begin = 0
-    for line, row in enumerate([text] if by_paragraph else text.split("\n"), start=1):
-        for place, (start, stop) in enumerate(_spans(row, reading.sentences), start=1):
-            part = row[start:stop]
-            tokens = _tokenized(apply, part.replace("\n", " "), "text", line, reading.tokenizer)
-            if tokens:
-                at = line + row.count("\n", 0, start)
-                yield PlacedSentence(tokens, part, at, place, begin + start)
+    for line, row in enumerate([text] if reading.sentences == "across-lines" else text.split("\n"), start=1):
+        found = (it for it in _split(row, apply, reading, "text", line, marks or {}) if it.tokens)
+        for place, sentence in enumerate(found, start=1):
+            own_spans = sentence.own_spans
+            if own_spans is not None:
+                own_spans = np.where(own_spans < 0, own_spans, own_spans + begin)
+            yield replace(sentence, sentence=place, start=begin + sentence.start, own_spans=own_spans)
         begin += len(row) + 1
+
+
+def placed_as_one(text: str, tokenize: Tokenize, marks: Marks, name: str = "text") -> PlacedSentence:
+    """A text in memory as one sentence, however many lines it has. `name`: of the tokenizer, for messages."""
+    (found,) = _split(text, tokenize, Reading(tokenizer=name), "text", 1, marks)
+    return found
 
 
 def _spans(text: str, ends: SentenceEnds) -> list[tuple[int, int]]:

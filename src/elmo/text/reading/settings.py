@@ -8,7 +8,8 @@ from typing import Literal, get_args
 
 from elmo.errors import ConfigError, TextError, paths_count_from
 from elmo.text.files.decoding import checked_encoding
-from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file, format_of, is_stream
+from elmo.text.files.text_file import STDIN, FormatChoice, check_is_text_file, is_stream
+from elmo.text.formats.form import DEFAULT_FIELD, form_of
 from elmo.text.sentences import OnBadText, Tokenize
 from elmo.text.tokenizer import tokenizer as named_tokenizer
 
@@ -23,8 +24,8 @@ class TextForm:
 
     format: FormatChoice = "auto"
     """text: plain text; jsonl: one JSON object per line; csv and tsv: tables with a text per row; conll and conllu: one
-    token per line; auto: by the ending of each file."""
-    field: str = "text"
+    token per line; auto: by the first lines and the ending of each file."""
+    field: str = DEFAULT_FIELD
     """For JSON lines: the key of the text, or of the list of a sentence's tokens. For CSV and TSV: the column's name,
     or its number, counted from 1, in a file without a header. For CoNLL: the number of the tokens' column (default:
     text, or the first column)."""
@@ -39,11 +40,15 @@ class Reading(TextForm):
     sentences can continue on the next line, and only blank lines end a paragraph."""
     tokenizer: str = AUTO
     """How the text is split into tokens. whitespace: it is already tokenized; unicode: by rules, for raw text; auto:
-    unicode if the first lines look raw, else whitespace; or module:function, a function of your own."""
+    whitespace for a file whose first lines are tokenized, and else for a sentence whose own marks stand apart, unicode
+    for all others; or module:function, a function of your own."""
     encoding: str = "utf-8"
     """Encoding of the text."""
     errors: OnBadText = "strict"
     """What to do with a line that isn't valid text. strict: stop; skip: list and skip it."""
+    plain_quotes: bool = True
+    """Read typographic quotes, apostrophes, dashes and ellipses as the model's training text has them, if its
+    vocabulary has only the plain ones."""
 
     def check(self) -> None:
         """ConfigError for a value that is none of the choices, an unknown encoding or a tokenizer that isn't there."""
@@ -55,8 +60,7 @@ class Reading(TextForm):
             if value not in choices:
                 raise ConfigError(f"{name} is {value!r}, but must be one of: {', '.join(choices)}.")
         checked_encoding(self.encoding)
-        if self.tokenizer != AUTO:
-            named_tokenizer(self.tokenizer)
+        named_tokenizer(self.tokenizer)
 
     def with_tokenizer(self, tokenizer: str) -> "Reading":
         """The same with another tokenizer, for instance the one that was found for "auto"."""
@@ -64,23 +68,17 @@ class Reading(TextForm):
 
     @property
     def tokenize(self) -> Tokenize:
-        """The tokenizer's function. ConfigError for "auto", for which the text must be looked at first."""
-        if self.tokenizer == AUTO:
-            raise ConfigError(
-                "the tokenizer is 'auto', which must be chosen by a look at the text. Use whitespace, unicode or "
-                "module:function here."
-            )
+        """The tokenizer's function; that of "auto" looks at each sentence by itself."""
         return named_tokenizer(self.tokenizer)
-
-    def crosses_lines(self, path: Path | str) -> bool:
-        """Whether sentences of this file go on over line ends."""
-        return self.sentences == "across-lines" and format_of(path, self.format) == "text"
 
 
 def require_used_field(files: Iterable[str | Path], format: FormatChoice, field: str) -> None:
-    """ConfigError if a field is named, but none of the files has fields to choose from."""
-    formats = {format_of(file, format) for file in files}
-    if field != TextForm.field and not formats - _WITHOUT_FIELDS:
+    """ConfigError if a field is named, but none of the files has fields to choose from; TextError for a file that isn't
+    text, or not in the form that it is to be read in."""
+    if field == DEFAULT_FIELD:
+        return
+    formats = {form_of(file, format, field).format for file in files}
+    if not formats - _WITHOUT_FIELDS:
         raise ConfigError(
             f"field is {field!r}, but the text is read as {' and '.join(sorted(formats))}, which has no fields. Leave "
             "field out, or name the format: jsonl, csv, tsv or conll."

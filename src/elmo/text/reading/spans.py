@@ -9,7 +9,7 @@ NOWHERE = (-1, -1)
 """The span of a token that isn't in the text as it is, because the tokenizer changed it."""
 
 # What tokenizers leave out beside spaces: marks that are not seen.
-_INVISIBLE = "\u200b\u200e\u200f\u2060\ufeff"
+INVISIBLE = "\u200b\u200e\u200f\u2060\ufeff"
 # Characters of the text that may stand for a token that was changed, beside its own length.
 _SLACK = 8
 
@@ -38,7 +38,7 @@ def _found(text: str, token: str, end: int, slack: int) -> int:
     """Where the token begins after `end`, with at most `slack` characters between; -1: nowhere."""
     at = end
     while not text.startswith(token, at):
-        if at == len(text) or not (text[at].isspace() or text[at] in _INVISIBLE):
+        if at == len(text) or not (text[at].isspace() or text[at] in INVISIBLE):
             return text.find(token, at, at + slack + len(token)) if slack else -1
         at += 1
     return at

@@ -1,11 +1,11 @@
 """Reading a model of context2vec: sizes and words first, so that no array is read that doesn't have their shape."""
 
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from elmo.disk.arrays import ArraysError, read_npz
 from elmo.disk.bounded import open_regular, read_bytes, shown
 from elmo.errors import WeightFileError
 from elmo.weights.context2vec.layout import SPECIAL_WORDS, Sizes, shapes, to_torch
@@ -104,33 +104,14 @@ def _words(path: Path) -> tuple[str, ...]:
 
 def _arrays(path: Path, expected: dict[str, Shape]) -> dict[str, np.ndarray]:
     try:
-        with open_regular(path) as file, zipfile.ZipFile(file) as archive:
-            names = {name.removesuffix(".npy") for name in archive.namelist()}
-            if names != set(expected):
-                raise _wrong(path, f"does not hold the arrays {', '.join(sorted(expected))}")
-            arrays = {name: _array(archive, name, shape, path) for name, shape in expected.items()}
+        with open_regular(path) as file:
+            arrays = read_npz(file, expected)
     except OSError as error:
         raise _wrong(path, f"can't be read: {error.strerror or error}") from None
-    except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError, RuntimeError) as error:
-        raise _wrong(path, f"is not an .npz of a context2vec model ({error})") from None
+    except ArraysError as error:
+        raise _wrong(path, f"{error}, so it is not an .npz of a context2vec model of these sizes") from None
     require_finite(arrays, str(path), "array")
     return arrays
-
-
-def _array(archive: zipfile.ZipFile, name: str, shape: Shape, path: Path) -> np.ndarray:
-    """One array, whose header must have the expected shape before any of its values are read."""
-    with archive.open(f"{name}.npy") as file:
-        version = np.lib.format.read_magic(file)
-        if version != (1, 0):
-            raise _wrong(path, f"{name} has version {version} of NumPy's format, but 1.0 is expected")
-        found, is_fortran, dtype = np.lib.format.read_array_header_1_0(file)
-        if found != shape or is_fortran or dtype != np.dtype("<f4"):
-            raise _wrong(path, f"{name} is {dtype} of shape {found}, but float32 of shape {shape} was expected")
-        size = 4 * int(np.prod(shape))
-        data = file.read(size)
-    if len(data) != size:
-        raise _wrong(path, f"{name} ends too early")
-    return np.frombuffer(data, dtype="<f4").reshape(shape)
 
 
 def _wrong(path: Path, what: str) -> WeightFileError:

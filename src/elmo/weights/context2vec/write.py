@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,8 @@ def write(
 ) -> None:
     """The three files. `tensors`: by the names of `Context2Vec.state_dict()`. `comments`: lines for the .params."""
     with (folder / _MODEL_FILE).open("wb") as file:
-        np.savez(file, **from_torch(tensors, sizes))
+        arrays: Any = from_torch(tensors, sizes)
+        np.savez(file, **arrays)
     with (folder / _WORDS_FILE).open("w", encoding="utf-8") as file:
         file.write(f"{sizes.num_words} {2 * sizes.unit}\n")
         for word, vector in zip(words, tensors[TARGETS], strict=True):

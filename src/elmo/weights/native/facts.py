@@ -13,7 +13,7 @@ from elmo.disk.json_file import read_json
 from elmo.errors import ConfigError, WeightFileError
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.fingerprint import file_hash, text_hash
-from elmo.weights.native.names import CONFIG_FILE, TOKENS_FILE, VOCABULARY_FILE
+from elmo.weights.native.names import CONFIG_FILE, RUN_MODEL, TOKENS_FILE, VOCABULARY_FILE
 
 FORMAT_VERSION = 1
 # SHA-256 of the architecture and of the files beside the tensors, which carry their own. The metadata and the model
@@ -67,6 +67,7 @@ def read_facts(path: Path) -> dict[str, Any]:
             "pretraining run wrote."
         )
     facts = read_json(path)
+    _refuse_task_model(facts, path.parent)
     version = facts.get("format_version")
     if type(version) is int and version > FORMAT_VERSION:
         raise WeightFileError(
@@ -100,6 +101,20 @@ def read_facts(path: Path) -> dict[str, Any]:
             f"{path}: source_format, source_hash and every value under metadata must be text. Put them in quotes."
         )
     return facts
+
+
+def _refuse_task_model(facts: Mapping[str, Any], folder: Path) -> None:
+    """WeightFileError for a model of `elmo task train`, whose files have the names of a biLM's."""
+    if not (isinstance(task := facts.get("task"), str) and "bilm" in facts):
+        return
+    run = folder.parent if folder.name == RUN_MODEL else folder
+    bilm = facts["bilm"]
+    named = str(folder / "bilm") if is_there(folder / "bilm") else bilm.get("model") if isinstance(bilm, dict) else None
+    inside = f"The biLM in it is {named}: for that, use --model {named}." if named else "It has no biLM in it."
+    raise WeightFileError(
+        f"{run}: is a model of the task {task!r}, made by 'elmo task train', and not a biLM. To use it: elmo task "
+        f"predict {run} TEXT. {inside}"
+    )
 
 
 def architecture_of(values: Any, path: Path) -> BiLMConfig:

@@ -181,7 +181,7 @@ def _anchor(source: Source, folder: Path) -> Path:
 
 
 def _require_kind(part: Path, name: str) -> None:
-    """Refuses what is another thing than its name says, such as a page that asks to log in."""
+    """Rejects a file whose content doesn't match its name, such as a login page."""
     suffix = Path(name).suffix
     if suffix in _MAGIC:
         with part.open("rb") as file:

@@ -27,7 +27,7 @@ from elmo.version import __version__
 TIMEOUT = 30.0
 """Seconds without a byte after which a connection counts as cut."""
 TRIES = 5
-"""Attempts in a row that may bring less than a MiB each."""
+"""Attempts in a row that may bring less than a MiB each, and attempts in all that may begin at the first byte."""
 
 _BLOCK = 1 << 18
 _BYTES_OF_SUCCESS = 1 << 20
@@ -42,6 +42,11 @@ class Refused(Exception):  # noqa: N818 - one address's answer; the caller goes 
 
 class _Cut(Exception):  # noqa: N818 - no error yet: it is tried again
     """The connection ended too early."""
+
+    def __init__(self, why: str, start: int) -> None:
+        super().__init__(why)
+        self.start = start
+        """The byte it began at."""
 
 
 @dataclass(frozen=True)
@@ -63,15 +68,18 @@ def transfer(address: str, part: Path, *, min_bytes: int, max_bytes: int, progre
     known, start = _begun(part, address)
     if known is not None and start == known.total:  # a process ended after the last byte
         return progress.show(part.name, start, start, "bytes")
-    failures = 0
+    failures = beginnings = 0
     while True:
         before = _size(part)
         try:
             return _attempt(address, part, min_bytes, max_bytes, progress)
         except _Cut as cut:
             failures = 0 if _size(part) - before >= _BYTES_OF_SUCCESS else failures + 1
+            beginnings += cut.start == 0
             if failures == TRIES:
                 raise Refused(f"{cut}, {TRIES} times in a row") from None
+            if beginnings == TRIES:  # however much each brings: it may never be all of one file
+                raise Refused(f"{cut}, and it had to begin again {TRIES} times") from None
             time.sleep(_PAUSE * 2 ** max(0, failures - 1))
 
 
@@ -93,24 +101,24 @@ def _attempt(address: str, part: Path, min_bytes: int, max_bytes: int, progress:
             _write(response, part, version, start, max_bytes, progress)
     except _OtherVersion as other:
         discard(part)
-        raise _Cut(str(other)) from None
+        raise _Cut(str(other), start) from None
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 416:  # the file is shorter now than what is here
             discard(part)
         if error.code == 416 or error.code in _AGAIN:
-            raise _Cut(f"HTTP status {error.code}") from None
+            raise _Cut(f"HTTP status {error.code}", start) from None
         raise Refused(f"HTTP status {error.code} ({error.reason})") from None
     except urllib.error.URLError as error:
         if isinstance(error.reason, TimeoutError | ConnectionError) and not isinstance(
             error.reason, ConnectionRefusedError
         ):
-            raise _Cut(f"{error.reason}") from None
+            raise _Cut(f"{error.reason}", start) from None
         raise Refused(_reason(error.reason)) from None
     except OutputError:
         raise
     except (http.client.HTTPException, OSError) as error:
-        raise _Cut(f"the connection was cut ({str(error) or type(error).__name__})") from None
+        raise _Cut(f"the connection was cut ({str(error) or type(error).__name__})", start) from None
     except ValueError as error:  # no address
         raise Refused(str(error)) from None
 
@@ -166,7 +174,7 @@ def _write(
             ) from None
         raise
     if version.total is not None and end != version.total:
-        raise _Cut(f"the connection ended after {end:,} of {version.total:,} bytes")
+        raise _Cut(f"the connection ended after {end:,} of {version.total:,} bytes", start)
 
 
 def _begun(part: Path, address: str) -> tuple[_Version | None, int]:

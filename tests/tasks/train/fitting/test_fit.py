@@ -324,9 +324,9 @@ def test_examples_of_a_group_stay_together():
 
 @pytest.mark.parametrize(("examples", "size"), [(100, 8), (300, 8), (600, 15), (6000, 32)])
 def test_little_data_make_smaller_batches(examples, size):
-    assert training_limits(FitSettings(batch_size=32), examples).examples == size
-    assert training_limits(FitSettings(batch_size=32, least_batches=0), examples).examples == 32
-    assert training_limits(FitSettings(batch_size=4), examples).examples == 4
+    assert training_limits(FitSettings(batch_size=32), TASK, examples).examples == size
+    assert training_limits(FitSettings(batch_size=32, least_batches=0), TASK, examples).examples == 32
+    assert training_limits(FitSettings(batch_size=4), TASK, examples).examples == 4
 
 
 def test_gradients_are_clipped_by_element_and_weights_decay_where_the_model_says(

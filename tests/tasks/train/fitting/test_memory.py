@@ -1,38 +1,47 @@
-"""A batch that needs more memory than there is ends in an error that names it."""
+"""Texts that a model can't compare with themselves are refused before anything is computed."""
 
 import pytest
-import torch
 
-from elmo.cli.main import main
-from elmo.errors import OutOfMemory
-from elmo.tasks.ner.data import TaggedSentence
-from elmo.tasks.ner.task import TASK
-from elmo.tasks.train.fitting.memory import enough_memory_for
+from elmo.errors import TextError
+from elmo.tasks.registry import find
+from elmo.tasks.snli.data import SentencePair
+from elmo.tasks.squad.data import Question
+from elmo.tasks.squad.tokens import TokenizedText
+from elmo.tasks.sst.data import LabelledSentence
+from elmo.tasks.train.example_batches import BatchLimits, sorted_batches
+from elmo.tasks.train.fitting.memory import require_moderate
 
-EXAMPLES = [TaggedSentence(["a"]), TaggedSentence(["b", "c"])]
+LONG = ["word"] * 20_000
 
 
-def test_torchs_own_error_becomes_one_with_the_next_step():
-    with (
-        pytest.raises(
-            OutOfMemory, match="batch of 2 examples; the longest has 2 tokens and begins 'b c'.*--batch-size"
-        ),
-        enough_memory_for(TASK, EXAMPLES),
+def passage(tokens: list[str]) -> TokenizedText:
+    return TokenizedText(
+        " ".join(tokens), tuple(tokens), tuple((5 * place, 5 * place + 4) for place in range(len(tokens)))
+    )
+
+
+@pytest.mark.parametrize(
+    ("task", "example", "place"),
+    [
+        ("sst", LabelledSentence(LONG, "1", source="a.tsv", line=7), "a.tsv:7: "),
+        ("snli", SentencePair(["a"], LONG, "x", "p1", "a.jsonl", 3), "a.jsonl:3: "),
+        ("squad", Question("q1", passage(["who"]), passage(LONG), source="dev.json"), "dev.json, q1: "),
+    ],
+)
+def test_a_text_of_too_many_tokens_is_refused_with_its_place(task, example, place):
+    with pytest.raises(
+        TextError, match=f"^{place}the text that begins 'word word .* has 20,000 tokens, .* at most 8,192"
     ):
-        torch.empty(2**60, dtype=torch.uint8)
+        require_moderate(find(task), [example])
 
 
-def test_other_errors_stay_what_they_are():
-    with pytest.raises(RuntimeError, match="shape"), enough_memory_for(TASK, EXAMPLES):
-        torch.zeros(2).view(3)
+def test_tasks_that_compare_nothing_take_any_text():
+    for name in ("ner", "srl", "coref"):
+        assert find(name).most_tokens is None
 
 
-def test_the_command_line_doesnt_call_it_a_bug(monkeypatch, capsys):
-    def exhausted(argv):
-        torch.empty(2**60, dtype=torch.uint8)
-
-    monkeypatch.setattr("elmo.cli.verbs.task.main", exhausted)
-    assert main(["task"]) == 2
-    message = capsys.readouterr().err
-    assert message.startswith("Not enough memory")
-    assert "bug" not in message
+def test_a_batch_compares_no_more_than_one_text():
+    sizes = [8000, 8000, 4000, 4000, 4000, 4000, 400, 400]
+    batches = [batch.tolist() for batch in sorted_batches(sizes, BatchLimits(32, pairs=8192**2))]
+    assert batches == [[0], [1], [2, 3, 4, 5], [6, 7]]
+    assert len(list(sorted_batches([400] * 64, BatchLimits(32, pairs=8192**2)))) == 2

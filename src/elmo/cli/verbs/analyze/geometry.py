@@ -12,7 +12,9 @@ from elmo.analysis.record import Record, row_name
 from elmo.cli.analysis_output import OutputFlags, produce
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
+from elmo.cli.text_input import FormFlags
 from elmo.setting_checks import require_setting
+from elmo.text.reading.settings import TextForm, require_used_field
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Arguments:
     """Another model to compare with, layer by layer, for example a fine-tuned model with the general one."""
     tokenizer: Literal["whitespace", "unicode"] = "whitespace"
     """How a line is split into tokens: at whitespace, or by rules, for text that isn't tokenized."""
+    form: FormFlags = field(default_factory=TextForm)
     encoders: EncoderChoice = field(default_factory=EncoderChoice)
     results: OutputFlags = field(default_factory=OutputFlags)
 
@@ -55,7 +58,10 @@ def record_of(arguments: Arguments) -> Record:
     from elmo.text.sentences import read_sentences
     from elmo.text.tokenizer import tokenizer
 
-    lines = read_sentences(arguments.text, tokenize=tokenizer(arguments.tokenizer))
+    form = arguments.form
+    require_used_field([arguments.text], form.format, form.field)
+    tokenize = tokenizer(arguments.tokenizer)
+    lines = read_sentences(arguments.text, tokenize=tokenize, format=form.format, field=form.field)
     text = [tuple(sentence) for sentence in islice(lines, arguments.sentences)]
     encoders = encoders_of(arguments.encoders, against=arguments.against)
     settings = SampleSettings(least_sentences=arguments.least_sentences, seed=arguments.seed)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
@@ -33,8 +33,12 @@ class Arguments:
     """The model that the index was built with (default: the one it names)."""
     static: Annotated[Path | None, tyro.conf.arg(metavar="VECTORS")] = None
     """Static vectors: also show the word's nearest words in them, which don't depend on the sentence."""
+    static_errors: Literal["strict", "skip"] = "strict"
+    """What to do with a row of the static vectors that can't be used: stop, or leave it out and say how many."""
     noun: Annotated[str | None, tyro.conf.arg(metavar="NOUN")] = None
     """Korean: all words that consist of this noun and particles count as occurrences of the same word."""
+    verb: Annotated[str | None, tyro.conf.arg(metavar="VERB")] = None
+    """Korean: all forms of this verb or adjective (타다, as in a dictionary) count as occurrences of the same word."""
     center: bool = False
     """Subtract each layer's mean over the index from all vectors first."""
     top: int = 6
@@ -65,11 +69,13 @@ def record_of(arguments: Arguments) -> Record:
     require_setting(arguments.top >= 1, "top", arguments.top, "1 or more")
     queries = [marked(sentence) for sentence in arguments.sentences]
     index = ContextIndex(arguments.index)
-    static = read_static_vectors(arguments.static) if arguments.static is not None else None
+    static = None
+    if arguments.static is not None:
+        static = read_static_vectors(arguments.static, errors=arguments.static_errors)
     model = arguments.model or index.facts.model or None
     embedder = Embedder.from_pretrained(model, device=arguments.device)
     require_model(index, embedder)
-    options = {"noun": arguments.noun, "center": arguments.center}
+    options = {"noun": arguments.noun, "verb": arguments.verb, "center": arguments.center}
     found = []
     for tokens, place in queries:
         layers = neighbors(index, embedder, tokens, place, arguments.top, **options)

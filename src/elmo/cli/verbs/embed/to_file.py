@@ -28,6 +28,8 @@ def embed_files(arguments: Arguments, output: Path) -> int:
     # Here, so that --help and the checks do not wait for a model.
     from elmo.embed.corpus.embed_corpus import embed_corpus
 
+    if not output.parent.exists() and not arguments.quiet:
+        print(f"note: there is no folder {output.parent}, so it is made", file=sys.stderr)
     embedder = load_embedder(arguments)
     reading = arguments.reading
     with stop_flag() as flag:
@@ -44,6 +46,7 @@ def embed_files(arguments: Arguments, output: Path) -> int:
             tokenizer=reading.tokenizer,
             encoding=reading.encoding,
             errors=reading.errors,
+            plain_quotes=reading.plain_quotes,
             window=arguments.batch_rows,
             forget_sentences=arguments.forget_sentences,
             shard=arguments.shard,

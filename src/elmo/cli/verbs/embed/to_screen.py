@@ -13,6 +13,7 @@ from elmo.cli.verbs.embed.table import table
 from elmo.errors import ConfigError, TextError, paths_count_from
 from elmo.text.files.text_file import STDIN, is_file
 from elmo.text.first_look.sample import look_at
+from elmo.text.reading.as_trained import plain_marks
 from elmo.text.reading.placed import PlacedSentence, placed_in
 from elmo.text.reading.spans import NOWHERE
 
@@ -33,7 +34,8 @@ def show_text(arguments: Arguments) -> int:
     vocabulary = vocabulary_of(arguments.model, quiet=arguments.quiet)
     look = look_at([text], arguments.reading)
     say(look, vocabulary, quiet=arguments.quiet)
-    places = list(placed_in(text, look.reading))
+    marks = plain_marks(vocabulary) if arguments.reading.plain_quotes else {}
+    places = list(placed_in(text, arguments.reading, marks=marks))
     embedder = load_embedder(arguments)
     arrays = embedder.embed_iter([place.tokens for place in places], layers, window=arguments.batch_rows)
     for index, (place, array) in enumerate(zip(places, arrays, strict=True)):

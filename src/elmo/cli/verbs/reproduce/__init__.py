@@ -13,9 +13,10 @@ from elmo.cli.early_checks import As
 from elmo.cli.examples import examples_of
 from elmo.cli.report import print_report
 from elmo.cli.task_settings import settings_beneath
+from elmo.errors import ConfigError
 from elmo.process.freed_memory import keep_freed_memory
 from elmo.reproduce.layer_tables import LAYER_TABLES
-from elmo.reproduce.systems import EXPERIMENTS, require_experiment
+from elmo.reproduce.systems import EXPERIMENTS
 from elmo.tasks.registry import BUILT_IN, AnyTask, find
 from elmo.tasks.settings import S
 
@@ -79,7 +80,11 @@ def main(argv: list[str]) -> int:
         return 0 if is_asked else 2
     if argv[0] in LAYER_TABLES:
         return import_module("elmo.cli.verbs.reproduce.layers").run(argv[0], argv[1:])
-    require_experiment(argv[0])
+    if argv[0] not in EXPERIMENTS:
+        raise ConfigError(
+            f"there is no table or figure {argv[0]!r} to reproduce. Of ELMo in a task's model there are: "
+            f"{', '.join(EXPERIMENTS)}; of what the layers know: {', '.join(LAYER_TABLES)}."
+        )
     return _reproduce(argv[0], argv[1:])
 
 

@@ -32,7 +32,8 @@ def _of_fit(settings: TaskSettings) -> Iterator[Case]:
 
 def _of_tokens(settings: TaskSettings) -> Iterator[Case]:
     tokens = settings.tokens
-    yield bool(tokens.static), ("--static-words", "--train-static"), "without static vectors", "add --static FILE"
+    of_static = "--static-words", "--static-errors", "--train-static"
+    yield bool(tokens.static), of_static, "without static vectors", "add --static FILE"
     why = "with --train-bilm, whose layers are computed anew in every step"
     yield not tokens.train_bilm, ("--cache", "--cache-dtype"), why, "leave out --train-bilm"
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from elmo.disk.atomic import sync
-from elmo.disk.bounded import own_file_hash
+from elmo.disk.bounded import file_hash
 from elmo.embed.storage.layout import files_of
 from elmo.embed.storage.text_columns import TextRow, json_lines
 from elmo.embed.storage.writers.placed import POSITIONS_FILE, PlacedWriter
@@ -45,11 +45,11 @@ class NpyWriter(PlacedWriter):
             text.writelines(json_lines(rows, layout.lengths, self.columns))
         sync(self.folder / _TEXT_FILE)
         facts = self._created(start + self._offsets()[:-1] * layout.bytes_per_token)
-        return facts | {"text_sha256": own_file_hash(self.folder / _TEXT_FILE)}
+        return facts | {"text_sha256": file_hash(self.folder / _TEXT_FILE, own=True)}
 
     def what_changed(self, facts: Mapping[str, Any]) -> str | None:
         """See `VectorWriter`."""
-        if own_file_hash(self.folder / _TEXT_FILE) != facts.get("text_sha256"):
+        if file_hash(self.folder / _TEXT_FILE, own=True) != facts.get("text_sha256"):
             return f"{_TEXT_FILE} was changed (its checksum is another)"
         return super().what_changed(facts)
 

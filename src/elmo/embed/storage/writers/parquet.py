@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from elmo.disk.atomic import sync
-from elmo.disk.bounded import own_file_hash
+from elmo.disk.bounded import file_hash
 from elmo.embed.storage.layout import FIRST_ROW, VectorLayout
 from elmo.embed.storage.text_columns import TextColumns, TextRow, arrow_columns
 from elmo.embed.storage.writers.writer import DATA_FILE, Metadata, SentenceIndex, VectorWriter
@@ -62,14 +62,14 @@ class ParquetWriter(VectorWriter):
         with self._arrow.OSFile(str(group), "wb") as sink, self._arrow.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
         sync(group)
-        checksum = own_file_hash(group)
+        checksum = file_hash(group, own=True)
         if first == self._rows:
             self._grow(table)
         return checksum
 
     def window_checksum(self, first: int, stop: int) -> str:
         """See `VectorWriter`."""
-        return own_file_hash(self._group(first))
+        return file_hash(self._group(first), own=True)
 
     def what_changed(self, facts: Mapping[str, Any]) -> str | None:
         """See `VectorWriter`. What has grown is not looked at: it is begun anew."""

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from elmo.disk.arrays import mapped
 from elmo.disk.atomic import sync
-from elmo.disk.bounded import open_regular, own_file_hash, read_bytes
+from elmo.disk.bounded import file_hash, read_bytes
 from elmo.embed.storage.layout import VectorLayout
 from elmo.embed.storage.text_columns import TextColumns, TextRow
 from elmo.embed.storage.writers.writer import DATA_FILE, Metadata, VectorWriter
@@ -78,7 +79,7 @@ class PlacedWriter(VectorWriter):
         for path in (self.data, self.folder / POSITIONS_FILE):
             sync(path)
         facts = {
-            "positions_sha256": own_file_hash(self.folder / POSITIONS_FILE),
+            "positions_sha256": file_hash(self.folder / POSITIONS_FILE, own=True),
             "data_bytes": self.data.stat().st_size,
             "structure_sha256": self._structure_hash(),
         }
@@ -88,8 +89,7 @@ class PlacedWriter(VectorWriter):
     @property
     def _positions(self) -> Int[np.ndarray, " rows"]:
         if self._known_positions is None:
-            with open_regular(self.folder / POSITIONS_FILE, own=True) as file:
-                self._known_positions = np.asarray(np.load(file, allow_pickle=False))
+            self._known_positions = np.array(mapped(self.folder / POSITIONS_FILE, "int64", (None,), own=True))
         return self._known_positions
 
     def _num_bytes(self, row: int) -> int:

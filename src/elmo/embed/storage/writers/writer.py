@@ -11,6 +11,7 @@ import numpy as np
 
 from elmo.disk.atomic import sync
 from elmo.disk.bounded import open_regular
+from elmo.disk.output import require_file_or_nothing
 from elmo.embed.storage.layout import FileFormat, VectorLayout, files_of
 from elmo.embed.storage.text_columns import TextColumns, TextRow
 from elmo.errors import OutputError
@@ -78,6 +79,7 @@ class VectorWriter(ABC):
     def _put_in_place(self, files: Mapping[Path, Path], force: bool) -> None:
         """Renames the values to the keys, in this order."""
         for target, finished in files.items():
+            require_file_or_nothing(target)
             if os.path.lexists(target) and not force and not _is_copy(target, finished):
                 raise OutputError(
                     f"{target}: has appeared while the vectors were computed, and is not replaced. They are kept "

@@ -37,22 +37,64 @@ EXPORTED int64_t elmo_fused_kinds(void) {
     return elmo_kernels(KIND_FLOAT32) ? KIND_FLOAT32 | KIND_BFLOAT16 | KIND_INT8 : 0;
 }
 
+/* Whatever takes numbers that say where to read or write looks at them first, so that none leads out of the arrays:
+ * 0 if all is well; NO_KERNELS; or which argument is wrong, counted as structures.py does. */
+enum { NO_KERNELS = -1 };
+
 /* out (count, 64 * panels) = rows (count, inner) * matrix + bias (NULL: none), the panels [first, last) of it. */
-EXPORTED void elmo_product(int64_t kind, const Packed *matrix, const float *bias, const float *rows, int64_t count,
-                           int64_t inner, int64_t first, int64_t last, char *work, float *out) {
-    elmo_kernels(kind)->multiply(matrix, bias, rows, count, inner, first, last, work, out);
+EXPORTED int64_t elmo_product(int64_t kind, const Packed *matrix, const float *bias, const float *rows, int64_t count,
+                              int64_t inner, int64_t first, int64_t last, char *work, float *out) {
+    const Kernels *kernels = elmo_kernels(kind);
+    if (!kernels) return NO_KERNELS;
+    kernels->multiply(matrix, bias, rows, count, inner, first, last, work, out);
+    return 0;
+}
+
+/* Whether every value is below `limit` and none below `least`. */
+static int all_within(const int32_t *values, int64_t count, int64_t least, int64_t limit) {
+    int wrong = 0;
+    for (int64_t k = 0; k < count; k++) wrong |= values[k] < least || values[k] >= limit;
+    return !wrong;
+}
+
+enum { WRONG_ALIVE = 1, WRONG_PLACES, WRONG_BEGINS, WRONG_ENDS };
+
+/* Every thread of a team finds the same, so none waits for another that has gone. */
+static int64_t wrong_in(const Run *run) {
+    const Sentences *sentences = run->sentences;
+    int64_t most = run->rows, tokens = 0;
+    int wrong = 0;
+    for (int64_t step = 0; step < run->steps; most = run->alive[step++]) {
+        if (run->alive[step] < 0 || run->alive[step] > most) return WRONG_ALIVE;
+        tokens += run->alive[step];
+    }
+    if (tokens != run->tokens) return WRONG_ALIVE;
+    for (int64_t k = 0; k < tokens; k++) wrong |= run->places[k] < 0 || run->places[k] >= run->positions;
+    if (wrong) return WRONG_PLACES;
+    if (sentences && run->steps && !all_within(sentences->begins, run->alive[0], 0, sentences->count))
+        return WRONG_BEGINS; /* a row without a sentence has no state */
+    if (sentences && !all_within(sentences->begins, tokens, -1, sentences->count)) return WRONG_BEGINS;
+    if (sentences && !all_within(sentences->ends, tokens, -1, sentences->count)) return WRONG_ENDS;
+    return 0;
 }
 
 /* kind: 1, 2 or 4, as in elmo_fused_kinds. */
-EXPORTED void elmo_fused_lstm(int64_t kind, const Layer *layer, const Run *run) {
-    elmo_kernels(kind)->run_layer(layer, run);
+EXPORTED int64_t elmo_fused_lstm(int64_t kind, const Layer *layer, const Run *run) {
+    const Kernels *kernels = elmo_kernels(kind);
+    int64_t wrong = kernels ? wrong_in(run) : NO_KERNELS;
+    if (!wrong) kernels->run_layer(layer, run);
+    return wrong;
 }
 
-/* out (count, size) = the token vectors of ids (count, characters), which must be of the encoder's alphabet; work:
- * elmo_encode_work_bytes of room. kind: 1 or 2. */
-EXPORTED void elmo_encode_tokens(int64_t kind, const Encoder *encoder, const int32_t *ids, int64_t count, char *work,
-                                 float *out) {
-    elmo_kernels(kind)->encode(encoder, ids, count, work, out);
+/* out (count, size) = the token vectors of ids (count, characters); work: elmo_encode_work_bytes of room. kind: 1 or
+ * 2. */
+EXPORTED int64_t elmo_encode_tokens(int64_t kind, const Encoder *encoder, const int32_t *ids, int64_t count,
+                                    char *work, float *out) {
+    const Kernels *kernels = elmo_kernels(kind);
+    if (!kernels) return NO_KERNELS;
+    if (!all_within(ids, count * encoder->characters, 0, encoder->alphabet)) return 1;
+    kernels->encode(encoder, ids, count, work, out);
+    return 0;
 }
 
 /* Rounds of nothing but products, and the multiplications and additions of a round. */

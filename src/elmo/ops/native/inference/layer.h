@@ -1,4 +1,4 @@
-/* What the kernels read and write. The Python side builds the first three with the same fields in the same order. */
+/* What the kernels read and write. structures.py builds these with the same fields in the same order. */
 #ifndef ELMO_LAYER_H
 #define ELMO_LAYER_H
 
@@ -23,7 +23,8 @@ typedef struct {
  * is fetched or handed back. */
 typedef struct {
     const int32_t *begins, *ends; /* parallel to places: the sentence that begins or ends with this token, or -1 */
-    float *hidden, *cell;         /* (sentences, size), (sentences, cell_size): their states, brought up to date */
+    float *hidden, *cell;         /* (count, size), (count, cell_size): their states, brought up to date */
+    int64_t count;
 } Sentences;
 
 typedef struct {
@@ -41,6 +42,7 @@ typedef struct {
     int64_t skips; /* 1: the inputs are added to the outputs, but not to the state (dim == size) */
     int64_t rank, team;
     const Sentences *sentences; /* NULL: each row reads one sentence */
+    int64_t rows, tokens, positions; /* what there is of hidden, cell and made; of places; of inputs and outputs */
 } Run;
 
 /* The token encoder: characters -> convolutions -> maximum over positions -> highway layers -> projection. Biases of
@@ -57,6 +59,7 @@ typedef struct {
     int64_t characters, dim; /* of a token; of a character's vector: even, or the kind is float32 */
     int64_t num_widths, features, num_highways, size;
     int64_t squashes; /* 1: the activation is tanh, 0: relu */
+    int64_t alphabet;
 } Encoder;
 
 enum { KIND_FLOAT32 = 1, KIND_BFLOAT16 = 2, KIND_INT8 = 4 };

@@ -2,7 +2,7 @@
 #include "arithmetic.h"
 #include "passes.h"
 
-#define DECLARE(NAME, PARAMETERS, ARGUMENTS) void ON_TIER(NAME) PARAMETERS;
+#define DECLARE(NAME, PARAMETERS, ARGUMENTS) int64_t ON_TIER(NAME) PARAMETERS;
 PASSES(DECLARE)
 
 #include "char_cnn.h"

@@ -6,8 +6,9 @@
  */
 
 /* scores (types, positions, filters) -> best (types, filters) and the position it came from. */
-void ON_TIER(max_over_positions)(int64_t types, int64_t positions, int64_t filters, const float *restrict scores,
-                                 float *restrict best, int32_t *restrict place) {
+int64_t ON_TIER(max_over_positions)(int64_t types, int64_t positions, int64_t filters, const float *restrict scores,
+                                    float *restrict best, int32_t *restrict place) {
+    if (positions < 1) return 1;
     for (int64_t type = 0; type < types; type++) {
         for (int64_t k = 0; k < filters; k++) {
             best[k] = scores[k];
@@ -23,16 +24,19 @@ void ON_TIER(max_over_positions)(int64_t types, int64_t positions, int64_t filte
         }
         scores += positions * filters, best += filters, place += filters;
     }
+    return 0;
 }
 
 /* grad (types, filters): gradient of the maxima. vectors, grad_vectors (types, columns * dim); a window is `span` =
  * width * dim numbers from position * dim on. kernel, grad_kernel (filters, span). Adds to both gradients. */
-void ON_TIER(max_over_positions_backward)(int64_t types, int64_t row_size, int64_t dim, int64_t span, int64_t filters,
-                                          const float *restrict vectors, const float *restrict kernel,
-                                          const int32_t *restrict place, const float *restrict grad,
-                                          float *restrict grad_vectors, float *restrict grad_kernel) {
+int64_t ON_TIER(max_over_positions_backward)(int64_t types, int64_t row_size, int64_t dim, int64_t span,
+                                             int64_t filters, const float *restrict vectors,
+                                             const float *restrict kernel, const int32_t *restrict place,
+                                             const float *restrict grad, float *restrict grad_vectors,
+                                             float *restrict grad_kernel) {
     for (int64_t type = 0; type < types; type++) {
         for (int64_t k = 0; k < filters; k++) {
+            if (place[k] < 0 || place[k] * dim > row_size - span) return 3;
             const float *window = vectors + place[k] * dim, *weight = kernel + k * span;
             float *grad_window = grad_vectors + place[k] * dim, *grad_weight = grad_kernel + k * span, scale = grad[k];
             if (scale == 0.0f) continue;
@@ -43,4 +47,5 @@ void ON_TIER(max_over_positions_backward)(int64_t types, int64_t row_size, int64
         }
         vectors += row_size, grad_vectors += row_size, place += filters, grad += filters;
     }
+    return 0;
 }

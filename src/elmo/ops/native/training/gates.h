@@ -8,7 +8,7 @@
 /* gates (rows, 4 size): the input's share of the gates' inputs, replaced by the gates. recurrent (rows, 4 size): the
  * state's share. before, after (rows, size): the cells. squashed: tanh(after). output: o * tanh(after). */
 #define FORWARD(NAME, FACTOR, READ, WRITE)                                                                             \
-    void ON_TIER(NAME)(int64_t rows, int64_t size, float clip, float *restrict gates,                                  \
+    int64_t ON_TIER(NAME)(int64_t rows, int64_t size, float clip, float *restrict gates,                               \
                        const FACTOR *restrict recurrent, const float *restrict before, float *restrict after,          \
                        float *restrict squashed, FACTOR *restrict output) {                                            \
         for (int64_t row = 0; row < rows; row++) {                                                                     \
@@ -32,13 +32,14 @@
             gates += 4 * size, recurrent += 4 * size;                                                                  \
             before += size, after += size, squashed += size, output += size;                                           \
         }                                                                                                              \
+        return 0;                                                                                                      \
     }
 
 /* One step back in time. grad_output (rows, size): gradient of o * tanh(c). grad_cell (rows, size): gradient of the
  * cell after the step, replaced by that of the cell before it. grad_gates (rows, 4 size): gradient of the gates'
  * inputs. grad_bias (4 size): grad_gates is added up over the rows here. A clipped cell passes no gradient. */
 #define BACKWARD(NAME, FACTOR, READ, WRITE)                                                                            \
-    void ON_TIER(NAME)(int64_t rows, int64_t size, float clip, const float *restrict gates,                            \
+    int64_t ON_TIER(NAME)(int64_t rows, int64_t size, float clip, const float *restrict gates,                         \
                        const float *restrict before, const float *restrict after, const float *restrict squashed,      \
                        const FACTOR *restrict grad_output, float *restrict grad_cell, FACTOR *restrict grad_gates,     \
                        float *restrict grad_bias) {                                                                    \
@@ -65,6 +66,7 @@
             gates += 4 * size, before += size, after += size, squashed += size;                                        \
             grad_output += size, grad_cell += size, grad_gates += 4 * size;                                            \
         }                                                                                                              \
+        return 0;                                                                                                      \
     }
 
 FORWARD(gates_forward_f32, float, AS_IT_IS, AS_IT_IS)

@@ -16,9 +16,9 @@
 /* gates (rows, 6 size): the input's share of the gates' inputs, replaced by the gates. recurrent (rows, 5 size): the
  * state's share. hidden, cell (rows, size): the state, advanced by one step. before: the cell as it was. squashed:
  * tanh of the new cell. output: the new hidden. */
-void ON_TIER(highway_forward)(int64_t rows, int64_t size, float *restrict gates, const float *restrict recurrent,
-                              float *restrict hidden, float *restrict cell, float *restrict before,
-                              float *restrict squashed, float *restrict output) {
+int64_t ON_TIER(highway_forward)(int64_t rows, int64_t size, float *restrict gates, const float *restrict recurrent,
+                                 float *restrict hidden, float *restrict cell, float *restrict before,
+                                 float *restrict squashed, float *restrict output) {
     for (int64_t row = 0; row < rows; row++) {
         INDEPENDENT
         for (int64_t n = 0; n < size; n++) {
@@ -45,15 +45,16 @@ void ON_TIER(highway_forward)(int64_t rows, int64_t size, float *restrict gates,
         gates += 6 * size, recurrent += 5 * size;
         hidden += size, cell += size, before += size, squashed += size, output += size;
     }
+    return 0;
 }
 
 /* One step back in time. grad_output, grad_hidden (rows, size): both parts of the gradient of the hidden after the
  * step. grad_cell (rows, size): gradient of the cell after the step, replaced by that of the cell before it. grad_gates
  * (rows, 6 size): gradient of the gates' inputs. */
-void ON_TIER(highway_backward)(int64_t rows, int64_t size, const float *restrict gates, const float *restrict before,
-                               const float *restrict squashed, const float *restrict grad_output,
-                               const float *restrict grad_hidden, float *restrict grad_cell,
-                               float *restrict grad_gates) {
+int64_t ON_TIER(highway_backward)(int64_t rows, int64_t size, const float *restrict gates, const float *restrict before,
+                                  const float *restrict squashed, const float *restrict grad_output,
+                                  const float *restrict grad_hidden, float *restrict grad_cell,
+                                  float *restrict grad_gates) {
     for (int64_t row = 0; row < rows; row++) {
         INDEPENDENT
         for (int64_t n = 0; n < size; n++) {
@@ -73,4 +74,5 @@ void ON_TIER(highway_backward)(int64_t rows, int64_t size, const float *restrict
         gates += 6 * size, grad_gates += 6 * size;
         before += size, squashed += size, grad_output += size, grad_hidden += size, grad_cell += size;
     }
+    return 0;
 }

@@ -1,4 +1,5 @@
-/* The passes of training, each compiled once for every tier: ON_TIER(name) is the function's name there. */
+/* The passes of training, each compiled once for every tier: ON_TIER(name) is the function's name there. They return 0,
+ * or the number of the array whose values lead out of another one, counted from 1. */
 #ifndef ELMO_PASSES_H
 #define ELMO_PASSES_H
 

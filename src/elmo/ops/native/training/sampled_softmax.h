@@ -10,9 +10,11 @@ float logf(float);
  * added to every row. hit (rows): which negative is the row's own target and does not count, or -1. target (rows): the
  * target's logit, replaced by scale times its gradient. nats (rows): the loss. scratch (negatives). */
 #define SAMPLED_SOFTMAX(NAME, FACTOR, READ, WRITE)                                                                     \
-    void ON_TIER(NAME)(int64_t rows, int64_t negatives, float scale, FACTOR *restrict logits,                          \
+    int64_t ON_TIER(NAME)(int64_t rows, int64_t negatives, float scale, FACTOR *restrict logits,                       \
                        const float *restrict shift, const int64_t *restrict hit, float *restrict target,               \
                        float *restrict nats, float *restrict scratch) {                                                \
+        for (int64_t row = 0; row < rows; row++)                                                                       \
+            if (hit[row] < -1 || hit[row] >= negatives) return 3;                                                      \
         for (int64_t row = 0; row < rows; row++) {                                                                     \
             float highest = target[row];                                                                               \
             for (int64_t k = 0; k < negatives; k++) scratch[k] = READ(logits[k]) + shift[k];                           \
@@ -28,6 +30,7 @@ float logf(float);
             target[row] = own * share - scale;                                                                         \
             logits += negatives;                                                                                       \
         }                                                                                                              \
+        return 0;                                                                                                      \
     }
 
 /* Sixteen sums side by side, in a fixed order: as fast as vectors add, and the same on every processor. */

@@ -6,7 +6,7 @@
     #end document
 
 Read are the word (column 4), the speaker (column 10, where there are that many) and the last column, coreference.
-Columns are separated by tabs if the row has one, else by whitespace. What doesn't fit is a TextError with the line.
+Columns are separated by tabs if the row has one, else by spaces. What doesn't fit is a TextError with the line.
 Source: the shared task's description, Pradhan et al. 2012.
 """
 
@@ -20,6 +20,7 @@ from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLine
 from elmo.tasks.coref.formats.brackets import BracketError, OpenMentions, cells_of, say_the_same
 from elmo.tasks.labels.labelled_lines import labelled_lines
 from elmo.text.files.text_file import text_name
+from elmo.text.formats.columns import cells_of_row
 
 BEGIN, END = "#begin document", "#end document"
 _BEGIN = re.compile(r"#begin document\s+\(?(?P<name>.*?)\)?\s*(?:;\s*part\s+(?P<part>\S+)\s*)?")
@@ -82,7 +83,7 @@ class _Begun:
 
     def row(self, line: str, where: str, number: int) -> None:
         """Reads the row of a token."""
-        columns = [column.strip() for column in line.split("\t")] if "\t" in line else line.split()
+        columns = cells_of_row(line, at_tabs="\t" in line)
         if len(columns) < _MIN_COLUMNS:
             raise TextError(
                 f"{where}: has {len(columns)} columns, but a row has a document, a part, a number, a word and more, "
@@ -93,7 +94,7 @@ class _Begun:
                 f"{where}: has {len(columns)} columns, but the row before has {self.num_columns}; all rows of a "
                 "sentence have equally many. Fix the row, or put a blank line before a new sentence."
             )
-        if not columns[_WORD]:
+        if not columns[_WORD].strip(" "):
             raise TextError(f"{where}: column {_WORD + 1}, the word, is empty. Fix the row.")
         try:
             self.mentions.read(columns[-1], len(self.rows))
@@ -156,7 +157,7 @@ def _documents(lines: Iterable[str], source: str) -> Iterator[Document]:
             if line.startswith(END):
                 begun.end_sentence(source)
                 begun, ended = None, begun
-            elif not line.strip():
+            elif not line.strip(" \t"):
                 begun.end_sentence(source)
             elif not line.startswith("#"):
                 begun.row(line, where, number)

@@ -9,6 +9,7 @@ from elmo.tasks.coref.formats.jsonlines import jsonlines_documents
 from elmo.tasks.coref.formats.plain_text import text_document
 from elmo.tasks.labels.labelled_lines import labelled_lines
 from elmo.text.files.text_file import text_name
+from elmo.text.formats.form import require_plain_text
 
 
 def read_documents(path: Path | str, encoding: str = "utf-8") -> list[Document]:
@@ -34,6 +35,7 @@ def read_unlabelled(path: Path | str, encoding: str, tokenize: Callable[[str], l
     elif any(line.startswith(BEGIN) for line in lines) or _is_named(path, "conll"):
         found = conll_documents(lines, source)
     else:
+        require_plain_text(lines, source)
         found = [text_document(lines, source, tokenize)]
     return [document.without_clusters() for document in found]
 

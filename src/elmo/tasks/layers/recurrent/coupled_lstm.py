@@ -69,7 +69,8 @@ class CoupledLSTM(nn.Module):
         steps = []
         for gates, rows in zip(read.unbind(dim=2), active, strict=True):  # one gradient for all, unlike slices
             recurrent = torch.bmm(hidden[:, :rows] * kept[:, :rows], self.state_weight)
-            input_gate, new, output_gate = (gates[:, :rows] + recurrent).chunk(_GATES, dim=2)
+            # Autocast makes the products of another type; the state keeps its own.
+            input_gate, new, output_gate = (gates[:, :rows] + recurrent).to(cell.dtype).chunk(_GATES, dim=2)
             cell = torch.lerp(cell[:, :rows], new.tanh(), input_gate.sigmoid())
             hidden = output_gate.sigmoid() * cell.tanh()
             steps.append(nn.functional.pad(hidden, (0, 0, 0, batch - rows)))

@@ -11,7 +11,7 @@ add in varying order).
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, NoReturn
 
@@ -20,7 +20,7 @@ import torch
 from jaxtyping import Int
 from torch import nn
 
-from elmo.errors import ElmoError, Interrupted
+from elmo.errors import ConfigError, ElmoError, Interrupted
 from elmo.process.progress.report import SILENT, Count, Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested
 from elmo.tasks.settings import FitSettings
@@ -28,7 +28,7 @@ from elmo.tasks.task import E, P, S, Scores, Task
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.train.example_batches import BatchLimits, shuffled_batches, sorted_batches
 from elmo.tasks.train.fitting.fit_folder import FitFolder, Position
-from elmo.tasks.train.fitting.memory import enough_memory_for
+from elmo.tasks.train.fitting.memory import enough_memory_for, require_moderate
 from elmo.tasks.train.fitting.optimizers import Moment, make_optimizer, rate_at
 from elmo.tasks.train.fitting.weight_average import WeightAverage
 
@@ -36,6 +36,8 @@ from elmo.tasks.train.fitting.weight_average import WeightAverage
 _SAVE_AFTER = 120.0
 # Examples; with fewer, the gradients of single ones are too noisy.
 _SMALLEST_BATCH = 8
+# Examples in an epoch of several passes.
+_MOST_IN_EPOCH = 10_000_000
 # Keeps the steps of one seed apart from those of the next.
 _PRIME = 1_000_003
 
@@ -101,7 +103,7 @@ class _Fit(Generic[S, E, P]):
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self.optimizer = make_optimizer(settings, model)
         self.average = WeightAverage(self.parameters, settings.average_decay, warmup=settings.average_warmup)
-        self.limits = training_limits(settings, len(train))
+        self.limits = training_limits(settings, task, len(train))
         self.sizes = [task.size(example) for example in train]
         self.position = folder.restore(model, self.optimizer, self.average)
         self.batches = self._batches_of(self.position.epoch)
@@ -148,9 +150,12 @@ class _Fit(Generic[S, E, P]):
     def _batches_of(self, epoch: int) -> list[Int[np.ndarray, " batch"]]:
         """A whole epoch's batches, each pass in an order of its own."""
         first = epoch * self.settings.epoch_passes
-        passes = range(first, first + self.settings.epoch_passes)
-        orders = (shuffled_batches(self.sizes, self.limits, self.seed, number) for number in passes)
-        return [batch for order in orders for batch in order]
+        batches: list[Int[np.ndarray, " batch"]] = []
+        for number in range(first, first + self.settings.epoch_passes):
+            if number > first and self.flag.signal is not None:  # millions of batches take a while
+                self._stop()
+            batches += shuffled_batches(self.sizes, self.limits, self.seed, number)
+        return batches
 
     def _step(self, examples: list[E]) -> float:
         step = self.position.step
@@ -291,10 +296,11 @@ def predict_all(
     progress: Progress = SILENT,
 ) -> list[P]:
     """A prediction for each example, in their order. `poll` is called before each batch."""
+    require_moderate(task, examples)
     model.eval()
     predicted = Count(progress, "predicting", len(examples), "examples")
     predictions: dict[int, P] = {}
-    for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings)):
+    for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings, task)):
         if poll is not None:
             poll()
         chosen = [examples[place] for place in batch]
@@ -311,7 +317,7 @@ def mean_loss(
     """The loss of an example on average; None if the model has none for examples it isn't trained on."""
     model.eval()
     total = 0.0
-    for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings)):
+    for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings, task)):
         chosen = [examples[place] for place in batch]
         with enough_memory_for(task, chosen):
             loss = model.held_out_loss(chosen)
@@ -321,14 +327,25 @@ def mean_loss(
     return total / max(len(examples), 1)
 
 
-def limits_of(settings: FitSettings) -> BatchLimits:
-    """How large batches may be."""
-    return BatchLimits(settings.batch_size, settings.batch_tokens)
+def require_epoch(settings: FitSettings, num_examples: int) -> None:
+    """ConfigError for an epoch of so many passes that it would never end."""
+    if settings.epoch_passes > 1 and settings.epoch_passes * num_examples > _MOST_IN_EPOCH:
+        raise ConfigError(
+            f"epoch_passes is {settings.epoch_passes:,}, but with {num_examples:,} training examples an epoch can have "
+            f"at most {max(1, _MOST_IN_EPOCH // num_examples):,} passes: it would have more than {_MOST_IN_EPOCH:,} "
+            "examples between two scores. Use fewer passes, and more epochs."
+        )
 
 
-def training_limits(settings: FitSettings, num_examples: int) -> BatchLimits:
+def limits_of(settings: FitSettings, task: Task[S, E, P]) -> BatchLimits:
+    """How large batches may be. What a model compares with each other in a batch is no more than in one long text."""
+    return BatchLimits(settings.batch_size, settings.batch_tokens, (task.most_tokens or 0) ** 2)
+
+
+def training_limits(settings: FitSettings, task: Task[S, E, P], num_examples: int) -> BatchLimits:
     """The same in training, where little data makes smaller batches (`FitSettings.least_batches`)."""
+    limits = limits_of(settings, task)
     if not settings.least_batches:
-        return limits_of(settings)
+        return limits
     fewer = max(_SMALLEST_BATCH, num_examples // settings.least_batches)
-    return BatchLimits(min(settings.batch_size, fewer), settings.batch_tokens)
+    return replace(limits, examples=min(settings.batch_size, fewer))

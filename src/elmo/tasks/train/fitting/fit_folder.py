@@ -109,7 +109,7 @@ class FitFolder:
         """Bring what is fresh to the checkpoint; without one, to the beginning. WeightFileError if it is damaged."""
         position = Position()
         if self._checkpoint.is_dir():
-            if changed := what_changed(self._checkpoint):
+            if changed := what_changed(self._checkpoint, own=True):
                 raise _damaged(self._checkpoint, changed)
             load_learned_state(model, _read(self._checkpoint / "weights.safetensors"))
             restore_optimizer(optimizer, _read(self._checkpoint / "optimizer.safetensors"))

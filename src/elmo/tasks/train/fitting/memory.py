@@ -1,11 +1,34 @@
-"""Batches that are too large for the memory: the error names the batch and what makes it smaller."""
+"""What is too large for the memory: the error names the batch, or the example, and what makes it smaller."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from elmo.errors import OutOfMemory
+from elmo.errors import OutOfMemory, TextError
 from elmo.process.memory import is_out_of_memory
 from elmo.tasks.task import E, P, S, Task
+
+
+def require_moderate(task: Task[S, E, P], examples: Iterable[E]) -> None:
+    """TextError for an example with a sentence of more tokens than `Task.most_tokens`, before anything is computed."""
+    if task.most_tokens is None:
+        return
+    for example in examples:
+        longest = max(task.sentences(example), key=len, default=())
+        if len(longest) > task.most_tokens:
+            raise TextError(
+                f"{_where(example)}the text that begins {' '.join(longest[:12])[:60]!r} has {len(longest):,} tokens, "
+                f"but the task {task.name!r} takes at most {task.most_tokens:,}: its model compares every token with "
+                "every other one, so memory and time grow with the square. Split the text into shorter ones; long "
+                "training examples are left out by --max-length."
+            )
+
+
+def _where(example: object) -> str:
+    """An example's file and line, or its id, if it has them: "dev.json, 56be4: "."""
+    facts = [str(getattr(example, name, "") or "") for name in ("source", "line", "id")]
+    source, line, name = facts
+    place = f"{source}:{line}" if source and line else ", ".join(filter(None, (source, name)))
+    return f"{place}: " if place else ""
 
 
 @contextmanager

@@ -4,8 +4,8 @@ sentences -> BiLM (frozen) -> layers -> ScalarMix, one or more -> boundaries rem
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -14,12 +14,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.errors import ConfigError
+from elmo.layer import on_engine
 from elmo.model.bilm import BiLM, BiLMOutput
 from elmo.model.module_list import modules_of
 from elmo.model.scalar_mix import LayerNorm, ScalarMix, only_layer
 from elmo.ops.dropout import Dropout
 from elmo.process.keywords import known_keywords
-from elmo.text.batches import number_tokens, pad
 from elmo.text.sentence_checks import checked_count, checked_sentences
 from elmo.weights import hub
 
@@ -29,8 +29,7 @@ Sentences = Sequence[Sequence[str]]
 _MOST_MIXES = 1000
 
 
-@dataclass(frozen=True)
-class ELMoOutput:
+class ELMoOutput(NamedTuple):
     """The vectors of a batch; `batch` has two axes if the character ids had two."""
 
     mixes: tuple[Float[Tensor, "*batch tokens dim"], ...]
@@ -43,9 +42,13 @@ class ELMo(nn.Module):
     """A biLM and scalar mixes over its layers, to be trained with the model around it.
 
     It keeps nothing between calls: the same sentence has the same vectors before dropout, whatever came earlier.
+
+    A frozen biLM on a CPU is computed by the engine, from a copy of its weights. The copy is made anew when torch has
+    counted a change of a weight; only after a write that torch does not count (`weight.data[...] = 1`, or one through
+    numpy) call `refresh()`.
     """
 
-    if TYPE_CHECKING:  # torch says Any
+    if TYPE_CHECKING:  # nn.Module types __call__ as Any
         __call__: Callable[..., ELMoOutput]
 
     @known_keywords
@@ -153,13 +156,23 @@ class ELMo(nn.Module):
         with torch.set_grad_enabled(self.trainable and torch.is_grad_enabled()):
             # torch.compile leaves the biLM out: it has compiled passes of its own, and text is not a tensor. Disabled
             # only here, because to do it at import costs every program the seconds that torch's compiler takes to load.
-            read: Any = torch.compiler.disable(self._read) if torch.compiler.is_compiling() else self._read
+            leaves_out = torch.compiler.is_compiling() and not _is_exporting()
+            read: Any = torch.compiler.disable(self._read) if leaves_out else self._read
             result_of_bilm: BiLMOutput = read(sentences)
         result = self.mix(result_of_bilm)
         return ELMoOutput(tuple(mixed.unflatten(0, shape) for mixed in result.mixes), result.mask.unflatten(0, shape))
 
+    def refresh(self) -> None:
+        """Take the biLM's weights as they are now, after a write that torch does not count: see the class."""
+        on_engine.refresh(self.bilm)
+
     def mix(self, output: BiLMOutput) -> ELMoOutput:
         """The mixes of layers that the biLM gave elsewhere, for instance with a state carried from call to call."""
+        if output.mask.shape != output.layers.shape[1:3]:
+            raise ConfigError(
+                f"the mask has the shape {tuple(output.mask.shape)}, but the layers have {output.layers.shape[1]} rows "
+                f"of {output.layers.shape[2]} positions. Pass layers and mask of one batch."
+            )
         # A token is a position followed by another one, at least by the boundary.
         words = output.mask[:, 2:]
         mask = output.mask if self.keep_boundaries else words
@@ -231,14 +244,11 @@ class ELMo(nn.Module):
         return self.trainable or not name.startswith("bilm.")
 
     def _read(self, sentences: Sentences | Shaped[Tensor, "*batch tokens characters"]) -> BiLMOutput:
+        given = self._rows_of_ids(sentences) if isinstance(sentences, Tensor) else sentences
+        device = self.bilm.device.type
         # The biLM computes in the type of its weights, also where the model around it is under autocast.
-        with torch.autocast(self.bilm.device.type, enabled=False):
-            if isinstance(sentences, Tensor):
-                return self.bilm(self._rows_of_ids(sentences))
-            distinct, places = number_tokens(sentences, self.bilm.token_map.boundary_tokens)
-            batch = pad(places, np.arange(len(places)))
-            at, lengths = (torch.from_numpy(part).to(self.bilm.device) for part in (batch.places, batch.lengths))
-            return self.bilm.contextualize(functional.embedding(at, self.bilm.vectors_of(distinct)), lengths)
+        with torch.autocast(device, enabled=False) if device != "meta" else nullcontext():
+            return on_engine.read(self.bilm, given)
 
     def _rows_of_ids(self, ids: Shaped[Tensor, "*batch tokens characters"]) -> Int[Tensor, "rows tokens characters"]:
         if self.bilm.config.has_words:
@@ -256,6 +266,10 @@ class ELMo(nn.Module):
                 "character_ids()."
             )
         return ids.flatten(0, -3)
+
+
+# torch 2.6 has no such function.
+_is_exporting: Callable[[], bool] = getattr(torch.compiler, "is_exporting", lambda: False)
 
 
 def _check(num_mixes: int, dropout: float, trainable: bool, fixed_mix: Sequence[float] | None, top_only: bool) -> None:

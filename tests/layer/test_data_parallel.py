@@ -11,7 +11,7 @@ import torch
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
-from elmo.model.elmo import ELMo
+from elmo.layer.elmo import ELMo
 
 pytestmark = pytest.mark.slow
 

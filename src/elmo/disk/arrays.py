@@ -1,0 +1,173 @@
+"""NumPy's files, .npy and .npz, read without believing what they say of themselves.
+
+`np.load` evaluates a header as Python, which fails in many ways if it is damaged (tokenize.TokenError is one of them),
+and unpacks whatever an .npz holds: a megabyte can become gigabytes. Here a header must have the one form that NumPy
+writes for arrays of numbers, an array as many bytes as its header says, and a packed file may only grow as much as
+weights do. All that is wrong is an `ArraysError`, which callers turn into the error of their own file.
+"""
+
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from math import prod
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import numpy as np
+
+from elmo.disk.bounded import open_regular, shown
+from elmo.shapes import Shaped
+
+MAX_EXPANSION = 4
+"""Times its size that a packed file of weights may have when it is unpacked: trained ones hardly shrink."""
+BYTES_BESIDE = 16 << 20
+"""What it may have beyond that: a small file may pack well."""
+
+Shape = tuple[int | None, ...]
+"""None: any number."""
+
+_MAGIC = b"\x93NUMPY"
+_LONGEST_HEADER = 10_000
+_HEADER = re.compile(
+    rb"\{'descr': '(?P<dtype>[<>|=][biufc]\d{1,2})', 'fortran_order': (?P<fortran>True|False), "
+    rb"'shape': \((?P<shape>(?:\d{1,18}L?(?:, ?|(?=\))))*)\),? *\} *\n"
+)
+_LENGTHS = {b"\x01\x00": "<H", b"\x02\x00": "<I", b"\x03\x00": "<I"}
+_MOST_ARRAYS = 1000
+_BLOCK = 1 << 20
+# What zipfile raises for damaged archives; NotImplementedError is a RuntimeError, and a bad name a ValueError.
+_BAD_ARCHIVE = (zipfile.BadZipFile, zlib.error, struct.error, RuntimeError, OverflowError, EOFError, ValueError)
+
+
+class ArraysError(ValueError):
+    """What is wrong with a file of arrays, without its name: "ends too early"."""
+
+
+class _Header(NamedTuple):
+    dtype: np.dtype
+    shape: tuple[int, ...]
+    order: str
+
+    @property
+    def num_bytes(self) -> int:
+        return prod(self.shape) * self.dtype.itemsize
+
+    def require(self, dtype: str | None, shape: Shape | None) -> None:
+        """ArraysError for another dtype or shape."""
+        fits = shape is None or (
+            len(shape) == len(self.shape) and all(want in (None, have) for want, have in zip(shape, self.shape))  # noqa: B905
+        )
+        if not fits or (dtype is not None and self.dtype != np.dtype(dtype)):
+            wanted = f"({', '.join('any' if size is None else str(size) for size in shape or ())})"
+            raise ArraysError(
+                f"holds {self.dtype} of shape {self.shape}, not {dtype or self.dtype}"
+                f"{'' if shape is None else f' of shape {wanted}'}"
+            )
+
+
+def mapped(
+    path: Path, dtype: str | None = None, shape: Shape | None = None, *, own: bool = False
+) -> Shaped[np.ndarray, "*shape"]:
+    """The array of an .npy file, read from the disk where it is looked at.
+
+    `dtype`, `shape`: what it must have. `own`: as for `open_regular`. Raises ArraysError.
+    """
+    try:
+        with open_regular(path, own=own) as file:
+            header = _header(file)
+            header.require(dtype, shape)
+            begin, end = file.tell(), file.seek(0, 2)
+            if end - begin != header.num_bytes:
+                raise ArraysError(
+                    f"has {end - begin:,} bytes of numbers, but its header says {header.dtype} of shape {header.shape}"
+                )
+            if not header.num_bytes:  # nothing can't be mapped
+                return np.zeros(header.shape, header.dtype)
+            return np.memmap(file, header.dtype, "r", begin, header.shape, header.order)  # type: ignore[call-overload]
+    except OSError as error:
+        raise ArraysError(f"can't be read ({error.strerror or error})") from None
+
+
+def read_npz(file: IO[bytes], shapes: Mapping[str, Shape] | None = None) -> dict[str, np.ndarray]:
+    """The arrays of an .npz by name, in memory.
+
+    `shapes`: the float32 arrays that it must hold, and no others; they are checked before any is read. Raises
+    ArraysError.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive:
+            names = [entry.filename.removesuffix(".npy") for entry in _checked_entries(archive, file)]
+            if shapes is not None and sorted(names) != sorted(shapes):
+                raise ArraysError(f"does not hold the arrays {', '.join(sorted(shapes))}")
+            for name in names:
+                with archive.open(f"{name}.npy") as entry:
+                    header = _header(entry)
+                if shapes is not None:
+                    _require(name, header, shapes[name])
+                if header.num_bytes > archive.getinfo(f"{name}.npy").file_size:
+                    raise ArraysError(f"{shown(name)} ends too early")
+            return {name: _read(archive, name) for name in names}
+    except OSError as error:
+        raise ArraysError(f"can't be read ({error.strerror or error})") from None
+    except ArraysError:
+        raise
+    except _BAD_ARCHIVE as error:
+        raise ArraysError(f"is not an .npz file ({error})") from None
+
+
+def _require(name: str, header: _Header, shape: Shape) -> None:
+    try:
+        header.require("<f4", shape)
+    except ArraysError as error:
+        raise ArraysError(f"has an array {name} that {error}") from None
+
+
+def _checked_entries(archive: zipfile.ZipFile, file: IO[bytes]) -> list[zipfile.ZipInfo]:
+    entries = archive.infolist()
+    names = {entry.filename for entry in entries}
+    if len(names) < len(entries) or len(entries) > _MOST_ARRAYS or not all(name.endswith(".npy") for name in names):
+        raise ArraysError("holds other things than arrays")
+    size = file.seek(0, 2)
+    total = sum(entry.file_size for entry in entries)
+    if total > MAX_EXPANSION * size + BYTES_BESIDE:
+        raise ArraysError(
+            f"would be unpacked to {total:,} bytes, more than the {MAX_EXPANSION} x {size:,} + {BYTES_BESIDE:,} that "
+            f"are read from a file of {size:,} bytes"
+        )
+    return entries
+
+
+def _read(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    with archive.open(f"{name}.npy") as entry:
+        header = _header(entry)
+        content, place = bytearray(header.num_bytes), 0
+        while block := entry.read(_BLOCK):  # to the end, where the archive's own checksum is compared
+            content[place : place + len(block)] = block
+            place += len(block)
+        if place != header.num_bytes:
+            raise ArraysError(f"{shown(name)} has another number of bytes than its header says")
+    return np.frombuffer(content, header.dtype).reshape(header.shape, order=header.order)  # type: ignore[call-overload]
+
+
+def _header(file: IO[bytes]) -> _Header:
+    """Reads the header of an .npy file. Raises ArraysError."""
+    begin = file.read(len(_MAGIC) + 2)
+    length_type = _LENGTHS.get(begin[len(_MAGIC) :]) if begin.startswith(_MAGIC) else None
+    if length_type is None:
+        raise ArraysError("is not a NumPy file")
+    length = file.read(struct.calcsize(length_type))
+    if len(length) < struct.calcsize(length_type):
+        raise ArraysError("ends in its header")
+    (size,) = struct.unpack(length_type, length)
+    text = file.read(size) if size <= _LONGEST_HEADER else b""
+    found = _HEADER.fullmatch(text)
+    if not found:
+        raise ArraysError("has a header that NumPy does not write for an array of numbers")
+    try:
+        dtype = np.dtype(found["dtype"].decode())
+    except TypeError:
+        raise ArraysError(f"holds numbers of an unknown type {shown(found['dtype'].decode())}") from None
+    shape = tuple(int(size) for size in re.findall(rb"\d+", found["shape"]))
+    return _Header(dtype, shape, "F" if found["fortran"] == b"True" else "C")

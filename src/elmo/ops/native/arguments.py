@@ -1,0 +1,115 @@
+"""What a C function takes, one argument after the other, and the check of a call's arrays against it.
+
+An argument is written "float32 rows 4*size": its type, then its axes. An axis is the name of a size, or a multiple of
+one. The first argument that has a size gives it, and all others must agree. C has no other word for how long an array
+is, so nothing goes there that did not pass `addresses_of`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from elmo.errors import ConfigError
+from elmo.ops.native.memory import address
+
+Described = tuple[str | None, tuple[int, ...], bool, int]
+"""An array's type, shape, whether C can walk through it, and where it begins."""
+
+_NUMPY_TYPES = {np.dtype(name): name for name in ("float32", "int32", "int64", "uint8", "uint32")}
+# numpy's flags: C-contiguous and aligned; and writeable.
+_READABLE, _WRITABLE = 0x101, 0x501
+
+
+class Argument(NamedTuple):
+    """One array that a C function takes."""
+
+    name: str
+    dtype: str
+    axes: tuple[tuple[int, str], ...]
+    """Of each axis: how many times which size; of none (""): always so many."""
+
+    @property
+    def shape(self) -> str:
+        """As people read it: (rows, 4*size)."""
+        written = (f"{times}*{size}" if times > 1 and size else size or str(times) for times, size in self.axes)
+        return f"({', '.join(written)})"
+
+
+def argument(name: str, written: str) -> Argument:
+    """An argument as it is written in a table."""
+    dtype, *axes = written.split()
+    return Argument(name, dtype, tuple(_axis(axis) for axis in axes))
+
+
+def _axis(written: str) -> tuple[int, str]:
+    times, _, size = written.rpartition("*")
+    return (int(size), "") if size.isdecimal() else (int(times or 1), size)
+
+
+def arguments(**written: str) -> tuple[Argument, ...]:
+    """All arguments of a function, in its order."""
+    return tuple(argument(name, one) for name, one in written.items())
+
+
+def of_numpy(array: Any) -> Described:
+    """An array that C reads."""
+    return _of_numpy(array, _READABLE)
+
+
+def of_writable_numpy(array: Any) -> Described:
+    """An array that C may write to."""
+    return _of_numpy(array, _WRITABLE)
+
+
+def _of_numpy(array: Any, flags: int) -> Described:
+    if not isinstance(array, np.ndarray):
+        return None, (), False, 0
+    is_fit = array.flags.num & flags == flags
+    return _NUMPY_TYPES.get(array.dtype), array.shape, is_fit, address(array) if is_fit else 0
+
+
+def addresses_of(
+    function: str,
+    wanted: Sequence[Argument],
+    given: Sequence[Any],
+    sizes: dict[str, int],
+    describe: Callable[[Any], Described] = of_writable_numpy,
+) -> list[int]:
+    """Where the arrays of a call lie. Adds the sizes they have to those that are known before.
+
+    Raises ConfigError for an array of another type or shape, or one that C can't walk through or write to.
+    """
+    found = []
+    for want, array in zip(wanted, given, strict=True):
+        dtype, shape, is_fit, place = describe(array)
+        if not (is_fit and dtype == want.dtype and len(shape) == len(want.axes) and _agree(want, shape, sizes)):
+            raise _unfit(function, want, array, describe(array), sizes)
+        found.append(place)
+    return found
+
+
+def _agree(want: Argument, shape: tuple[int, ...], sizes: dict[str, int]) -> bool:
+    for (times, size), length in zip(want.axes, shape, strict=True):
+        if (sizes.setdefault(size, length // times) if size else 1) * times != length:
+            return False
+    return True
+
+
+def _unfit(function: str, want: Argument, array: Any, described: Described, sizes: Mapping[str, int]) -> ConfigError:
+    dtype, shape, is_fit, _ = described
+    known = ", ".join(f"{size} = {sizes[size]}" for size in dict(want.axes).values() if size in sizes)
+    needed = f"{want.dtype} of shape {want.shape}" + (f" with {known}" if known else "")
+    if dtype is None and not hasattr(array, "dtype"):
+        found, remedy = f"a {type(array).__name__}", "an array"
+    elif dtype != want.dtype:
+        found, remedy = f"of the type {array.dtype}", f"one of {want.dtype}"
+    elif not is_fit:
+        found = f"of shape {tuple(shape)} with gaps, steps or a lock against writing in its memory"
+        remedy = "a contiguous, writable copy"
+    else:
+        found, remedy = f"of shape {tuple(shape)}", f"one of shape {want.shape}"
+    return ConfigError(
+        f"{want.name} is {found}, but {function} of the native library takes {needed}: C would read or write beyond "
+        f"it. Pass {remedy}."
+    )

@@ -1,0 +1,132 @@
+"""The loaded library. Its functions are called in this folder alone, by what checks their arguments first."""
+
+import ctypes
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from elmo.errors import ConfigError
+from elmo.ops.native.arguments import Described, addresses_of, arguments, of_numpy
+from elmo.ops.native.passes import PASSES, Version
+
+_INTEGER, _FLOAT, _POINTER = ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
+_SIGNATURES = {
+    **{
+        version.name: [
+            *[_INTEGER] * len(version.sizes),
+            *[_FLOAT] * len(version.numbers),
+            *[_POINTER] * len(version.arguments),
+        ]
+        for versions in PASSES.values()
+        for version in versions.values()
+    },
+    "elmo_limit_instructions": [ctypes.c_char_p],
+    "elmo_instructions": [],
+    "elmo_source_hash": [],
+    "elmo_fused_kinds": [],
+    "elmo_fused_lstm_work_bytes": [_POINTER] * 2,
+    "elmo_fused_lstm": [_INTEGER] + [_POINTER] * 2,
+    "elmo_leave": [_POINTER, _INTEGER],
+    "elmo_product_work_bytes": [_POINTER],
+    "elmo_encode_work_bytes": [_POINTER],
+    "elmo_encode_tokens": [_INTEGER, _POINTER, _POINTER, _INTEGER, _POINTER, _POINTER],
+    "elmo_peak": [_INTEGER] * 2,
+    "elmo_peak_operations": [_INTEGER],
+    "elmo_read": [_INTEGER, _POINTER],
+    "elmo_product": [_INTEGER] + [_POINTER] * 3 + [_INTEGER] * 4 + [_POINTER] * 2,
+}
+_TEXTS = ("elmo_instructions", "elmo_source_hash")
+_NOTHING = ("elmo_leave", "elmo_peak", "elmo_read")
+_READ_AT_ONCE = 256  # bytes
+_BYTES = arguments(array="uint8 bytes")
+_ARRIVALS = arguments(arrivals="int32 team 16")
+
+
+class Library:
+    """What needs no structures: `structures`, `lstm` and `encoder` have the rest. Raises OSError."""
+
+    def __init__(self, path: Path) -> None:
+        self.functions = ctypes.CDLL(str(path))
+        """For this folder alone."""
+
+    def declare(self) -> None:
+        """Says what each function takes. Not before the library is known to be built from these sources."""
+        for name, taken in _SIGNATURES.items():
+            function = getattr(self.functions, name)
+            function.argtypes = taken
+            function.restype = ctypes.c_char_p if name in _TEXTS else None if name in _NOTHING else _INTEGER
+
+    def source_hash(self) -> str | None:
+        """Of the sources it was built from; None: of a library without it."""
+        try:
+            found = self.functions.elmo_source_hash
+        except AttributeError:
+            return None
+        found.argtypes, found.restype = [], ctypes.c_char_p
+        return found().decode()
+
+    def limit(self, name: str) -> bool:
+        """Lets it use no instruction sets beyond `name`. False: there is none of that name."""
+        return self.functions.elmo_limit_instructions(name.lower().encode()) == 0
+
+    def instructions(self) -> str:
+        """The instruction sets that it uses."""
+        return self.functions.elmo_instructions().decode()
+
+    def kinds(self) -> int:
+        """For which factors there are products and layers, added up: 1 float32, 2 bfloat16, 4 int8."""
+        return self.functions.elmo_fused_kinds()
+
+    def run_version(
+        self,
+        version: Version,
+        arrays: Sequence[Any],
+        numbers: Sequence[float],
+        describe: Callable[[Any], Described],
+        **sizes: int,
+    ) -> None:
+        """Calls a pass with arrays that fit together. `sizes`: those that follow from no array.
+
+        Raises ConfigError for arrays that don't fit, and for values that lead out of another array.
+        """
+        addresses = addresses_of(version.name, version.arguments, arrays, sizes, describe)
+        function = getattr(self.functions, version.name)
+        if wrong := function(*(sizes[size] for size in version.sizes), *numbers, *addresses):
+            name = version.arguments[wrong - 1].name
+            raise ConfigError(
+                f"{name} leads out of the other arrays that {version.name} of the native library takes, of the sizes "
+                f"{sizes}: C would read or write beyond them. Pass the {name} that was made for these arrays."
+            )
+
+    def peak(self, kind: int, rounds: int) -> None:
+        """Nothing but products, on registers."""
+        self.functions.elmo_peak(kind, rounds)
+
+    def peak_operations(self, kind: int) -> int:
+        """Multiplications and additions of one round of `peak`."""
+        return self.functions.elmo_peak_operations(kind)
+
+    def read(self, array: np.ndarray) -> None:
+        """Reads all bytes of an array, a multiple of 256 of them."""
+        sizes: dict[str, int] = {}
+        (place,) = addresses_of("elmo_read", _BYTES, [array], sizes, of_numpy)
+        if sizes["bytes"] % _READ_AT_ONCE:
+            raise ConfigError(
+                f"array has {sizes['bytes']} bytes, but elmo_read reads {_READ_AT_ONCE} at once. Pass a multiple."
+            )
+        self.functions.elmo_read(sizes["bytes"], place)
+
+    def leave(self, arrivals: np.ndarray, rank: int) -> None:
+        """No thread of a team waits any more for this one."""
+        sizes: dict[str, int] = {}
+        (place,) = addresses_of("elmo_leave", _ARRIVALS, [arrivals], sizes)
+        require_member(rank, sizes["team"])
+        self.functions.elmo_leave(place, rank)
+
+
+def require_member(rank: int, team: int) -> None:
+    """Raises ConfigError for a thread that its team doesn't have."""
+    if not 0 <= rank < team:
+        raise ConfigError(f"rank is {rank}, but the threads of this team are 0 to {team - 1}. Pass one of them.")

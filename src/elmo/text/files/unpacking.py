@@ -1,0 +1,82 @@
+"""Unpacking: files whose text has to be taken out of them -> streams of it."""
+
+import bz2
+import contextlib
+import gzip
+import io
+import json
+import lzma
+import pkgutil
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+from elmo.errors import MissingExtraError
+
+PARQUET = ".parquet"
+_ROWS_AT_ONCE = 1024
+
+
+def _open_zstd(raw: BinaryIO) -> Any:
+    """Python has a module for Zstandard from 3.14 on; before, pyarrow can unpack it."""
+    # By name, since neither is a library this room needs.
+    with contextlib.suppress(ImportError):
+        return pkgutil.resolve_name("compression.zstd:open")(raw)
+    try:
+        unpacking = pkgutil.resolve_name("pyarrow:CompressedInputStream")
+    except ImportError:
+        raise MissingExtraError("pyarrow", "data", "unpacking .zst before Python 3.14") from None
+    return io.BufferedReader(unpacking(raw, "zstd"))
+
+
+OPENERS: dict[str, Callable[[BinaryIO], Any]] = {
+    ".gz": gzip.open,
+    ".xz": lzma.open,
+    ".bz2": bz2.open,
+    ".zst": _open_zstd,
+}
+"""Ending -> what unpacks such a file."""
+
+
+def open_parquet(raw: BinaryIO) -> BinaryIO:
+    """The rows of a Parquet file as JSON lines: their columns of texts and of lists of texts.
+
+    Raises MissingExtraError without pyarrow, OSError for what isn't Parquet.
+    """
+    try:
+        parquet, types = (pkgutil.resolve_name(f"pyarrow.{name}") for name in ("parquet", "types"))
+    except ImportError:
+        raise MissingExtraError("pyarrow", "data", "reading texts from Parquet") from None
+
+    def is_text(kind: Any) -> bool:
+        if types.is_dictionary(kind) or types.is_list(kind) or types.is_large_list(kind):
+            return is_text(kind.value_type)
+        return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+
+    def rows() -> Iterator[bytes]:
+        try:
+            file = parquet.ParquetFile(raw)
+            columns = [column.name for column in file.schema_arrow if is_text(column.type)]
+            for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=columns):
+                for row in batch.to_pylist():
+                    yield (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
+        except ValueError as error:  # pyarrow's own errors are of this kind
+            raise OSError(f"it isn't a Parquet file, or damaged ({error})") from None
+
+    return io.BufferedReader(_Joined(rows()))
+
+
+class _Joined(io.RawIOBase):
+    """Blocks of bytes as a stream."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self._held = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._held = self._held or next(self._blocks, b"")
+        count = min(len(buffer), len(self._held))
+        buffer[:count], self._held = self._held[:count], self._held[count:]
+        return count

@@ -1,0 +1,93 @@
+"""Every verb that takes text sees the form of a file, and refuses what isn't text before it makes anything."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from elmo.cli.main import main
+from elmo.embed.storage.readers import read_vectors
+
+COLUMNS = "-DOCSTART- -X- O\n\nthe DT O\nbank NN B-ORG\nwas VBD O\nsteep JJ O\n. . O\n\nthe DT O\nbank NN B-ORG\n"
+WORDS = ["the", "bank", "was", "steep", ".", "the", "bank"]
+SMALL = ["--hidden-sizes", "4", "--epochs", "1", "--seeds", "1"]
+REFUSED = {
+    "rows.json": (json.dumps([{"text": "the bank"}], indent=1), "looks like a JSON array"),
+    "page.xml": ('<?xml version="1.0"?>\n<s>the bank</s>\n', "looks like XML or HTML"),
+    "wiki_00": ('<doc id="1" url="https://a">\nthe bank\n</doc>\n', "WikiExtractor"),
+    "p.fasta": (">P1 the\nMKTAYIAK\n>P2 bank\nGGSLLF\n", "looks like FASTA"),
+    "sentences.txt": ("1\tthe bank .\n2\tthe bank was steep .\n", "--format tsv --field 2"),
+    "conll09.txt": ("1\tthe\tthe\tx\n2\tbank\tbank\tx\n3\t.\t.\tx\n", "--format conll --field 2"),
+    "withheld.conllu": ("".join(f"{i}\t_\t_" + "\t_" * 7 + "\n" for i in (1, 2, 3)), "distributed without its text"),
+    "ragged.conll": ("the DT\nbank\n", "ragged.conll:2: has one column"),
+    "mac.txt": ("the bank .\rthe bank .\r", "has a carriage return"),
+    "table.parquet": ("PAR1", "it isn't a Parquet file"),
+}
+
+
+def verbs(folder: Path, model: Path, text: Path) -> dict[str, list[str]]:
+    """The command of each verb that reads a text."""
+    return {
+        "embed": ["embed", str(text), "-o", str(folder / "v.npy"), "-m", str(model)],
+        "prepare": ["prepare", str(text), "-o", str(folder / "data")],
+        "perplexity": ["perplexity", str(model), str(text)],
+        "scores": ["scores", str(text), "-m", str(model)],
+        "static": ["static", str(text), "-o", str(folder / "v.txt"), "--kind", "glove", "--min-count", "1"],
+        "index": ["index", str(text), "-o", str(folder / "index"), "-m", str(model)],
+        "geometry": ["analyze", "geometry", str(text), "-m", str(model)],
+    }
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_text_is_refused_by_every_verb(tmp_path, model_folder, capsys, name):
+    content, message = REFUSED[name]
+    (tmp_path / name).write_bytes(content.encode())
+    before = sorted(tmp_path.iterdir())
+    for verb, command in verbs(tmp_path, model_folder, tmp_path / name).items():
+        assert main([*command, "--quiet"]) == 2, verb
+        assert message in capsys.readouterr().err, verb
+        assert sorted(tmp_path.iterdir()) == before, verb
+
+
+def test_columns_of_a_text_file_are_read_by_every_verb(tmp_path, model_folder, capsys):
+    text = tmp_path / "eng.txt"
+    text.write_text(COLUMNS, encoding="utf-8")
+    for verb, command in verbs(tmp_path, model_folder, text).items():
+        if verb not in ("static", "geometry"):  # which need more text than this
+            assert main([*command, "--quiet"]) == 0, capsys.readouterr().err
+    with read_vectors(tmp_path / "v.npy") as vectors:
+        assert [token for row in range(len(vectors)) for token in vectors.row(row).tokens] == WORDS
+    assert (tmp_path / "data" / "vocab.txt").read_text().split()[3:] == ["bank", "the", ".", "steep", "was"]
+
+
+def test_a_tagger_reads_the_words_of_columns_and_not_their_tags(tmp_path, capsys):
+    train = tmp_path / "train.conll"
+    train.write_text(COLUMNS, encoding="utf-8")
+    command = ["task", "train", "ner", "--train", str(train), "--dev", str(train), "-o", str(tmp_path / "run")]
+    assert main([*command, "--encoder", "none", *SMALL, "--quiet"]) == 0
+    tree = tmp_path / "tree.txt"
+    tree.write_text("# text = the bank\n1\tthe" + "\t_" * 8 + "\n2\tbank" + "\t_" * 8 + "\n", encoding="utf-8")
+    capsys.readouterr()
+    assert main(["task", "predict", str(tmp_path / "run"), str(tree)]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines() if line] == ["the", "bank"]
+    (tmp_path / "u16.conll").write_bytes(COLUMNS.encode("utf-16"))
+    (tmp_path / "ko.conll").write_bytes("비가 O\n왔다 O\n".encode("cp949"))
+    for name, message in (("u16.conll", "looks like text in UTF-16"), ("ko.conll", "Use --encoding cp949")):
+        command[4] = str(tmp_path / name)
+        assert main([*command[:-1], str(tmp_path / "other"), "--encoder", "none", "--quiet"]) == 2
+        told = capsys.readouterr().err
+        assert message in told
+        assert "latin-1" not in told
+
+
+@pytest.mark.filterwarnings("always::elmo.errors.TextWarning")
+def test_faulty_rows_of_static_vectors_can_be_left_out(tmp_path, capsys):
+    (tmp_path / "v.txt").write_text("the 1 2\nbank 1 x\n", encoding="utf-8")
+    train = tmp_path / "train.conll"
+    train.write_text(COLUMNS, encoding="utf-8")
+    command = ["task", "train", "ner", "--train", str(train), "--dev", str(train), "--encoder", "none", *SMALL]
+    command += ["--static", str(tmp_path / "v.txt"), "--quiet", "-o", str(tmp_path / "run")]
+    assert main(command) == 2
+    assert "leave such rows out with --static-errors skip" in capsys.readouterr().err
+    assert main([*command[:-1], str(tmp_path / "second"), "--static-errors", "skip"]) == 0
+    assert "warning: rows left out: 1. The first: " in capsys.readouterr().err

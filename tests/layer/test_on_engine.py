@@ -1,0 +1,246 @@
+"""A biLM in torch and the engine: who computes when, and which changes of weights are seen."""
+
+import copy
+import threading
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn.utils import parametrizations, prune
+
+from elmo.embed.embedder import Embedder
+from elmo.layer.elmo import ELMo
+from elmo.layer.on_engine import engine_of
+from elmo.model.bilm import BiLM
+
+CLOSE = 1e-5  # float32 sums in another order
+
+
+@torch.no_grad()
+def runs_on_engine(bilm) -> bool:
+    return engine_of(bilm) is not None
+
+
+@torch.no_grad()
+def fresh(bilm, sentences):
+    """The vectors of the weights as they are, by a network that has never been read."""
+    return ELMo(copy.deepcopy(bilm), dropout=0.0)(sentences).mixes[0]
+
+
+# Changes of one number, one row, one column and everything; and what torch counts of them.
+PLACES = {
+    "number": (3, 5),
+    "row": (3, slice(None)),
+    "column": (slice(None), 5),
+    "all but one column": (slice(None), slice(1, None)),
+}
+
+
+def written_through_data(weight, place):
+    weight.data[place] += 0.5
+
+
+def written_through_numpy(weight, place):
+    weight.detach().numpy()[place] += 0.5
+
+
+def copied(weight, place):
+    values = weight.detach().clone()
+    values[place] += 0.5
+    with torch.no_grad():
+        weight.copy_(values)
+
+
+def set_to_other_memory(weight, place):
+    values = weight.detach().clone()
+    values[place] += 0.5
+    weight.data = values
+
+
+def set_in_place(weight, place):
+    values = weight.detach().clone()
+    values[place] += 0.5
+    with torch.no_grad():
+        weight.set_(values)
+
+
+def in_another_thread(weight, place):
+    thread = threading.Thread(target=copied, args=(weight, place))
+    thread.start()
+    thread.join()
+
+
+COUNTED = [copied, set_to_other_memory, set_in_place, in_another_thread]
+NOT_COUNTED = [written_through_data, written_through_numpy]
+WEIGHTS = [
+    "token_encoder.projection.weight",
+    "forward_lstm.layers.0.input_weight",
+    "backward_lstm.layers.1.recurrent_weight",
+]
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize("change", [*COUNTED, *NOT_COUNTED])
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_a_change_of_a_frozen_weight_is_seen_when_torch_counts_it_or_after_refresh(
+    tiny_bilm, tiny_corpus, change, place, name
+):
+    elmo, embedder = ELMo(tiny_bilm, dropout=0.0).eval(), Embedder(tiny_bilm)
+    elmo(tiny_corpus), embedder.embed(tiny_corpus)
+    change(tiny_bilm.get_parameter(name), place)
+    if change in NOT_COUNTED:
+        elmo.refresh()
+        embedder.refresh()
+    expected = fresh(tiny_bilm, tiny_corpus)
+    assert runs_on_engine(tiny_bilm)
+    assert torch.equal(elmo(tiny_corpus).mixes[0], expected)
+    for row, array in enumerate(embedder.embed(tiny_corpus, "average")):
+        np.testing.assert_allclose(array, expected[row, : len(array)], rtol=0, atol=CLOSE)
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize("change", [*COUNTED, *NOT_COUNTED])
+def test_every_change_of_a_weight_in_training_is_seen(tiny_bilm, tiny_corpus, change, place):
+    elmo = ELMo(tiny_bilm, dropout=0.0, trainable=True).eval()
+    embedder = Embedder(tiny_bilm)
+    with torch.no_grad():
+        elmo(tiny_corpus), embedder.embed(tiny_corpus)
+        change(tiny_bilm.backward_lstm.layers[0].input_weight, place)
+        expected = fresh(tiny_bilm, tiny_corpus)
+        assert torch.equal(elmo(tiny_corpus).mixes[0], expected)
+    for row, array in enumerate(embedder.embed(tiny_corpus, "average")):
+        np.testing.assert_allclose(array, expected[row, : len(array)], rtol=0, atol=CLOSE)
+
+
+@pytest.mark.parametrize("settings", [{}, {"fused": True}, {"foreach": True}])
+@pytest.mark.parametrize("optimizer", [torch.optim.SGD, torch.optim.AdamW])
+def test_steps_of_optimizers_are_seen(tiny_bilm, tiny_corpus, optimizer, settings):
+    elmo = ELMo(tiny_bilm, dropout=0.0, trainable=True).eval()
+    steps = optimizer(tiny_bilm.parameters(), lr=0.1, **settings)
+    for _ in range(3):
+        with torch.no_grad():
+            assert torch.equal(elmo(tiny_corpus).mixes[0], fresh(tiny_bilm, tiny_corpus))
+        steps.zero_grad()
+        elmo(tiny_corpus).mixes[0].square().sum().backward()
+        steps.step()
+
+
+@pytest.mark.parametrize("assign", [False, True])
+def test_loaded_weights_are_seen(tiny_bilm, tiny_config, tiny_corpus, assign):
+    elmo = ELMo(tiny_bilm, dropout=0.0).eval()
+    elmo(tiny_corpus)
+    torch.manual_seed(5)
+    tiny_bilm.load_state_dict(BiLM(tiny_config).state_dict(), assign=assign)
+    assert torch.equal(elmo(tiny_corpus).mixes[0], fresh(tiny_bilm, tiny_corpus))
+
+
+def _hooked(kind):
+    def change(bilm):
+        getattr(bilm.forward_lstm.layers[0], kind)(lambda *_: None)
+
+    return change
+
+
+def _changed(bilm, **settings):
+    for lstm in bilm.lstms:
+        for layer in lstm.layers:
+            layer.settings = layer.settings._replace(**settings)
+
+
+def _one_highway_more(bilm):
+    bilm.token_encoder.highways.append(copy.deepcopy(bilm.token_encoder.highways[0]))
+
+
+def _patched(bilm):
+    forward = bilm.forward_lstm.forward
+    bilm.forward_lstm.forward = lambda *arguments: forward(*arguments)
+
+
+def _without_bias(bilm):
+    old = bilm.token_encoder.projection
+    bilm.token_encoder.projection = nn.Linear(old.in_features, old.out_features, bias=False)
+
+
+class Twice(nn.Linear):
+    def forward(self, inputs):
+        return 2 * super().forward(inputs)
+
+
+def _subclassed(bilm):
+    old = bilm.token_encoder.projection
+    bilm.token_encoder.projection = Twice(old.in_features, old.out_features)
+
+
+CHANGES = {
+    "forward hook": _hooked("register_forward_hook"),
+    "forward pre-hook": _hooked("register_forward_pre_hook"),
+    "forward on the instance": _patched,
+    "pruned": lambda bilm: prune.l1_unstructured(bilm.backward_lstm.layers[1], "recurrent_weight", 0.5),
+    "pruned convolution": lambda bilm: prune.l1_unstructured(bilm.token_encoder.convolutions[1], "weight", 0.5),
+    "weight norm": lambda bilm: parametrizations.weight_norm(bilm.token_encoder.projection),
+    "without bias": _without_bias,
+    "of another class": _subclassed,
+    "one highway more": _one_highway_more,
+    "other clips": lambda bilm: _changed(bilm, cell_clip=0.1),
+    "no skip connections": lambda bilm: setattr(bilm.backward_lstm, "skip_connections", False),
+    "wrapped": lambda bilm: setattr(bilm.token_encoder, "projection", nn.Sequential(bilm.token_encoder.projection)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_bilm_that_is_not_as_it_was_built_is_computed_by_torch(tiny_bilm, tiny_corpus, change):
+    elmo = ELMo(tiny_bilm, dropout=0.0, trainable=True).eval()
+    before = elmo(tiny_corpus).mixes[0].detach()
+    change(tiny_bilm)
+    with_gradients = elmo(tiny_corpus).mixes[0].detach()
+    assert not runs_on_engine(tiny_bilm)
+    with torch.no_grad():
+        torch.testing.assert_close(elmo(tiny_corpus).mixes[0], with_gradients, rtol=0, atol=CLOSE)
+    for row, array in enumerate(Embedder(tiny_bilm).embed(tiny_corpus, "average")):
+        np.testing.assert_allclose(array, with_gradients[row, : len(array)], rtol=0, atol=CLOSE)
+    if change not in (CHANGES["forward hook"], CHANGES["forward pre-hook"], CHANGES["forward on the instance"],
+                      CHANGES["weight norm"], CHANGES["wrapped"]):  # these compute the same  # fmt: skip
+        assert not torch.allclose(with_gradients, before, atol=CLOSE)
+
+
+def test_a_removed_hook_brings_the_engine_back(tiny_bilm):
+    handle = tiny_bilm.forward_lstm.register_forward_hook(lambda *_: None)
+    assert not runs_on_engine(tiny_bilm)
+    handle.remove()
+    assert runs_on_engine(tiny_bilm)
+
+
+def test_a_hook_of_all_modules_is_called(tiny_bilm, tiny_corpus):
+    seen = []
+    handle = nn.modules.module.register_module_forward_hook(lambda module, *_: seen.append(type(module).__name__))
+    try:
+        ELMo(tiny_bilm).eval()(tiny_corpus)
+    finally:
+        handle.remove()
+    assert {"BiLM", "TokenEncoder", "Convolution", "Highway", "ProjectedLSTM", "ProjectedLSTMLayer"} <= set(seen)
+
+
+def test_weights_of_another_shape_than_the_config_says_are_torchs_to_refuse(tiny_bilm, tiny_corpus):
+    tiny_bilm.token_encoder.projection = nn.Linear(3, 8)
+    assert not runs_on_engine(tiny_bilm)
+    with pytest.raises(RuntimeError, match="mat1 and mat2 shapes cannot be multiplied"):
+        ELMo(tiny_bilm).eval()(tiny_corpus)
+
+
+def test_threads_that_ask_at_once_get_the_weights_as_they_are(tiny_bilm, tiny_corpus):
+    elmo = ELMo(tiny_bilm, dropout=0.0).eval()
+    for _ in range(5):
+        with torch.no_grad():
+            tiny_bilm.forward_lstm.layers[0].bias.add_(0.1)
+        expected, found = fresh(tiny_bilm, tiny_corpus), [None] * 6
+
+        def work(number, found=found):
+            found[number] = elmo(tiny_corpus).mixes[0]
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert all(torch.equal(one, expected) for one in found)

@@ -1,0 +1,271 @@
+"""Small files in the forms that people publish, with own words: the name, the content, and what is right for it.
+
+Right is a list of the tokens of its sentences, or a part of the message with which it is refused.
+"""
+
+import gzip
+import json
+import sqlite3
+import struct
+import tarfile
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+RIGHT = [["Anna", "left", "Rome", "."], ["Rain", "fell", "."]]
+"""What every file has that is read."""
+Right = list[list[str]] | str
+
+
+def _rows(*columns: str, separator: str = " ", count_from: int | None = None, width: int | None = None) -> str:
+    """The sentences as rows: "{}" in a column stands for the word."""
+    made = []
+    for sentence in RIGHT:
+        for number, word in enumerate(sentence):
+            cells = [] if count_from is None else [str(number + count_from)]
+            cells += [column.format(word) for column in columns]
+            made.append(separator.join(cells + ["_"] * ((width or 0) - len(cells))))
+        made.append("")
+    return "\n".join(made) + "\n"
+
+
+def _tagged(form: str, *, end: str = "\n") -> str:
+    """`form` has {w} for the word, {p} and {n} for its part of speech and its name's tag."""
+    of = {
+        "Anna": ("NNP", "B-PER"),
+        "Rome": ("NNP", "B-LOC"),
+        ".": (".", "O"),
+        "left": ("VBD", "O"),
+        "Rain": ("NN", "O"),
+    }
+    of["fell"] = ("VBD", "O")
+    made = []
+    for sentence in RIGHT:
+        made += [form.format(w=word, p=of[word][0], n=of[word][1], i=i + 1) for i, word in enumerate(sentence)]
+        made.append("")
+    return end.join(made) + end
+
+
+_CONLLU = _rows("{}", separator="\t", count_from=1, width=10)
+_TWO = _tagged("{w} {n}")
+_TEXT = "Anna left Rome .\nRain fell .\n"
+_TABLE = [("1", "Anna left Rome ."), ("2", "Rain fell .")]
+
+
+def _csv(separator: str, header: str = "id{}text", quote: str = "") -> str:
+    head = header.format(separator) + "\n" if header else ""
+    return head + "".join(f"{number}{separator}{quote}{text}{quote}\n" for number, text in _TABLE)
+
+
+COLUMNS: dict[str, tuple[str, str, Right]] = {
+    "CoNLL-2003": ("eng.testa", "-DOCSTART- -X- -X- O\n\n" + _tagged("{w} {p} I-NP {n}"), RIGHT),
+    "CoNLL-2003 as text": ("eng.txt", "-DOCSTART- -X- -X- O\n\n" + _tagged("{w} {p} I-NP {n}"), RIGHT),
+    "CoNLL-2003 without documents": ("ner.txt", _tagged("{w} {p} I-NP {n}"), RIGHT),
+    "CoNLL-2000": ("chunks.txt", _tagged("{w} {p} B-NP"), RIGHT),
+    "two columns": ("wikigold.conll.txt", _TWO, RIGHT),
+    "two columns, no ending": ("train", _TWO, RIGHT),
+    "two columns, tabs": ("a.bio", _tagged("{w}\t{n}"), RIGHT),
+    "two columns, Windows": ("a.iob2", _tagged("{w}\t{n}", end="\r\n"), RIGHT),
+    "WNUT": ("emerging.test.annotated", _tagged("{w}\t{n}"), RIGHT),
+    "Label Studio": ("ls.conll", "-DOCSTART- -X- O\n" + _tagged("{w} -X- _ {n}"), RIGHT),
+    "parts of speech": ("pos.txt", _tagged("{w}\t{p}"), RIGHT),
+    "tags before tokens": ("first.txt", _tagged("{n} {w}"), r"column 1 has tags .* Use --format conll --field 2"),
+    "GermEval": ("NER-de.txt", "#\thttp://a.b [2009]\n" + _tagged("{i}\t{w}\t{n}\tO"), r"column 1 counts .*--field 2"),
+    "GermEval as .tsv": (
+        "de.tsv",
+        "#\tu [1]\n" + _tagged("{i}\t{w}\t{n}\tO"),
+        r"looks like columns with tags .*--format conll",
+    ),
+    "a token per line": ("tokens.txt", _rows("{}"), r"looks like a token per line.*--format conll"),
+    "a token per line, named": ("tokens.conll", _rows("{}"), RIGHT),
+    "CoNLL-U": ("ud.conllu", "# sent_id = 1\n# text = Anna left Rome.\n" + _CONLLU, RIGHT),
+    "CoNLL-U as text": ("tree.txt", "# newdoc\n" + _CONLLU, RIGHT),
+    "CoNLL-U as .conll": ("ud.conll", "# text = Anna left Rome.\n" + _CONLLU, RIGHT),
+    "CoNLL-X": ("german.conllx", _CONLLU.replace("\t_\t_\t_\t", "\tNN\tNN\t_\t"), RIGHT),
+    "CoNLL-U Plus": (
+        "parseme.cupt",
+        "# global.columns = ID FORM UPOS PARSEME:MWE\n" + _rows("{}", separator="\t", count_from=1, width=4),
+        RIGHT,
+    ),
+    "CoNLL-U Plus, named": ("a.conllup", "# global.columns = FORM UPOS\n" + _rows("{}", "X", separator="\t"), RIGHT),
+    "CoNLL-U Plus without FORM": (
+        "b.conllup",
+        "# global.columns = ID WORD\n" + _rows("{}", separator="\t", count_from=1),
+        r"called FORM.*--format conll --field N",
+    ),
+    "CoNLL-2009": (
+        "a.conll09",
+        _rows("{}", "lemma", "plemma", separator="\t", count_from=1, width=14),
+        r"Use --format conll --field 2",
+    ),
+    "CoNLL-2009 as text": (
+        "conll09.txt",
+        _rows("{}", "lemma", "plemma", separator="\t", count_from=1, width=14),
+        r"--field 2",
+    ),
+    "CoNLL-2012": (
+        "a.v4_gold_conll",
+        "#begin document (d); part 000\n"
+        + _rows("d", "0", "9", "{}", "X", "*", "-", "-", "-", "S1", "*", "-", separator="   ")
+        + "#end document\n",
+        RIGHT,
+    ),
+    "CoNLL-2012 as text": (
+        "coref.txt",
+        "#begin document (d); part 000\n"
+        + _rows("d", "0", "9", "{}", "X", "*", "-", "-", "-", "S1", "*", "-")
+        + "#end document\n",
+        RIGHT,
+    ),
+    "CoNLL-2012 without its documents": (
+        "b.conll",
+        _rows("d", "0", "9", "{}", "X", "*", "-", "-"),
+        r"column 1 is 'd' in every row.*--field 4",
+    ),
+    "LitBank": (
+        "l.conll",
+        "#begin document (l); part 0\n"
+        + _rows("l", "0", "7", "{}", "_", "_", "(1)", separator="\t")
+        + "#end document\n",
+        RIGHT,
+    ),
+    "words withheld": (
+        "gumreddit.conllu",
+        _rows("_", separator="\t", count_from=1, width=10),
+        r"distributed without its text",
+    ),
+    "words withheld, as text": (
+        "esl.txt",
+        _rows("_", separator="\t", count_from=1, width=10),
+        r"distributed without its text",
+    ),
+    "ragged": ("r.conll", "Anna B-PER\nleft\n", r"r.conll:2: has one column, but the first row of its sentence has 2"),
+    "NBSP": ("n.conll", "10\u00a0000 CD O\neuros NNS O\n", [["10\u00a0000", "euros"]]),
+    "ideographic space": ("i.conll", "あ\u3000い X\n. Y\n", [["あ\u3000い", "."]]),
+    "documents inside a sentence": ("d.conll", "Anna O\n-DOCSTART- O\nleft O\n", [["Anna"], ["left"]]),
+}
+
+OTHERS: dict[str, tuple[str, str | bytes, Right]] = {
+    "text": ("a.txt", _TEXT, RIGHT),
+    "text with a byte order mark": ("bom.txt", b"\xef\xbb\xbf" + _TEXT.encode(), RIGHT),
+    "text, Windows twice over": ("crcrlf.txt", _TEXT.replace("\n", "\r\r\n"), RIGHT),
+    "text, Macintosh": ("mac.txt", _TEXT.replace("\n", "\r"), r"mac.txt:1: has a carriage return \(CR\) at column 17"),
+    "columns, Macintosh": ("mac.conll", _TWO.replace("\n", "\r"), r"mac.conll:1: has a carriage return"),
+    "CSV, Macintosh": ("mac.csv", _csv(",").replace("\n", "\r"), r"mac.csv:1: has a carriage return"),
+    "JSON lines": ("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for _, text in _TABLE), RIGHT),
+    "JSON lines as text": ("b.txt", "".join(json.dumps({"text": text}) + "\n" for _, text in _TABLE), RIGHT),
+    "JSON lines as .json": ("b.json", "".join(json.dumps({"text": words}) + "\n" for words in RIGHT), RIGHT),
+    "a JSON array": (
+        "rows.json",
+        json.dumps([{"text": text} for _, text in _TABLE]),
+        r"looks like a JSON array.*--format jsonl",
+    ),
+    "a JSON array, indented": (
+        "rows2.json",
+        json.dumps([{"text": text} for _, text in _TABLE], indent=1),
+        r"looks like a JSON array.*--format jsonl",
+    ),
+    "an array of strings": (
+        "rows3.json",
+        json.dumps([text for _, text in _TABLE], indent=1),
+        r"looks like a JSON array",
+    ),
+    "SQuAD": ("squad.json", json.dumps({"version": "1.1", "data": [{"title": "Rome"}]}, indent=2), r"looks like JSON"),
+    "JSON as .conll": ("j.conll", json.dumps([{"text": "a"}], indent=1), r"looks like a JSON array"),
+    "XML": ("page.xml", '<?xml version="1.0"?>\n<s id="1">Rain fell .</s>\n', r"looks like XML"),
+    "XML without a declaration": ("tei.txt", '<text lang="en">\n<p>Rain fell .</p>\n</text>\n', r"looks like XML"),
+    "HTML": ("page.html", "<!DOCTYPE html>\n<html><body>Rain fell .\n", r"looks like XML or HTML"),
+    "WikiExtractor": (
+        "wiki_00",
+        '<doc id="12" url="https://a" title="Rome">\nRome\n\nRain fell .\n</doc>\n',
+        r"WikiExtractor",
+    ),
+    "FASTA": ("p.fasta", ">sp|P1|ANNA\nMKTAYIAKQR\n>sp|P2|ROME\nGGSLLF\n", r"looks like FASTA"),
+    "CSV": ("a.csv", _csv(","), RIGHT),
+    "CSV of Excel in Europe": ("b.csv", _csv(";"), RIGHT),
+    "CSV with its separator": ("c.csv", "sep=;\r\n" + _csv(";").replace("\n", "\r\n"), RIGHT),
+    "CSV with tabs": ("d.csv", _csv("\t"), RIGHT),
+    "CSV with bars": ("e.csv", _csv("|", quote='"'), RIGHT),
+    "CSV as text": ("f.txt", _csv(","), r"looks like a table with ','.*--format csv --field text"),
+    "CSV as text, quoted": ("q.txt", '"1","Anna left, Rome."\n"2","Rain fell, too."\n', r"looks like a table with ','"),
+    "LJSpeech": (
+        "metadata.txt",
+        _csv("|", header="") + "3|It was late .\n",
+        r"looks like a table with '\|'.*--field 2",
+    ),
+    "CSV with a cell too many": (
+        "g.csv",
+        "text\nRain fell, and Anna left\n",
+        r"g.csv:2: there are 2 columns, but the first row has 1",
+    ),
+    "TSV": ("a.tsv", _csv("\t"), RIGHT),
+    "NSMC": (
+        "ratings_train.txt",
+        _csv("\t", header="id{}document"),
+        r"looks like a table with tabs.*--format tsv --field document",
+    ),
+    "Leipzig": ("eng-sentences.txt", _csv("\t", header=""), r"looks like a table with tabs.*--format tsv --field 2"),
+    "CP949": ("ko.txt", "비가 왔다 .\n".encode("cp949"), r"Korean in CP949.*--encoding cp949"),
+    "UTF-16": ("u16.txt", _TEXT.encode("utf-16"), r"UTF-16. Convert it first: iconv"),
+    "UTF-16 without a mark": ("u16le.txt", _TEXT.encode("utf-16-le"), r"every other byte is 0, as in UTF-16"),
+    "Shift-JIS": ("ja.txt", "雨が降った。アンナはローマを去った。\n".encode("shift_jis"), r"another script than Latin"),
+    "UTF-8, cut off": (
+        "cut.txt",
+        "Anna — left Rome .\nRome — é한".encode()[:-1],
+        r"cut.txt:2: .*a character of UTF-8 is cut off",
+    ),
+    "Latin-1": ("latin.txt", "café\n".encode("latin-1"), r"Use --encoding latin-1"),
+    "PDF": ("a.pdf", b"%PDF-1.7\n%\xe2\xe3\n", r"looks like a PDF"),
+    "gzip": ("a.text", gzip.compress(b"Rain fell .\n" * 99), r"looks like gzip data. Give its name the ending .gz"),
+    "a program": ("python3", b"\x7fELF\x02\x01\x01" + bytes(99), r"looks like a program"),
+    "unknown bytes": ("a.bin", bytes(range(256)) * 4, r"is a binary file|is not text"),
+    "tokens in angle brackets": (
+        "lm.txt",
+        "<s> Rain fell . </s>\n<unk> left .\n",
+        [["<s>", "Rain", "fell", ".", "</s>"], ["<unk>", "left", "."]],
+    ),
+    "links of a wiki": (
+        "wiki.txt",
+        "[[Rome]] is old .\n[ Music ]\n",
+        [["[[Rome]]", "is", "old", "."], ["[", "Music", "]"]],
+    ),
+    "quoted mail": ("mail.txt", "> Rain fell .\nYes\n", [[">", "Rain", "fell", "."], ["Yes"]]),
+    "semicolons": (
+        "semi.txt",
+        "He came; she left.\nIt rained; we stayed.\nHe ate; I slept.\n",
+        [["He", "came;", "she", "left."], ["It", "rained;", "we", "stayed."], ["He", "ate;", "I", "slept."]],
+    ),
+    "two words a line": ("names.txt", "Anna Smith\nBo Li\nCy Ray\n", [["Anna", "Smith"], ["Bo", "Li"], ["Cy", "Ray"]]),
+    "a word a line": ("words.txt", "rain\n\nRome\n", [["rain"], [], ["Rome"]]),
+    "lines of equal length": (
+        "equal.txt",
+        "line 0 of it .\nline 1 of it .\nline 2 of it .\n",
+        [["line", n, "of", "it", "."] for n in "012"],
+    ),
+    "hashtags": ("tweets.txt", "#rain in Rome\n#sun in Oslo\n", [["#rain", "in", "Rome"], ["#sun", "in", "Oslo"]]),
+}
+
+
+def binary_documents(folder: Path) -> dict[str, tuple[Path, str]]:
+    """Files that other libraries write, each with a part of the message about it."""
+    docx = folder / "a.docx"
+    with zipfile.ZipFile(docx, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+    packed = folder / "a.tar"
+    with tarfile.open(packed, "w") as archive:
+        archive.addfile(tarfile.TarInfo("text.txt"), BytesIO(b""))
+    database = folder / "a.db"
+    with sqlite3.connect(database) as connection:
+        connection.execute("create table texts (text)")
+    connection.close()
+    weights = folder / "a.npy"
+    weights.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + b"{'descr': '<f4'}\n" + bytes(64))
+    tensors = folder / "model.safetensors"
+    tensors.write_bytes(struct.pack("<Q", 9000) + b'{"a":{"dtype":"F32"}}' + b" " * 8000)
+    return {
+        "safetensors": (tensors, "binary file"),
+        "docx": (docx, "zip archive or a document"),
+        "tar": (packed, "binary file"),
+        "SQLite": (database, "SQLite database"),
+        "npy": (weights, "array of numpy"),
+    }

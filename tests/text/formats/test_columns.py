@@ -1,0 +1,107 @@
+"""Columns: what separates them, which lines are comments, and which column can't hold the words."""
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from elmo.errors import TextError
+from elmo.text.formats.columns import column_of_words, column_sentences, require_words
+
+# Everything that str.split() would cut at, but columns may hold.
+cells = st.text(
+    st.characters(codec="utf-8", exclude_characters=" \t\n\r\0", exclude_categories=["Cs"]), min_size=1, max_size=4
+) | st.sampled_from(["10\u00a0000", "\u3000", "a\u2028b", "\x85", "\x0b", "#", "#tag", "-", "O", "_"])
+
+
+def rows_of(text: str, **how) -> list[list[list[str]]]:
+    return [it.rows for it in column_sentences(text.split("\n"), "t", **how) if it.rows]
+
+
+@st.composite
+def tables(draw) -> list[list[list[str]]]:
+    width = draw(st.integers(2, 5))
+    return draw(st.lists(st.lists(st.lists(cells, min_size=width, max_size=width), min_size=1, max_size=4), max_size=4))
+
+
+@settings(deadline=None)
+@given(tables(), st.sampled_from(["\t", " ", "  ", " \t", "\t "]), st.sampled_from(["\n", "\n\n \n", "\n\t\n"]))
+def test_any_table_is_read_back_or_refused(sentences, separator, border):
+    text = border.join("".join(separator.join(row) + "\n" for row in rows) for rows in sentences)
+    # "# name = value" is a comment in files of every width.
+    assume(not any(row[0][0] == "#" and "=" in "".join(row) for rows in sentences for row in rows))
+    assert rows_of(text) == sentences
+
+
+@pytest.mark.parametrize("separator", ["\t", " "])
+def test_comments_are_told_by_their_form_and_their_width(separator):
+    text = "# id = 1\n#x y\n#begin document (a)\n# NN O\na DT O\n# one two three\n## b O\n\n#end document\n"
+    (sentence,) = [it for it in column_sentences(text.replace(" ", separator).split("\n"), "t") if it.rows]
+    assert sentence.rows == [["#", "NN", "O"], ["a", "DT", "O"], ["##", "b", "O"]]
+    assert sentence.lines == [4, 5, 7]
+    assert len(sentence.comments) == 4
+    assert sentence.begins_document
+
+
+def test_comments_of_klue_and_germeval_are_left_out():
+    klue = "## klue-ner-v1_dev_00000\t비가 온다 .\n비\tB-X\n \tO\n온\tO\n\n## klue-ner-v1_dev_00001\t눈 .\n눈\tO\n"
+    assert rows_of(klue) == [[["비", "B-X"], [" ", "O"], ["온", "O"]], [["눈", "O"]]]
+    germeval = "#\thttp://a.b [2009]\n1\tRom\tB-LOC\tO\n2\truft\tO\tO\n"
+    assert rows_of(germeval) == [[["1", "Rom", "B-LOC", "O"], ["2", "ruft", "O", "O"]]]
+
+
+def test_lines_with_a_hash_alone_are_rows_only_if_the_next_sentence_has_as_many_columns():
+    assert rows_of("# made by hand\n\na O\n") == [[["a", "O"]]]
+    assert rows_of("# O\n\na O\n") == [[["#", "O"]], [["a", "O"]]]
+    assert rows_of("# O\n") == [[["#", "O"]]]
+    assert rows_of("a O\n\n# x y\n\n#b O\n") == [[["a", "O"]], [["#b", "O"]]]
+
+
+def test_a_document_line_inside_a_sentence_ends_it():
+    found = list(column_sentences(["a O", "-DOCSTART- -X-", "b O"], "t"))
+    assert [(it.rows, it.begins_document) for it in found] == [([["a", "O"]], False), ([["b", "O"]], True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a O\nb\n", "t:2: has one column, but the first row of its sentence has 2"),
+        ("a\tO\nNew York O\n", "t:2: has one column between tabs"),
+        ("a O\n\nNew York\tB-LOC\n", "t:3: has tabs and a space in 'New York'"),
+        ("10\u00a0000 CD O\nb NN\n", "t:2: has 2 columns"),
+    ],
+)
+def test_ragged_rows_are_named_with_their_line_or_skipped_as_a_sentence(text, message):
+    with pytest.raises(TextError, match=message):
+        rows_of(text)
+    told: list[str] = []
+    found = list(column_sentences([*text.split("\n"), "c O"], "t", lambda _, why: told.append(why)))
+    assert [it.is_bad for it in found if it.rows or it.is_bad][-2:] == [True, False]
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    ("table", "likely"),
+    [
+        ([[["1", "Die"], ["2", "Bank"]], [["1", "Ja"]]], 2),
+        ([[["0", "Die"], ["1", "Bank"]]], 2),
+        ([[["0", "Die"], ["1", "Bank"]], [["2", "Ja"], ["3", "!"]]], 2),
+        ([[["1-2", "im"], ["1", "in"], ["2", "dem"]]], 2),
+        ([[["doc", "0", "0", "Anna"], ["doc", "0", "1", "sang"]]], 4),
+        ([[["B-PER", "Anna"], ["O", "sang"]]], 2),
+    ],
+)
+def test_a_column_that_counts_is_constant_or_has_tags_is_not_one_of_words(table, likely):
+    assert column_of_words(table) == likely - 1
+    with pytest.raises(TextError, match=f"t: column 1 .*Use --field {likely}"):
+        require_words(table, 0, "t", "--field")
+    require_words(table, likely - 1, "t", "--field")
+
+
+def test_columns_without_another_one_that_could_be_words_are_taken():
+    require_words([[["no", "UH"], ["no", "UH"]]], 0, "t", "--field")
+    require_words([[["1", "X"], ["2", "X"]]], 0, "t", "--field")
+
+
+def test_a_treebank_without_its_words_is_named():
+    with pytest.raises(TextError, match="distributed without its text"):
+        require_words([[["1", "_", "DET"], ["2", "_", "NOUN"]]], 1, "t", "--field")
