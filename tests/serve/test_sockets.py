@@ -183,9 +183,7 @@ def test_a_client_that_does_not_read_is_not_kept(running, models):
         connection.connect(live.address)
         # 8,000 tokens of three layers are 8 MB of JSON, more than the buffers on the way take.
         connection.sendall(post(texts, path=b"/v1/token_embeddings"))
-        deadline = time.monotonic() + 20
-        while live.app.state.service.batcher.counts.tokens < 8000 and time.monotonic() < deadline:
-            time.sleep(0.01)
+        connection.recv(1, socket.MSG_PEEK)  # the answer has begun, which takes long on a busy machine
         time.sleep(2)
         assert len(live.received(connection)) < 7_000_000
 

@@ -33,7 +33,7 @@ def learned_mixes(run: Path) -> list[Mix]:
     for path in sorted(run.glob("seed-*/scores.json")):
         try:
             outcome = msgspec.convert(json.loads(read_bytes(path, limit=_BYTES)), _Outcome)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, msgspec.ValidationError) as error:
             raise ConfigError(f"{path}: is not the outcome of a seed ({error}). Name another run folder.") from None
         for number, mix in enumerate(outcome.mix_weights):
             place = f", mix {number + 1}" if len(outcome.mix_weights) > 1 else ""

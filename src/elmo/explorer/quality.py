@@ -54,6 +54,6 @@ def quality_of(folder: Path, model_hash: str) -> Quality | None:
     """The figures in a model's folder, if there are any for these weights."""
     try:
         found = msgspec.convert(json.loads(read_bytes(folder / QUALITY_FILE, limit=_BYTES)), Quality)
-    except (OSError, ValueError):  # no figures are better than wrong ones
+    except (OSError, ValueError, msgspec.ValidationError):  # no figures are better than wrong ones
         return None
     return found if found.model_hash == model_hash else None

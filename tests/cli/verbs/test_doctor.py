@@ -33,7 +33,7 @@ def test_all_is_well_where_the_tests_run(capsys, default_model):
     found = findings(capsys)
     assert main([]) == 0
     assert found["native library"]["state"] == "ok" or "numpy embeds" in found["native library"]["found"]
-    assert found["torch"] == {"name": "torch", "state": "ok", "found": torch.__version__, "advice": ""}
+    assert found["torch"] == {"name": "torch", "state": "ok", "found": doctor.version("torch"), "advice": ""}
     assert found["default model"]["found"].startswith(f"{default_model} ($ELMO_MODEL) loads, 0.0 M parameters")
     assert {finding["state"] for finding in found.values()} <= {"ok", "note"}
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
@@ -156,8 +157,10 @@ def _version(name: str) -> str | None:
     if name == "torch" and not has_torch():
         return None
     try:
+        if name == "torch" and find_spec(name) is None:  # its metadata alone were left, or something hides it
+            return None
         return version(name)
-    except PackageNotFoundError:
+    except ImportError:
         return None
 
 
