@@ -23,6 +23,7 @@ import elmo
 from elmo.cli.streams import open_closed_streams, to_null_device
 from elmo.disk.output import is_disk_full
 from elmo.errors import ElmoError, Interrupted, MissingExtraError, paths_count_from
+from elmo.process.idle_threads import let_idle_threads_sleep
 from elmo.process.memory import is_out_of_memory
 
 # Each verb is the module of its name in `verbs`, with a function `main(argv) -> int`.
@@ -51,6 +52,7 @@ VERBS = {
     "bench": "measure words per second and compare with this machine's peak, by dtype and batch",
 }
 
+_TRAINING = ("task", "reproduce", "pretrain", "finetune", "context2vec")
 _LONGEST_PLACE = 200
 _PACKAGE = Path(elmo.__file__).parent
 
@@ -160,6 +162,8 @@ def _run(arguments: list[str]) -> int:
     if verb not in VERBS:
         print(_unknown(verb), file=sys.stderr)
         return 2
+    if verb in _TRAINING:
+        let_idle_threads_sleep()  # before torch is loaded
     return import_module(f"elmo.cli.verbs.{verb}").main(rest)
 
 

@@ -14,6 +14,8 @@ FORMAT_VERSION = 2
 CONFIG_FILE = "config.json"
 BILM_FOLDER = "bilm"
 CONFIG_KEYS = ("format_version", "task", "settings", "vocabulary", "bilm", "num_trained_words", "metadata")
+OTHER_BILM = "Train the task with a model of its language: elmo task train ... --model MODEL."
+"""What helps where a text is in a language that the biLM of a saved model hasn't read."""
 
 _MAX_BYTES = 1 << 26
 

@@ -95,6 +95,17 @@ class TokenSettings:
 
 
 @dataclass(frozen=True)
+class FileSettings:
+    """How labelled files are read. The settings of a task's data derive from this."""
+
+    encoding: str = "utf-8"
+    """Encoding of the files."""
+    errors: Literal["strict", "skip"] = "strict"
+    """What to do with an example that can't be read. strict: stop with an error; skip: leave it out, and say how many
+    were left out."""
+
+
+@dataclass(frozen=True)
 class CharacterSettings:
     """The char CNN of a task's own model, in addition to static vectors and ELMo. Network settings derive from this."""
 

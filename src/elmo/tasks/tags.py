@@ -4,13 +4,19 @@ IOB1    I-X inside; B-X only where an entity of type X directly follows another 
 IOB2    B-X at each beginning ("BIO")
 IOE1    I-X inside; E-X only at an end directly before another of the same type
 IOE2    E-X at each end
-BIOUL   B-X begins, L-X ends, U-X is a single token (IOBES writes E and S for L and U)
+BIOUL   B-X begins, L-X ends, U-X is a single token. IOBES writes E and S for L and U; BMES also M for I; BMEWO M and W
+IO      X inside, without prefix: neighbors of one type are one entity
+
+Files also write B_X, X-B or X_B for B-X, and "-" for O: see `notation_of`.
 
 A span is (start, end, label), the end exclusive. Spans are found by the rules of conlleval (CoNLL-2003's scorer), which
 read all schemes: where an entity could begin, it does. U, L and S, which that script doesn't know, mean what they say.
 """
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 Span = tuple[int, int, str]
@@ -22,6 +28,56 @@ OUTSIDE = "O"
 _BEGINS = frozenset("BUS")
 _ENDS = frozenset("ELUS")
 PREFIXES = frozenset("BIELUS")
+
+_PREFIXED = re.compile(r"(?P<prefix>[BIELUSMW])[-_](?P<label>.+)")
+_SUFFIXED = re.compile(r"(?P<label>.+)[-_](?P<prefix>[BIELUSMW])")
+# Neither a prefix alone nor something like X-PER, which are mistakes.
+_BARE = re.compile(r"(?P<label>(?!.[-_])[^\W\d_]\S+)")
+_OTHER_PREFIXES = {"M": "I", "W": "U"}
+# Of the tags other than O, so many are at least in a file's notation; the others are errors with their line.
+_LEAST_SHARE = 0.9
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How a file writes tags."""
+
+    form: re.Pattern[str] = _PREFIXED
+    outside: str = OUTSIDE
+    example: str = "B-PER"
+
+    def plain(self, tag: str) -> str | None:
+        """The tag as "O" or like "B-PER"; None if it isn't of this notation."""
+        if tag == self.outside:
+            return OUTSIDE
+        match = self.form.fullmatch(tag)
+        if match is None:
+            return None
+        prefix = match.groupdict().get("prefix", "I")
+        return f"{_OTHER_PREFIXES.get(prefix, prefix)}-{match['label']}"
+
+
+IO = Notation(_BARE, example="PER")
+
+
+def notation_of(tags: Iterable[str]) -> Notation:
+    """How all of a file's tags are written; prefixed if nothing says otherwise.
+
+    Labels without prefix or suffix are tags only if at least half of all tokens are "O", as with entities, and not with
+    parts of speech.
+    """
+    counts = Counter(tags)
+    outside = OUTSIDE if OUTSIDE in counts or "-" not in counts else "-"
+    inside = Counter({tag: count for tag, count in counts.items() if tag != outside})
+    for form in (_PREFIXED, _SUFFIXED):
+        found = [match for match in map(form.fullmatch, inside) if match]
+        if found and sum(inside[match.string] for match in found) >= _LEAST_SHARE * inside.total():
+            return Notation(form, outside, found[0].string)
+    has_parts = any(_PREFIXED.fullmatch(tag) or _SUFFIXED.fullmatch(tag) for tag in inside)
+    is_bare = not has_parts and all(map(_BARE.fullmatch, inside))
+    if outside == OUTSIDE and is_bare and 2 * counts[OUTSIDE] >= counts.total():
+        return IO
+    return Notation(outside=outside)
 
 
 def split_tag(tag: str) -> tuple[str, str]:

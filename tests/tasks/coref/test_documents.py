@@ -50,7 +50,6 @@ def test_speakers_and_clusters_may_be_missing(read):
         ({"clusters": [[[2, 0]]]}, r"anna\.jsonl:2: the mention \[2, 0\] ends before it begins"),
         ({"clusters": [[[0, 7]]]}, "outside the document, which has 7 words"),
         ({"clusters": [[[-1, 0]]]}, "outside the document"),
-        ({"clusters": [[[4, 5]]]}, "crosses the end of a sentence"),
         ({"clusters": [[[0, "1"]]]}, "is not a mention"),
         ({"clusters": {}}, "'clusters' must be a list"),
         ({"speakers": [["A"]]}, "as many entries"),
@@ -65,6 +64,11 @@ def test_speakers_and_clusters_may_be_missing(read):
 def test_what_does_not_fit_is_named(read, change, message):
     with pytest.raises(TextError, match=message):
         read(change if isinstance(change, str) else {**VALUES, **change})
+
+
+def test_a_mention_may_go_on_over_the_end_of_a_sentence(read):
+    (document,) = read({**VALUES, "clusters": [[[4, 5]]]})
+    assert document.clusters == (((4, 5),),)
 
 
 def test_two_documents_of_one_name_are_refused(read):

@@ -3,6 +3,11 @@
 import subprocess
 import sys
 
+import pytest
+
+from elmo.errors import TextError
+from elmo.tasks.labels.classification import label_column_beside, require_learnable
+
 PROGRAM = "from elmo.tasks.labels.classification import in_order; print(in_order(['10', '1', '01', '2', '001']))"
 
 
@@ -12,3 +17,22 @@ def test_labels_that_are_equal_numbers_have_one_order_in_every_process():
         command = [sys.executable, "-c", PROGRAM]
         found = subprocess.run(command, env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True)
         assert found.stdout == "['001', '01', '1', '2', '10']\n"
+
+
+def test_labels_that_hardly_ever_occur_twice_or_are_texts_can_not_be_learned():
+    require_learnable([str(n) for n in range(20)], "f", "Step.")
+    require_learnable([str(n % 40) for n in range(80)], "f", "Step.")
+    with pytest.raises(TextError, match=r"^f: there are 21 different labels .* for 41 examples, .* Step\.$"):
+        require_learnable([str(n % 21) for n in range(41)], "f", "Step.")
+    require_learnable(["agrees with all of it", "no"], "f", "Step.")
+    with pytest.raises(TextError, match=r"f: 2 of the 3 different labels have more than 4 words \('a man"):
+        require_learnable(["a man sleeps over there", "he runs to the house", "no"], "f", "Step.")
+
+
+def test_the_column_of_labels_is_seen_beside_one_of_texts():
+    texts = ["a man sleeps", "a dog runs now", "it rains here", "he is old"]
+    rows = [[text, f"number {n} of it", "yn"[n % 2]] for n, text in enumerate(texts)]
+    assert label_column_beside(rows, 0) == 2
+    assert label_column_beside(rows, 2) is None
+    assert label_column_beside([[text, str(n)] for n, text in enumerate(texts)], 0) is None
+    assert label_column_beside([["not entailed by it", "x"], ["entailed by it all", "x"]] * 3, 0) is None

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo.errors import ConfigError, TextError
+from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.tasks.ner.data import TaggedSentence, read_columns, write_columns
 from elmo.tasks.ner.task import TASK
 
@@ -93,6 +93,61 @@ def test_what_is_wrong_is_told_with_file_line_and_next_step(read, tmp_path, text
     assert message.startswith(f"{tmp_path / 'train.conll'}:{line}: ")
     assert what in message
     assert "Fix" in message
+
+
+PUBLISHED = {
+    "KLUE": ("## a-1\t<Anna:PS> 왔다\n안\tB-PS\n나\tI-PS\n \tO\n왔\tO\n다\tO\n", {}, [(0, 2, "PS")]),
+    "Naver": ("1\tAnna\tPER_B\n2\tBell\tPER_I\n3\tsang\t-\n", {"token_column": 2}, [(0, 2, "PER")]),
+    "GermEval, outer": (
+        "#\thttp://a.example [2009]\n1\tAnna\tB-PER\tO\n2\tBern\tI-PER\tB-PER\n3\tsang\tO\tO\n",
+        {"token_column": 2, "tag_column": 3},
+        [(0, 2, "PER")],
+    ),
+    "GermEval, inner": (
+        "#\thttp://a.example [2009]\n1\tAnna\tB-PER\tO\n2\tBern\tI-PER\tB-PER\n3\tsang\tO\tO\n",
+        {"token_column": 2, "tag_column": 4},
+        [(1, 2, "PER")],
+    ),
+    "BMES": ("A B-NAME\nB M-NAME\nC E-NAME\nD S-NAME\nE O\n", {}, [(0, 3, "NAME"), (3, 4, "NAME")]),
+    "BMEWO": ("A B-NAME\nB M-NAME\nC E-NAME\nD W-NAME\nE O\n", {}, [(0, 3, "NAME"), (3, 4, "NAME")]),
+    "IO": ("Anna person-other\nBell person-other\nsang O\nhere O\n", {}, [(0, 2, "person-other")]),
+    "tags first": ("B-PER Anna\nI-PER Bell\nO sang\n", {}, [(0, 2, "PER")]),
+    "underscores": ("Anna B_PER\nBell I_PER\nsang O\n", {}, [(0, 2, "PER")]),
+    "suffixes": ("Anna PER-B\nBell PER-I\nsang O\n", {}, [(0, 2, "PER")]),
+    "CoNLL-2003": ("Anna NNP I-NP I-PER\nBell NNP I-NP I-PER\nsang VBD I-VP O\n", {}, [(0, 2, "PER")]),
+}
+
+
+@pytest.mark.parametrize("published", PUBLISHED.values(), ids=PUBLISHED)
+def test_files_are_read_as_they_are_published(read, published):
+    text, settings, spans = published
+    (sentence,) = read(text, **settings)
+    assert sentence.spans == spans
+    assert set(sentence.tags) <= {"O", *(f"{prefix}-{label}" for prefix in "BIELUS" for _, _, label in spans)}
+
+
+def test_outer_and_inner_entities_are_asked_for(read):
+    text = PUBLISHED["GermEval, outer"][0]
+    with pytest.raises(TextError, match=r"column 1 counts .*--token-column 2|columns 3 and 4 both have tags"):
+        read(text)
+    with pytest.raises(TextError, match=r"both have tags of the labels PER.*--tag-column 3 \(the outer ones\)"):
+        read(text, token_column=2)
+
+
+def test_parts_of_speech_are_no_entities(read):
+    with pytest.raises(TextError, match=r":1: the tag is 'NNP'.*parts of speech by 'elmo task train pos'"):
+        read("Anna NNP\nsang VBD\n! O\n")
+    assert read("Anna NNP\nsang VBD\n! O\n", scheme="io")[0].spans == [(0, 1, "NNP"), (1, 2, "VBD")]
+
+
+def test_sentences_that_can_not_be_read_are_left_out_and_counted(read):
+    text = "a B-A\nb O\n\nc I-A\n\nd X-A\n\ne\n\nf B-A\n\ng B-A\n"
+    with pytest.raises(TextError, match=":6: the tag is 'X-A'"):
+        read(text.replace("e\n\n", ""))
+    with pytest.warns(TextWarning, match=r"train\.conll: left out what can't be read, 3 in all .*The first: .*:6: "):
+        assert [sentence.tokens for sentence in read(text, errors="skip")] == [["a", "b"], ["f"], ["g"]]
+    with pytest.warns(TextWarning, match="1 in all"), pytest.raises(TextError, match="there is no sentence"):
+        read("e X-A\n", errors="skip")
 
 
 def test_a_named_scheme_is_asked_for_and_any_takes_all(read):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from elmo.errors import TextError
+from elmo.errors import TextError, TextWarning
 from elmo.tasks.snli.data import SentencePair, read_pairs, read_unlabelled_pairs
 from elmo.text.tokenizer import tokenizer
 
@@ -102,6 +102,55 @@ def test_pairs_without_labels_are_read_in_both_forms(tmp_path):
 def test_what_is_wrong_is_an_error_with_its_line(read, lines, message):
     with pytest.raises(TextError, match=message):
         read(lines)
+
+
+SCITAIL = "".join(
+    f"the premise number {n} says it\tso it does {n}\t{('entails', 'neutral')[n % 2]}\n" for n in range(8)
+)
+
+
+def test_a_label_in_another_column_is_asked_for(tmp_path):
+    path = tmp_path / "data"
+    path.write_text(SCITAIL, encoding="utf-8")
+    with pytest.raises(TextError, match=r"column 3 has 'entails', which looks like a label.*--label-column 3 reads"):
+        read_pairs(path, str.split)
+    pair = read_pairs(path, str.split, label_column=3)[1]
+    assert (pair.label, pair.premise[2:4], pair.hypothesis[0]) == ("neutral", ["number", "1"], "so")
+    assert next(read_unlabelled_pairs(path, str.split, label_column=3)).premise[0] == "the"
+
+
+@pytest.mark.parametrize("count", [3, 400])
+def test_premises_are_no_labels(tmp_path, count):
+    from elmo.tasks.snli.settings import Settings
+    from elmo.tasks.snli.task import TASK
+
+    path = tmp_path / "data"
+    path.write_text("".join(f"the premise number {n} says it\tthis\tthat {n}\n" for n in range(count)))
+    with pytest.raises(TextError, match="label"):
+        TASK.vocabulary(TASK.read(path, Settings()), Settings())
+
+
+def test_a_json_array_is_read_as_klue_has_it(tmp_path):
+    path = tmp_path / "data.json"
+    rows = [
+        {"guid": f"k{n}", "premise": "비가 온다", "hypothesis": "맑다", "gold_label": "contradiction"} for n in range(3)
+    ]
+    path.write_text(json.dumps(rows, ensure_ascii=False, indent=2), encoding="utf-8")
+    found = read_pairs(path, str.split)
+    assert [(pair.id, pair.line) for pair in found] == [("k0", 2), ("k1", 8), ("k2", 14)]
+    assert (found[0].premise, found[0].hypothesis, found[0].label) == (["비가", "온다"], ["맑다"], "contradiction")
+    assert len(list(read_unlabelled_pairs(path, str.split))) == 3
+    path.write_text('[{"premise": "a", "hypothesis": "b", "label": "x"},\n {"premise": 1]', encoding="utf-8")
+    with pytest.raises(TextError, match=r"data\.json:2: not valid JSON"):
+        read_pairs(path, str.split)
+    path.write_text(json.dumps([*rows, {"premise": "x"}]), encoding="utf-8")
+    with pytest.warns(TextWarning, match="1 in all .* no field 'gold_label'"):
+        assert len(read_pairs(path, str.split, errors="skip")) == 3
+
+
+def test_headers_may_say_premise_hypothesis_and_label(read):
+    (pair,) = read(["premise\thypothesis\tlabel", "A man\tHe\tneutral"])
+    assert (pair.label, pair.premise, pair.hypothesis) == ("neutral", ["A", "man"], ["He"])
 
 
 def test_the_open_data_is_read_whole(shared):

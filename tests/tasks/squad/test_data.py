@@ -6,7 +6,7 @@ import lzma
 
 import pytest
 
-from elmo.errors import TextError
+from elmo.errors import TextError, TextWarning
 from elmo.tasks.squad.data import read_predictions, read_questions, write_predictions
 from elmo.tasks.squad.settings import ReaderSettings
 
@@ -24,10 +24,10 @@ def squad(*questions, context=CONTEXT) -> dict:
 
 @pytest.fixture
 def read(tmp_path):
-    def read(value, **arguments):
+    def read(value, settings=ReaderSettings(), **arguments):
         path = tmp_path / "squad.json"
         path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
-        return read_questions(path, ReaderSettings(), **arguments)
+        return read_questions(path, settings, **arguments)
 
     return read
 
@@ -139,3 +139,33 @@ def test_all_answers_of_the_open_data_are_found(shared):
             for question in questions
             for answer in question.answers
         )
+
+
+def test_questions_without_an_answer_are_left_out_on_request_and_counted_once(read):
+    impossible = {
+        **QUESTION,
+        "id": "q2",
+        "is_impossible": True,
+        "answers": [],
+        "plausible_answers": QUESTION["answers"],
+    }
+    unanswered = {**QUESTION, "id": "q3", "answers": []}
+    file = squad(QUESTION, impossible, unanswered)
+    with pytest.raises(TextError, match=r"question 'q2' .*--unanswerable skip"):
+        read(file)
+    with pytest.warns(TextWarning, match=r"left out 2 of its 3 questions, which have no answer") as told:
+        assert [question.id for question in read(file, ReaderSettings(unanswerable="skip"))] == ["q1"]
+    assert len(told) == 1
+    with pytest.warns(TextWarning, match="left out 1 of its 1"), pytest.raises(TextError, match="there is no question"):
+        read(squad(impossible), ReaderSettings(unanswerable="skip"))
+
+
+def test_klues_name_of_an_id_is_known(read):
+    question = {key: value for key, value in QUESTION.items() if key != "id"}
+    assert read(squad({**question, "guid": "k1"}))[0].id == "k1"
+
+
+def test_questions_that_can_not_be_read_are_left_out_and_counted(read):
+    wrong = {**QUESTION, "id": "q2", "answers": [{"text": "Oslo", "answer_start": 3}]}
+    with pytest.warns(TextWarning, match=r"1 in all .*question 'q2'"):
+        assert [question.id for question in read(squad(wrong, QUESTION), ReaderSettings(errors="skip"))] == ["q1"]

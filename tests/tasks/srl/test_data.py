@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo.errors import TextError
+from elmo.errors import TextError, TextWarning
 from elmo.tasks.srl.brackets import column_of_spans, spans_of_column
 from elmo.tasks.srl.data import (
     Proposition,
@@ -177,3 +177,12 @@ def test_props_have_no_words_and_name_the_predicate_as_its_file_does(read):
     spans = [[(0, 1, "V")], [(1, 2, "V")]]
     roles = [Proposition(one.predicate, own) for one, own in zip(marked.propositions, spans, strict=True)]
     assert list(write_props([(marked, roles)])) == ["V    (V*)  *", "off  *     (V*)", ""]
+
+
+def test_sentences_that_can_not_be_read_are_left_out_and_counted(tmp_path):
+    path = tmp_path / "data"
+    path.write_text(CONLL2005 + "\nShe - (A0*\ngave gave (V*)\n\nHe -\nran\n", encoding="utf-8")
+    with pytest.raises(TextError):
+        read_roles(path, "auto")
+    with pytest.warns(TextWarning, match=r"data: left out what can't be read, 2 in all"):
+        assert [sentence.tokens[0] for sentence in read_roles(path, "auto", errors="skip")] == ["She", "No"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo.errors import ConfigError, TextError
+from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.tasks.sst.data import LabelledSentence, phrases_of, read_labelled
 from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.sst.task import TASK
@@ -194,3 +194,40 @@ def test_a_header_alone_is_no_data(tmp_path, content):
     (tmp_path / "films.tsv").write_text(content)
     with pytest.raises(TextError, match="sentence"):
         read_labelled(tmp_path / "films.tsv", ClassifierSettings(header=True))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sentence\tlabel\nit works \t1\nnever again \t0\n",  # SST-2
+        "id\tdocument\tlabel\n7\tit works\t1\n8\tnever again\t0\n",  # NSMC
+        "Label\tText\n1\tit works\n0\tnever again\n",
+    ],
+)
+def test_a_first_line_of_known_names_says_which_columns_are_which(tmp_path, text):
+    assert [(row.label, row.tokens) for row in read(tmp_path, text)] == [
+        ("1", ["it", "works"]),
+        ("0", ["never", "again"]),
+    ]
+
+
+@pytest.mark.parametrize("count", [4, 30, 400])
+def test_sentences_in_the_column_of_the_labels_are_refused_at_any_size(tmp_path, count):
+    lines = "".join(f"the film number {n} was seen here\t{n % 2}\n" for n in range(count))
+    with pytest.raises(
+        TextError, match=r"column 2 has '0', which looks like a label.*--label-column 2 --text-column 1"
+    ):
+        read(tmp_path, lines)
+    assert {row.label for row in read(tmp_path, lines, label_column=2, text_column=1)} == {"0", "1"}
+
+
+def test_rows_and_trees_that_can_not_be_read_are_left_out_and_counted(tmp_path):
+    with pytest.warns(
+        TextWarning, match=r"data: left out what can't be read, 2 in all .*The first: .*data:2: column 2 is"
+    ):
+        assert [row.line for row in read(tmp_path, "1\tfine\n0\t\nx\n0\tpoor\n", errors="skip")] == [1, 4]
+    with pytest.warns(TextWarning, match="1 in all .*data:2: column"):
+        assert len(read(tmp_path, "(3 (2 It) (4 works))\n(3 (2 It\n", errors="skip")) == 1
+    (tmp_path / "cut").write_bytes(b"1\tfine\n0\tna\xefve\n")
+    with pytest.warns(TextWarning, match="1 in all .*cut:2: "):
+        assert len(read_labelled(tmp_path / "cut", ClassifierSettings(errors="skip"))) == 1

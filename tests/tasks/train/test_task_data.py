@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from elmo.errors import ConfigError
+from elmo.process.progress.report import Progress
 from elmo.tasks.ner.settings import Settings
 from elmo.tasks.ner.task import NamedEntities
 from elmo.tasks.settings import FitSettings
@@ -51,3 +52,19 @@ def test_long_training_examples_are_left_out_and_dev_examples_never(files):
     with pytest.raises(ConfigError, match="there is nothing to train on"):
         read_data(NamedEntities(), replace(short, fit=FitSettings(max_length=1)),
                   Files(files.train.parent / "long.conll", files.train))  # fmt: skip
+
+
+def test_dev_and_test_data_that_are_training_data_are_told_of(files):
+    told = []
+
+    class Told(Progress):
+        def say(self, line):
+            told.append(line)
+
+    other = files.train.parent / "other.conll"
+    other.write_text("y B-A\n\n" * 8 + "x B-A\n\n")
+    data = read_data(NamedEntities(), Settings(), Files(files.train, files.train, other), Told())
+    assert data.trained_on == {"dev": (40, 40)}
+    assert len(told) == 1 and "40 of the 40 examples of the dev data are also training data" in told[0]
+    other.write_text("y B-A\n\n" * 3 + "x B-A\n\n")
+    assert read_data(NamedEntities(), Settings(), Files(files.train, test=other)).trained_on == {"test": (1, 4)}

@@ -8,6 +8,7 @@ from elmo.errors import ConfigError
 from elmo.setting_checks import require_setting, require_types
 from elmo.tasks.settings import (
     LARGEST_SIZE,
+    FileSettings,
     FitSettings,
     TaskSettings,
     TokenSettings,
@@ -18,11 +19,9 @@ from elmo.tasks.settings import (
 
 
 @dataclass(frozen=True)
-class ResolverSettings:
+class ResolverSettings(FileSettings):
     """Data and network of the coreference model."""
 
-    encoding: str = "utf-8"
-    """Encoding of the files."""
     genre_pattern: str = r"(?:GUM_)?([a-z]+)[/_]"
     """Regular expression that matches the beginning of a document's name; its first group is the genre ("nw/...",
     "GUM_news_"). Names without a match share one genre. Empty: the genre is not used as a feature."""

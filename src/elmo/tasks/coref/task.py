@@ -37,15 +37,16 @@ class Coreference(Task[Settings, Document, Resolved]):
     metric = "average_f1"
     metric_kind = "average_f1"
     settings = Settings
-    reading_flags = ("tokenizer", "encoding")
+    reading_flags = ("tokenizer", "encoding", "errors")
     places = ("input",)
 
     def read(self, path: Path | str, settings: Settings) -> list[Document]:
-        return read_documents(path, settings.resolver.encoding)
+        return read_documents(path, settings.resolver.encoding, settings.resolver.errors)
 
     def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[Document]:
         tokenize = tokenizer(settings.resolver.text_tokenizer) if reading.is_auto else reading.tokenize
-        return iter(read_unlabelled(path, reading.encoding, tokenize))
+        on_bad = reading.on_bad_line if reading.errors == "skip" else None
+        return iter(read_unlabelled(path, reading.encoding, tokenize, on_bad))
 
     def sentences(self, example: Document) -> Sequence[Sequence[str]]:
         return example.sentences

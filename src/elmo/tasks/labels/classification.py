@@ -10,6 +10,10 @@ from elmo.tasks.precision_recall import percentage, precision_recall_f1
 from elmo.tasks.task import Counts, Plain, Scores
 
 _LABELS_SHOWN = 20
+# So many labels may be those of a few examples.
+_MOST_OF_FEW = 20
+# The longest label that is likely to be one ("partly agrees with it"): texts have more words.
+_MOST_WORDS = 4
 
 
 class Prediction(TypedDict):
@@ -64,6 +68,35 @@ def require_known_label(label: str, known: Collection[str], place: str) -> None:
             f"{place}: the label {label!r} isn't in the training data, which has {some_of(known)}: it can never be "
             "found. Correct it, or count it as missed with --unseen-labels miss."
         )
+
+
+def require_learnable(labels: Sequence[str], source: str, step: str) -> None:
+    """TextError if the labels of all training examples are likely something else: hardly any occurs twice, or most of
+    them are texts. `source`: the file; `step`: what to do then."""
+    distinct = set(labels)
+    if len(distinct) > _MOST_OF_FEW and 2 * len(distinct) > len(labels):
+        raise TextError(
+            f"{source}: there are {len(distinct):,} different labels ({some_of(distinct)}) for {len(labels):,} "
+            f"examples, so hardly any occurs twice and nothing can be learned. {step}"
+        )
+    texts = sorted(label for label in distinct if len(label.split()) > _MOST_WORDS)
+    if 2 * len(texts) > len(distinct):
+        raise TextError(
+            f"{source}: {len(texts):,} of the {len(distinct):,} different labels have more than {_MOST_WORDS} words "
+            f"({texts[0][:60]!r}), so they are likely texts. {step}"
+        )
+
+
+def label_column_beside(rows: Sequence[Sequence[str]], column: int) -> int | None:
+    """Another column, from 0, that looks like that of the labels, where `column` looks like texts; else None."""
+    texts = [row[column] for row in rows]
+    if 2 * len(set(texts)) <= len(texts) or sum(len(text.split()) for text in texts) <= 2 * len(texts):
+        return None
+    for other in range(min(map(len, rows))):
+        values = [row[other] for row in rows]
+        if 2 * len(set(values)) <= len(values) and all(0 < len(value.split()) <= 2 for value in values):
+            return other
+    return None
 
 
 def some_of(labels: Collection[str]) -> str:

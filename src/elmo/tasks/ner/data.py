@@ -1,6 +1,7 @@
 """CoNLL columns: one token per line, a blank line between sentences -> tagged sentences, and back.
 
-Any number of columns, all lines with as many as the first; a `-DOCSTART-` line begins a document.
+Any number of columns, all lines with as many as the first; a `-DOCSTART-` line begins a document. In a file of two
+columns the tags may come first.
 `elmo.text.formats.columns` says what separates columns and which lines are comments.
 """
 
@@ -10,12 +11,24 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.labels.labelled_lines import labelled_lines, nothing_in
-from elmo.tasks.tags import OUTSIDE, PREFIXES, SchemeFound, Span, follows, scheme_of, spans_of, split_tag
+from elmo.tasks.labels.labelled_lines import OnBadExample, labelled_lines, nothing_in, skipping, tell
+from elmo.tasks.tags import (
+    IO,
+    OUTSIDE,
+    PREFIXES,
+    Notation,
+    SchemeFound,
+    Span,
+    follows,
+    notation_of,
+    scheme_of,
+    spans_of,
+    split_tag,
+)
 from elmo.text.files.text_file import text_name
-from elmo.text.formats.columns import column_sentences, require_words
+from elmo.text.formats.columns import ColumnSentence, column_sentences, require_words
 
-SchemeChoice = Literal["auto", "iob1", "iob2", "ioe", "bioul", "any"]
+SchemeChoice = Literal["auto", "iob1", "iob2", "ioe", "bioul", "io", "any"]
 
 # Of a file, to see which column has its words.
 _SENTENCES_LOOKED_AT = 1000
@@ -30,7 +43,7 @@ class TaggedSentence:
     rows: list[list[str]] = field(default_factory=list)
     """The columns of each token without the tag, as in the file."""
     tags: list[str] = field(default_factory=list)
-    """The tag of each token, as in the file."""
+    """The tag of each token: "O", or like "B-PER", however the file writes it."""
     source: str = ""
     """The file's name."""
     lines: Sequence[int] = ()
@@ -48,20 +61,26 @@ def read_columns(
     tag_column: int = 0,
     scheme: SchemeChoice = "auto",
     encoding: str = "utf-8",
+    errors: Literal["strict", "skip"] = "strict",
 ) -> list[TaggedSentence]:
     """The sentences of a file.
 
-    `token_column`, `tag_column`: counted from 1; 0 is the last one. `scheme`: of the tags; "auto" detects it; "any"
-    accepts every sequence by conlleval's rules, also what no scheme allows. Raises TextError with file and line for
-    ragged columns, tags that are none, and sequences that the scheme doesn't allow.
+    `token_column`, `tag_column`: counted from 1; 0 is the last one. `scheme`: of the tags; "auto" detects it; "io" says
+    that they have no prefixes; "any" accepts every sequence by conlleval's rules, also what no scheme allows.
+    `errors`: "skip" leaves out sentences that can't be read, with a TextWarning that counts them. Raises TextError with
+    file and line for ragged columns, tags that are none, and sequences that the scheme doesn't allow.
     """
-    sentences = list(_read(path, token_column, tag_column, encoding))
+    name = text_name(path)
+    with skipping(path, errors) as on_bad:
+        blocks = list(column_sentences(labelled_lines(path, encoding, on_bad), name, on_bad))
+        sentences = list(_read(blocks, name, (token_column, tag_column), scheme, on_bad))
+        if not sentences:
+            raise nothing_in(path, "sentence")
+        found, shown = _scheme(sentences, scheme)
+        if found != "any":
+            sentences = [it for it in sentences if _is_sequence(it, found, shown, on_bad)]
     if not sentences:
         raise nothing_in(path, "sentence")
-    found = scheme_of(sentence.tags for sentence in sentences) if scheme == "auto" else scheme
-    if found != "any":
-        for sentence in sentences:
-            _check_sequence(sentence, found, scheme == "auto")
     if len({sentence.document for sentence in sentences}) == 1:  # a single -DOCSTART- at the top divides nothing
         return [replace(sentence, document=None) for sentence in sentences]
     return sentences
@@ -80,26 +99,43 @@ def write_columns(pairs: Iterable[tuple[TaggedSentence, Sequence[str]]]) -> Iter
         yield ""
 
 
-def _read(path: Path | str, token_column: int, tag_column: int, encoding: str) -> Iterator[TaggedSentence]:
-    name = text_name(path)
-    found = [it for it in column_sentences(labelled_lines(path, encoding), name) if it.rows or it.begins_document]
-    num_columns, places, document = 0, (0, 0), 0
-    for sentence in found:
-        document += sentence.begins_document
-        for row, number in zip(sentence.rows, sentence.lines, strict=True):
-            if not num_columns:
-                num_columns = len(row)
-                places = _places(token_column, tag_column, num_columns, f"{name}:{number}")
-                sample = [it.rows for it in found[:_SENTENCES_LOOKED_AT]]
-                require_words(sample, places[0], name, "--token-column")
-            _check_row(row, num_columns, places, f"{name}:{number}")
-        if sentence.rows:
-            yield _sentence(name, sentence.rows, sentence.lines, places, document)
+def _read(
+    found: Sequence[ColumnSentence],
+    name: str,
+    columns: tuple[int, int],
+    scheme: SchemeChoice,
+    on_bad: OnBadExample | None,
+) -> Iterator[TaggedSentence]:
+    first = next((it for it in found if it.rows), None)
+    if first is None:
+        return
+    num_columns, sample = len(first.rows[0]), [it.rows for it in found[:_SENTENCES_LOOKED_AT] if it.rows]
+    places = _places(columns, num_columns, f"{name}:{first.lines[0]}", sample)
+    require_words(sample, places[0], name, "--token-column")
+    notation = (
+        IO
+        if scheme == "io"
+        else notation_of(row[places[1]] for it in found for row in it.rows if len(row) == num_columns)
+    )
+    document = 0
+    for it in found:
+        document += it.begins_document
+        try:
+            for row, number in zip(it.rows, it.lines, strict=True):
+                _check_row(row, num_columns, places, notation, f"{name}:{number}")
+        except TextError as error:
+            tell(error, it.lines[0], on_bad)
+            continue
+        if it.rows:
+            yield _sentence(name, it.rows, it.lines, places, notation, document)
 
 
-def _places(token_column: int, tag_column: int, num_columns: int, where: str) -> tuple[int, int]:
+def _places(
+    columns: tuple[int, int], num_columns: int, where: str, sample: Sequence[Sequence[Sequence[str]]]
+) -> tuple[int, int]:
+    """The places of tokens and tags in a row, from 0."""
     found = []
-    for flag, column in (("token_column", token_column), ("tag_column", tag_column)):
+    for flag, column in zip(("token_column", "tag_column"), columns, strict=True):
         if not 0 <= column <= num_columns:
             raise ConfigError(
                 f"{where}: {flag} is {column}, but the file has {num_columns} columns. Count from 1; 0 is the last one."
@@ -115,10 +151,34 @@ def _places(token_column: int, tag_column: int, num_columns: int, where: str) ->
             f"{where}: the tokens and the tags would both be read from column {found[0] + 1} of {num_columns}. Say "
             "which ones they are with --token-column and --tag-column."
         )
+    if columns[1] == 0 and num_columns == 2 and _labels(sample, 0) and _labels(sample, 1) is None:
+        return 1, 0  # tags before tokens
+    if columns[1] == 0 and num_columns > 2:
+        _require_one_column_of_tags(sample, num_columns, found[0], where)
     return found[0], found[1]
 
 
-def _check_row(row: list[str], num_columns: int, places: tuple[int, int], where: str) -> None:
+def _labels(sample: Sequence[Sequence[Sequence[str]]], column: int) -> set[str] | None:
+    """The labels of a column whose cells are all tags with a prefix or O; None for another column."""
+    tags = {row[column] for rows in sample for row in rows if column < len(row)} - {OUTSIDE}
+    parts = [split_tag(tag) for tag in tags]
+    return {label for _, label in parts} if all(prefix in PREFIXES and label for prefix, label in parts) else None
+
+
+def _require_one_column_of_tags(
+    sample: Sequence[Sequence[Sequence[str]]], num_columns: int, token_place: int, where: str
+) -> None:
+    """TextError if the last two columns have tags of the same labels, so that either may be meant."""
+    inner, outer = (_labels(sample, num_columns - back) for back in (1, 2))
+    if inner and outer and inner <= outer and token_place != num_columns - 2:
+        raise TextError(
+            f"{where}: columns {num_columns - 1} and {num_columns} both have tags of the labels "
+            f"{', '.join(sorted(inner)[:3])}, as GermEval has outer and inner entities. Say which ones are learned: "
+            f"--tag-column {num_columns - 1} (the outer ones) or --tag-column {num_columns}."
+        )
+
+
+def _check_row(row: list[str], num_columns: int, places: tuple[int, int], notation: Notation, where: str) -> None:
     if len(row) != num_columns:
         columns = "one column" if len(row) == 1 else f"{len(row)} columns"
         raise TextError(
@@ -128,35 +188,45 @@ def _check_row(row: list[str], num_columns: int, places: tuple[int, int], where:
     token, tag = row[places[0]], row[places[1]]
     if not token:
         raise TextError(f"{where}: column {places[0] + 1}, the token, is empty. Fix the line.")
-    prefix, label = split_tag(tag)
-    if tag != OUTSIDE and (prefix not in PREFIXES or not label):
+    if notation.plain(tag) is None:
         raise TextError(
-            f"{where}: the tag is {tag!r}, but tags are 'O' or like 'B-PER', with one of "
-            f"{', '.join(sorted(PREFIXES))} before the label. Fix it, or say which column has the tags with "
-            "--tag-column."
+            f"{where}: the tag is {tag!r}, but tags are {notation.outside!r} or like {notation.example!r}, with one of "
+            f"{', '.join(sorted(PREFIXES))}, M or W. Fix it, or say which column has the tags with --tag-column; "
+            "labels without prefixes are read with --scheme io, parts of speech by 'elmo task train pos'."
         )
 
 
 def _sentence(
-    name: str, rows: list[list[str]], lines: list[int], places: tuple[int, int], document: int
+    name: str, rows: list[list[str]], lines: list[int], places: tuple[int, int], notation: Notation, document: int
 ) -> TaggedSentence:
-    tags = [row[places[1]] for row in rows]
+    tags = [notation.plain(row[places[1]]) or OUTSIDE for row in rows]
     others = [[column for place, column in enumerate(row) if place != places[1]] for row in rows]
     return TaggedSentence(
         [row[places[0]] for row in rows], spans_of(tags), others, tags, name, lines, document=document
     )
 
 
-def _check_sequence(sentence: TaggedSentence, scheme: SchemeFound, guessed: bool) -> None:
+def _scheme(sentences: Sequence[TaggedSentence], scheme: SchemeChoice) -> tuple[SchemeFound | Literal["any"], str]:
+    """The scheme that the tags must be in, and what messages call it."""
+    if scheme == "auto":
+        found = scheme_of(sentence.tags for sentence in sentences)
+        return found, f"{found.upper()}, which the other tags of the file are in"
+    return ("iob1", "IO") if scheme == "io" else (scheme, scheme.upper())
+
+
+def _is_sequence(sentence: TaggedSentence, scheme: SchemeFound, shown: str, on_bad: OnBadExample | None) -> bool:
+    """Whether the scheme allows the tags; TextError if it doesn't and there is nobody to tell."""
     tags = [OUTSIDE, *sentence.tags, OUTSIDE]
     for place, (before, tag) in enumerate(zip(tags[:-1], tags[1:], strict=True)):
         if follows(before, tag, scheme):
             continue
         is_end = place == len(sentence.tags)
-        where = f"{sentence.source}:{sentence.lines[min(place, len(sentence.tags) - 1)]}"
+        line = sentence.lines[min(place, len(sentence.tags) - 1)]
         what = f"the sentence ends after {before!r}" if is_end else f"{tag!r} comes after {before!r}"
-        found = f"{scheme.upper()}{', which the other tags of the file are in' if guessed else ''}"
-        raise TextError(
-            f"{where}: {what}, which is not a sequence of {found}. Fix the tags, say what they are with --scheme, or "
-            "read them as conlleval does with --scheme any."
+        error = TextError(
+            f"{sentence.source}:{line}: {what}, which is not a sequence of {shown}. Fix the tags, say what they are "
+            "with --scheme, or read them as conlleval does with --scheme any."
         )
+        tell(error, line, on_bad)
+        return False
+    return True

@@ -6,6 +6,7 @@ from typing import Literal
 from elmo.setting_checks import require_types
 from elmo.tasks.settings import (
     CharacterSettings,
+    FileSettings,
     TaskSettings,
     TokenSettings,
     require_chance,
@@ -23,18 +24,16 @@ NO_INPUT = (
 
 
 @dataclass(frozen=True)
-class TaggerSettings(CharacterSettings):
+class TaggerSettings(FileSettings, CharacterSettings):
     """Data and network of the tagger."""
 
     token_column: int = 1
     """Column of the tokens, counted from 1."""
     tag_column: int = 0
-    """Column of the tags, counted from 1; 0: the last one."""
-    scheme: Literal["auto", "iob1", "iob2", "ioe", "bioul", "any"] = "auto"
-    """Scheme of the tags in the files. auto: detected; any: every sequence is accepted and read by conlleval's
-    rules."""
-    encoding: str = "utf-8"
-    """Encoding of the files."""
+    """Column of the tags, counted from 1; 0: the last one, or the first of two if only that one has tags."""
+    scheme: Literal["auto", "iob1", "iob2", "ioe", "bioul", "io", "any"] = "auto"
+    """Scheme of the tags in the files. auto: detected; bioul: also what is called IOBES, BMES and BMEWO; io: labels
+    without prefixes; any: every sequence is accepted and read by conlleval's rules."""
     unseen_labels: Literal["stop", "miss"] = "stop"
     """What to do with an entity whose label isn't in the training data: stop with an error, or count it as missed."""
     tagger_scheme: Literal["bioul", "iob2", "iob1"] = "bioul"

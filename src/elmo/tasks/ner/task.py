@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.labels.classification import some_of
+from elmo.tasks.labels.classification import require_learnable, some_of
 from elmo.tasks.ner.data import TaggedSentence, read_columns, write_columns
 from elmo.tasks.ner.rules import rules_of
 from elmo.tasks.ner.score import entity_counts, entity_scores
@@ -38,6 +38,7 @@ class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
             tag_column=tagger.tag_column,
             scheme=tagger.scheme,
             encoding=tagger.encoding,
+            errors=tagger.errors,
         )
 
     def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[TaggedSentence]:
@@ -58,6 +59,11 @@ class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
                 f"{examples[0].source}: no token of the training data has an entity's tag, so there is nothing to "
                 "learn. Say which column has the tags with --tag-column."
             )
+        require_learnable(
+            [label for example in examples for _, _, label in example.spans],
+            examples[0].source,
+            "Say which column has the tags with --tag-column.",
+        )
         words = {word for example in examples for word in example.tokens}
         return {"labels": labels, "characters": characters_of(words)}
 

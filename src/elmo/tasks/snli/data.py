@@ -1,33 +1,41 @@
 """Pairs of sentences: SNLI's JSON lines, its tables with a header, or plain tab-separated columns.
 
     JSON lines   gold_label, sentence1, sentence2; optional: pairID, sentence1_binary_parse, sentence2_binary_parse
+    JSON array   of the same objects, as KLUE has them; label, premise, hypothesis and guid also name the fields
     table        the same fields, named in a header (snli_1.0_*.txt)
-    columns      label, premise, hypothesis; without labels: premise, hypothesis
+    columns      label, premise, hypothesis; without labels: premise, hypothesis. The label may be in another column
+                 (SciTail: premise, hypothesis, label)
 
-Lines whose label is "-" (the annotators had no majority) are left out. Where there is a binary parse, its leaves are
+Pairs whose label is "-" (the annotators had no majority) are left out. Where there is a binary parse, its leaves are
 the tokens; all other sentences are tokenized.
 """
 
 import json
+import re
 import reprlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from elmo.errors import TextError
-from elmo.tasks.labels.labelled_lines import labelled_lines, nothing_in
+from elmo.tasks.labels.classification import label_column_beside
+from elmo.tasks.labels.labelled_lines import OnBadExample, labelled_lines, nothing_in, skipping, tell
 from elmo.text.files.text_file import text_name
+from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.token_form import has_surrogate
 
 Tokenize = Callable[[str], list[str]]
-OnBadLine = Callable[[int, str], None]
 
 UNDECIDED = "-"
 """The label of a pair for which the annotators had no majority."""
 
 _LABEL, _ID = "gold_label", "pairID"
 _SIDES = ("sentence1", "sentence2")
+# What other data sets call these fields.
+_OTHER_NAMES = {"label": _LABEL, "premise": "sentence1", "hypothesis": "sentence2", "guid": _ID}
+_BEGINS_ARRAY = re.compile(r"\s*\[\s*(\{|$)")
+_BETWEEN_ITEMS = re.compile(r"[\s,]*")
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")"}
 
 
@@ -47,12 +55,26 @@ class SentencePair:
     """In the file, from 1."""
 
 
-def read_pairs(path: Path | str, tokenize: Tokenize, encoding: str = "utf-8") -> list[SentencePair]:
+def read_pairs(
+    path: Path | str,
+    tokenize: Tokenize,
+    encoding: str = "utf-8",
+    *,
+    label_column: int = 1,
+    errors: Literal["strict", "skip"] = "strict",
+) -> list[SentencePair]:
     """The labelled pairs of a file, without undecided ones.
 
-    Raises TextError with file and line for lines that aren't JSON objects, and for missing or empty fields.
+    `label_column`: of a file of columns without a header, from 1; the others are premise and hypothesis. `errors`:
+    "skip" leaves out pairs that can't be read, with a TextWarning that counts them.
+    Raises TextError with file and line for lines that aren't JSON objects, for missing or empty fields, and for a
+    column of labels that looks like one of texts.
     """
-    pairs = list(_read(labelled_lines(path, encoding), text_name(path), tokenize, labelled=True))
+    name = text_name(path)
+    with skipping(path, errors) as on_bad:
+        lines = list(labelled_lines(path, encoding, on_bad))
+        _require_labels(lines, name, label_column)
+        pairs = list(_read(lines, name, tokenize, labelled=True, on_bad=on_bad, label_column=label_column))
     if not pairs:
         raise nothing_in(path, "labelled pair")
     decided = [pair for pair in pairs if pair.label != UNDECIDED]
@@ -65,39 +87,90 @@ def read_pairs(path: Path | str, tokenize: Tokenize, encoding: str = "utf-8") ->
 
 
 def read_unlabelled_pairs(
-    path: Path | str, tokenize: Tokenize, encoding: str = "utf-8", on_bad_line: OnBadLine | None = None
+    path: Path | str,
+    tokenize: Tokenize,
+    encoding: str = "utf-8",
+    on_bad_line: OnBadExample | None = None,
+    *,
+    label_column: int = 1,
 ) -> Iterator[SentencePair]:
-    """The pairs of a file in constant memory; labels aren't read.
+    """The pairs of a file, in constant memory unless it is a JSON array; labels aren't read.
 
     `on_bad_line`: called with the number and message of a line that is wrong, which is then left out. Without it,
     raises as `read_pairs`, and for a sentence without a token.
     """
-    return _read(labelled_lines(path, encoding), text_name(path), tokenize, labelled=False, on_bad_line=on_bad_line)
+    lines = labelled_lines(path, encoding, on_bad_line)
+    return _read(lines, text_name(path), tokenize, labelled=False, on_bad=on_bad_line, label_column=label_column)
 
 
 def _read(
-    lines: Iterable[str], name: str, tokenize: Tokenize, *, labelled: bool, on_bad_line: OnBadLine | None = None
+    lines: Iterable[str],
+    name: str,
+    tokenize: Tokenize,
+    *,
+    labelled: bool,
+    on_bad: OnBadExample | None = None,
+    label_column: int = 1,
 ) -> Iterator[SentencePair]:
     header: list[str] | None = None
     form: Literal["", "json", "columns"] = ""
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
+    for number, line in _records(lines, name):
+        if not line.strip() or line == UNDECODABLE:
             continue
         if not form:
             form = "json" if line.lstrip().startswith("{") else "columns"
-            if form == "columns" and set(_SIDES) <= set(line.split("\t")):
-                header = line.split("\t")
+            names = _known_names(line.split("\t"))
+            if form == "columns" and set(_SIDES) <= set(names):
+                header = names
                 continue
         where = f"{name}:{number}"
         try:
-            fields = _json_fields(line, where) if form == "json" else _column_fields(line, header, where, labelled)
+            if form == "json":
+                fields = _json_fields(line, where)
+            else:
+                fields = _column_fields(line, header or _names_of(line, labelled, label_column), where, bool(header))
             pair = _pair(fields, tokenize, labelled, name, number)
         except TextError as error:
-            if on_bad_line is None:
-                raise
-            on_bad_line(number, str(error))
+            tell(error, number, on_bad)
         else:
             yield pair
+
+
+def _records(lines: Iterable[str], name: str) -> Iterator[tuple[int, str]]:
+    """Each line with its number; of a JSON array each item with the number of the line that it begins in."""
+    numbered = enumerate(lines, start=1)
+    for number, line in numbered:
+        if _BEGINS_ARRAY.match(line):
+            yield from _items(number, "\n".join([line, *(other for _, other in numbered)]), name)
+        else:
+            yield number, line
+            if line.strip():
+                break
+    yield from numbered
+
+
+def _items(number: int, text: str, name: str) -> Iterator[tuple[int, str]]:
+    decoder, place = json.JSONDecoder(), text.index("[") + 1
+    while True:
+        begin = _BETWEEN_ITEMS.match(text, place)
+        assert begin is not None  # it may be empty
+        number += text.count("\n", place, begin.end())
+        place = begin.end()
+        if text.startswith("]", place):
+            return
+        try:
+            _, end = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError) as error:
+            raise TextError(
+                f"{name}:{number}: not valid JSON ({error}). The file must be one list of objects; fix it there."
+            ) from None
+        yield number, text[place:end]
+        number += text.count("\n", place, end)
+        place = end
+
+
+def _known_names(names: Iterable[str]) -> list[str]:
+    return [_OTHER_NAMES.get(name, name) for name in names]
 
 
 def _json_fields(line: str, where: str) -> Mapping[str, object]:
@@ -109,19 +182,41 @@ def _json_fields(line: str, where: str) -> Mapping[str, object]:
         ) from None
     if not isinstance(fields, dict):
         raise TextError(f"{where}: not a JSON object. Every line must be like {_EXAMPLE}; fix the line.")
-    return fields
+    # A field's own name counts more than another one for it.
+    return dict(zip(_known_names(fields), fields.values(), strict=True)) | fields
 
 
-def _column_fields(line: str, header: list[str] | None, where: str, labelled: bool) -> Mapping[str, object]:
+def _names_of(line: str, labelled: bool, label_column: int) -> list[str]:
+    if not labelled and line.count("\t") == 1:
+        return list(_SIDES)
+    names = list(_SIDES)
+    names.insert(label_column - 1, _LABEL)
+    return names
+
+
+def _column_fields(line: str, names: list[str], where: str, has_header: bool) -> Mapping[str, object]:
     columns = line.split("\t")
-    names = header or [_LABEL, *_SIDES] if labelled or len(columns) != len(_SIDES) else list(_SIDES)
     if len(columns) != len(names):
-        expected = f"the header has {len(names)}" if header else f"{' TAB '.join(names)} is expected"
+        expected = f"the header has {len(names)}" if has_header else f"{' TAB '.join(names)} is expected"
         raise TextError(
             f"{where}: has {len(columns)} tab-separated column{'s' if len(columns) > 1 else ''}, but {expected}. Fix "
             "the line."
         )
     return dict(zip(names, columns, strict=True))
+
+
+def _require_labels(lines: Sequence[str], name: str, label_column: int) -> None:
+    """TextError if the column of the labels looks like that of the premises, and another one like labels."""
+    rows = [line.split("\t") for line in lines if line.count("\t") == len(_SIDES)]
+    if not rows or set(_SIDES) <= set(_known_names(rows[0])):
+        return
+    other = label_column_beside(rows, label_column - 1)
+    if other is not None:
+        raise TextError(
+            f"{name}: column {label_column}, which is read as the label, has {rows[0][label_column - 1][:60]!r}, but "
+            f"column {other + 1} has {rows[0][other]!r}, which looks like a label. The order is label, premise, "
+            f"hypothesis; --label-column {other + 1} reads the label from there."
+        )
 
 
 _EXAMPLE = '{"gold_label": "neutral", "sentence1": "...", "sentence2": "..."}'

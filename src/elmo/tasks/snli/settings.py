@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from elmo.setting_checks import require_types
-from elmo.tasks.settings import FitSettings, TaskSettings, require_chance, require_size
+from elmo.tasks.settings import FileSettings, FitSettings, TaskSettings, require_chance, require_size
 
 NO_INPUT = (
     "the network would read nothing: there are no static vectors and no ELMo at the input. Give it one of them with "
@@ -13,14 +13,15 @@ NO_INPUT = (
 
 
 @dataclass(frozen=True)
-class EntailmentSettings:
+class EntailmentSettings(FileSettings):
     """Data and network of ESIM."""
 
     text_tokenizer: str = "unicode"
     """How sentences without a parse are split into tokens. unicode: by rules; whitespace: their tokens are separated by
     spaces; or module:function, a function of your own."""
-    encoding: str = "utf-8"
-    """Encoding of the files."""
+    label_column: int = 1
+    """Column of the labels, from 1 to 3, in tab-separated files without a header; premise and hypothesis are the other
+    two. SciTail's is 3."""
     unseen_labels: Literal["stop", "miss"] = "stop"
     """What to do with a label that isn't in the training data: stop with an error, or count it as missed."""
     premises: Literal["read", "hide"] = "read"
@@ -35,6 +36,7 @@ class EntailmentSettings:
     def __post_init__(self) -> None:
         require_types(self)
         require_size(self, "hidden_size")
+        require_size(self, "label_column", most=3)
         require_chance(self, "dropout")
 
 

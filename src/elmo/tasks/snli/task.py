@@ -11,6 +11,7 @@ from elmo.tasks.labels.classification import (
     classification_scores,
     only_label,
     require_known_label,
+    require_learnable,
 )
 from elmo.tasks.rules.rule import Rule
 from elmo.tasks.snli.data import SentencePair, read_pairs, read_unlabelled_pairs
@@ -23,6 +24,11 @@ from elmo.text.tokenizer import tokenizer
 if TYPE_CHECKING:
     from elmo.tasks.snli.model import ESIM
     from elmo.tasks.tokens.representation import TokenRepresentation
+
+_OTHER_COLUMN = (
+    "Columns are read as label, premise, hypothesis: say which one has the labels with --label-column, or name them in "
+    "a header: gold_label, sentence1, sentence2."
+)
 
 
 class Entailment(Task[Settings, SentencePair, Prediction]):
@@ -37,13 +43,17 @@ class Entailment(Task[Settings, SentencePair, Prediction]):
     reading_flags = ("tokenizer", "encoding", "errors")
 
     def read(self, path: Path | str, settings: Settings) -> list[SentencePair]:
-        return read_pairs(path, tokenizer(settings.entailment.text_tokenizer), settings.entailment.encoding)
+        own = settings.entailment
+        return read_pairs(
+            path, tokenizer(own.text_tokenizer), own.encoding, label_column=own.label_column, errors=own.errors
+        )
 
     def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[SentencePair]:
         # Raw or not: the tokenizer of the training data leaves tokens as they are, and --tokenizer asks for another.
         tokenize = tokenizer(settings.entailment.text_tokenizer) if reading.is_auto else reading.tokenize
         on_bad_line = reading.on_bad_line if reading.errors == "skip" else None
-        return read_unlabelled_pairs(path, tokenize, reading.encoding, on_bad_line)
+        column = settings.entailment.label_column
+        return read_unlabelled_pairs(path, tokenize, reading.encoding, on_bad_line, label_column=column)
 
     def sentences(self, example: SentencePair) -> list[list[str]]:
         return [example.premise, example.hypothesis]
@@ -58,6 +68,7 @@ class Entailment(Task[Settings, SentencePair, Prediction]):
                 f"{examples[0].source if examples else 'the training data'}: all pairs have the same label "
                 f"({', '.join(labels) or 'none'}), so there is nothing to learn. Check the file."
             )
+        require_learnable([example.label for example in examples], examples[0].source, _OTHER_COLUMN)
         return {"labels": labels}
 
     def check(self, examples: list[SentencePair], vocabulary: Vocabulary, settings: Settings) -> None:

@@ -9,11 +9,13 @@ Source: Rajpurkar et al. 2016, version 1.1 of the data set.
 """
 
 import json
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from elmo.errors import TextError
+from elmo.errors import TextError, TextWarning
+from elmo.tasks.labels.labelled_lines import OnBadExample, skipping, tell
 from elmo.tasks.squad.json_tree import Node, read_tree
 from elmo.tasks.squad.settings import ReaderSettings
 from elmo.tasks.squad.tokens import TokenizedText, TokenSpan, tokenized
@@ -68,19 +70,37 @@ def read_questions(path: Path | str, settings: ReaderSettings, *, labelled: bool
 
     `labelled`: whether every question must have an answer; else answers are ignored. Raises TextError, with the file
     and the question's id, for what isn't of this format, a repeated id, an empty question or passage, an answer that
-    isn't in its passage, and questions of SQuAD 2.0 that can't be answered.
+    isn't in its passage, and questions of SQuAD 2.0 that can't be answered. What the settings leave out is counted in a
+    TextWarning.
     """
-    return questions_of(read_tree(path, settings.encoding), settings, labelled=labelled)
+    with skipping(path, settings.errors) as on_bad:
+        return questions_of(read_tree(path, settings.encoding), settings, labelled=labelled, on_bad=on_bad)
 
 
-def questions_of(tree: Node, settings: ReaderSettings, *, labelled: bool) -> list[Question]:
+def questions_of(
+    tree: Node, settings: ReaderSettings, *, labelled: bool, on_bad: OnBadExample | None = None
+) -> list[Question]:
     """The questions of a file that was read. Raises as `read_questions`."""
-    found = list(_questions(tree, settings, labelled))
+    found = list(_questions(tree, settings, labelled, on_bad))
+    if labelled and settings.unanswerable == "skip":
+        found = _answerable(found, tree.source)
     if not found:
         raise TextError(f"{tree.source}: there is no question in it. Check that it is a SQuAD 1.1 file of questions.")
     seen: dict[str, str] = {}
     for question in found:
         require_own_id(question, seen)
+    return found
+
+
+def _answerable(questions: list[Question], source: str) -> list[Question]:
+    found = [question for question in questions if question.answers]
+    if missing := len(questions) - len(found):
+        warnings.warn(
+            f"{source}: left out {missing:,} of its {len(questions):,} questions, which have no answer (--unanswerable "
+            "skip). Scores are of the others only, so they can't be compared with those of SQuAD 2.0.",
+            TextWarning,
+            stacklevel=1,
+        )
     return found
 
 
@@ -118,16 +138,27 @@ def _quoted(text: str) -> str:
     return shown if shown.isprintable() else json.dumps(text)
 
 
-def _questions(tree: Node, settings: ReaderSettings, labelled: bool) -> Iterator[Question]:
+def _questions(tree: Node, settings: ReaderSettings, labelled: bool, on_bad: OnBadExample | None) -> Iterator[Question]:
     for article in tree["data"].items():
         title = article["title"].text() if "title" in article else ""
         for paragraph in article["paragraphs"].items():
-            passage = _tokens(paragraph["context"], settings)
+            try:
+                passage = _tokens(paragraph["context"], settings)
+            except TextError as error:
+                tell(error, 0, on_bad)
+                continue
             for node in paragraph["qas"].items():
-                node = node.named(f"question {node['id'].text()!r}")
-                answers = tuple(_answers(node, passage)) if labelled else ()
-                question = _tokens(node["question"], settings)
-                yield Question(node["id"].text(), question, passage, answers, title, tree.source)
+                try:
+                    yield _question(node, passage, title, settings, labelled)
+                except TextError as error:
+                    tell(error, 0, on_bad)
+
+
+def _question(node: Node, passage: TokenizedText, title: str, settings: ReaderSettings, labelled: bool) -> Question:
+    key = node["guid" if "guid" in node and "id" not in node else "id"].text()  # KLUE's name for it
+    node = node.named(f"question {key!r}")
+    answers = tuple(_answers(node, passage, settings.unanswerable == "stop")) if labelled else ()
+    return Question(key, _tokens(node["question"], settings), passage, answers, title, node.source)
 
 
 def tokens_of(text: str, settings: ReaderSettings) -> TokenizedText:
@@ -147,16 +178,22 @@ def _tokens(node: Node, settings: ReaderSettings) -> TokenizedText:
     return found
 
 
-def _answers(node: Node, passage: TokenizedText) -> Iterator[Answer]:
+def _answers(node: Node, passage: TokenizedText, must_have_one: bool) -> Iterator[Answer]:
     if node.get("is_impossible") is True:
+        if not must_have_one:
+            return
         raise node.error(
             "is marked as impossible to answer, as in SQuAD 2.0, but this task is SQuAD 1.1's: every question has an "
             "answer in its passage",
-            "Remove such questions from the file",
+            "Leave such questions out with --unanswerable skip",
         )
     answers = list(node["answers"].items())
-    if not answers:
-        raise node.error("has no answer", "Give it one, or use 'elmo task predict', which needs none")
+    if not answers and must_have_one:
+        raise node.error(
+            "has no answer",
+            "Give it one, leave such questions out with --unanswerable skip, or use 'elmo task predict', which needs "
+            "no answers",
+        )
     for answer in answers:
         yield _answer(answer, passage)
 

@@ -4,15 +4,16 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from elmo.setting_checks import require_setting, require_types
-from elmo.tasks.settings import FitSettings, TaskSettings, TokenSettings, require_chance, require_size
+from elmo.tasks.settings import FileSettings, FitSettings, TaskSettings, TokenSettings, require_chance, require_size
 
 
 @dataclass(frozen=True)
-class ReaderSettings:
+class ReaderSettings(FileSettings):
     """Data and network of the reader."""
 
-    encoding: str = "utf-8"
-    """Encoding of the files."""
+    unanswerable: Literal["stop", "skip"] = "stop"
+    """What to do with a question that has no answer, as in SQuAD 2.0: stop with an error, or leave it out and say how
+    many there are."""
     question_tokenizer: Literal["unicode", "whitespace"] = "unicode"
     """How questions and passages are split into tokens; offsets into the passage are kept in either case."""
     split_hyphens: bool = True

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from elmo.errors import TextError
-from elmo.tasks.labels.labelled_lines import labelled_lines, nothing_in
+from elmo.tasks.labels.labelled_lines import OnBadExample, labelled_lines, nothing_in, tell
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import Hashes, cells_of_row, column_sentences
 
@@ -93,15 +93,16 @@ class ColumnSentence:
 
 
 def read_sentences_of_columns(
-    path: Path | str, layout: LayoutName | Literal["auto"], encoding: str
+    path: Path | str, layout: LayoutName | Literal["auto"], encoding: str, on_bad: OnBadExample | None = None
 ) -> Iterator[ColumnSentence]:
     """The sentences of a file, or of all files in a folder and the folders in it whose names end in "gold_conll".
 
     "auto": the layout follows from the first sentence that has a predicate. Raises TextError with file and line for
-    rows of a sentence with different numbers of columns, or too few of them.
+    rows of a sentence with different numbers of columns, or too few of them; with `on_bad`, such a sentence is told to
+    it and left out.
     """
     if not Path(path).is_dir():
-        yield from _sentences_of_file(path, layout, encoding)
+        yield from _sentences_of_file(path, layout, encoding, on_bad)
         return
     files = sorted(Path(path).rglob(f"*{_OFFICIAL}"))
     if not files:
@@ -109,17 +110,17 @@ def read_sentences_of_columns(
             f"{path}: there is no file *{_OFFICIAL} in this folder. Name a file, or the folder of such files."
         )
     for file in files:
-        yield from _sentences_of_file(file, layout, encoding)
+        yield from _sentences_of_file(file, layout, encoding, on_bad)
 
 
 def _sentences_of_file(
-    path: Path | str, layout: LayoutName | Literal["auto"], encoding: str
+    path: Path | str, layout: LayoutName | Literal["auto"], encoding: str, on_bad: OnBadExample | None
 ) -> Iterator[ColumnSentence]:
-    lines = list(labelled_lines(path, encoding))
+    lines = list(labelled_lines(path, encoding, on_bad))
     if layout == "auto" and is_conll2012(lines):
         layout = "conll2012"
     hashes: Hashes = "comments" if layout == "conll2012" else "by width"
-    blocks = list(column_sentences(lines, text_name(path), spaces_in_cells=False, hashes=hashes))
+    blocks = list(column_sentences(lines, text_name(path), on_bad, spaces_in_cells=False, hashes=hashes))
     if not any(block.rows for block in blocks):
         raise nothing_in(path, "sentence")
     chosen = LAYOUTS[_detected([block.rows for block in blocks if block.rows]) if layout == "auto" else layout]
@@ -129,8 +130,12 @@ def _sentences_of_file(
         comments = [line for line in block.comments if block is blocks[0] or not line.startswith(_END)]
         closing = [line for line in (after.comments if after else []) if line.startswith(_END)]
         sentence = ColumnSentence(chosen, block.rows, block.lines, text_name(path), comments, closing)
-        _check(sentence)
-        yield sentence
+        try:
+            _check(sentence)
+        except TextError as error:
+            tell(error, block.lines[0], on_bad)
+        else:
+            yield sentence
 
 
 def is_conll2012(lines: Iterable[str]) -> bool:

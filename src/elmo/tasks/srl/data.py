@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import TextError
+from elmo.tasks.labels.labelled_lines import nothing_in, skipping, tell
 from elmo.tasks.srl.brackets import column_of_spans, first_nested, spans_of_column
 from elmo.tasks.srl.columns import NOTHING, ColumnSentence, LayoutName, read_sentences_of_columns
 from elmo.tasks.tags import Span
@@ -49,13 +50,30 @@ class RoleSentence:
     """The line of each token in it, from 1."""
 
 
-def read_roles(path: Path | str, layout: LayoutName | Literal["auto"], encoding: str = "utf-8") -> list[RoleSentence]:
+def read_roles(
+    path: Path | str,
+    layout: LayoutName | Literal["auto"],
+    encoding: str = "utf-8",
+    errors: Literal["strict", "skip"] = "strict",
+) -> list[RoleSentence]:
     """The labelled sentences of a file.
+
+    `errors`: "skip" leaves out sentences that can't be read, with a TextWarning that counts them.
 
     Raises TextError with file and line for columns that don't fit the predicates, brackets without a partner, arguments
     inside others, columns without a predicate, and a file without words.
     """
-    return [_labelled(sentence) for sentence in read_sentences_of_columns(path, layout, encoding)]
+    found = []
+    with skipping(path, errors) as on_bad:
+        for sentence in read_sentences_of_columns(path, layout, encoding, on_bad):
+            _require_words(sentence)
+            try:
+                found.append(_sentence(sentence, _propositions(sentence)))
+            except TextError as error:
+                tell(error, sentence.lines[0], on_bad)
+    if not found:
+        raise nothing_in(path, "sentence")
+    return found
 
 
 def read_predicates(path: Path | str, layout: LayoutName | Literal["auto"], encoding: str) -> Iterator[RoleSentence]:
@@ -112,11 +130,6 @@ def write_props(pairs: Iterable[tuple[RoleSentence, Roles]]) -> Iterator[str]:
         columns = [column_of_spans(one.spans, len(sentence.tokens)) for one in roles]
         yield from _aligned([row[1:] for row in _new_rows(sentence, roles, columns)])
         yield ""
-
-
-def _labelled(sentence: ColumnSentence) -> RoleSentence:
-    _require_words(sentence)
-    return _sentence(sentence, _propositions(sentence))
 
 
 def _require_words(sentence: ColumnSentence) -> None:

@@ -4,7 +4,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from elmo.setting_checks import require_types
-from elmo.tasks.settings import MOST_LAYERS, FitSettings, TaskSettings, TokenSettings, require_chance, require_size
+from elmo.tasks.settings import (
+    MOST_LAYERS,
+    FileSettings,
+    FitSettings,
+    TaskSettings,
+    TokenSettings,
+    require_chance,
+    require_size,
+)
 
 NO_INPUT = (
     "the labeler would read nothing but which token is the predicate: there are no static vectors and no ELMo at the "
@@ -13,14 +21,12 @@ NO_INPUT = (
 
 
 @dataclass(frozen=True)
-class LabelerSettings:
+class LabelerSettings(FileSettings):
     """Data and network of the role labeler."""
 
     layout: Literal["auto", "conll2012", "conll2005", "props"] = "auto"
     """Columns of the files. conll2012: as in OntoNotes; conll2005: word, predicate or "-", one column per predicate;
     props: the same without words, only for scoring; auto: detected from the file."""
-    encoding: str = "utf-8"
-    """Encoding of the files."""
     num_layers: int = 4
     """Layers of the LSTM, which alternate between left to right and right to left. The paper has 8."""
     hidden_size: int = 128

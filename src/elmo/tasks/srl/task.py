@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
+from elmo.tasks.labels.classification import require_learnable
 from elmo.tasks.rules.rule import Rule
 from elmo.tasks.srl.data import (
     PREDICATE,
@@ -41,7 +42,8 @@ class SemanticRoles(Task[Settings, RoleSentence, Roles]):
     settings = Settings
 
     def read(self, path: Path | str, settings: Settings) -> list[RoleSentence]:
-        return read_roles(path, settings.labeler.layout, settings.labeler.encoding)
+        labeler = settings.labeler
+        return read_roles(path, labeler.layout, labeler.encoding, labeler.errors)
 
     def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[RoleSentence]:
         return sentences_with_predicates(path, reading)
@@ -53,14 +55,17 @@ class SemanticRoles(Task[Settings, RoleSentence, Roles]):
         return one_by_one(examples, keep_bare=settings.labeler.find_predicates)
 
     def vocabulary(self, examples: list[RoleSentence], settings: Settings) -> Vocabulary:
-        labels = {
+        found = [
             label for example in examples for proposition in example.propositions for _, _, label in proposition.spans
-        }
+        ]
+        labels = set(found)
         if labels <= {PREDICATE}:
             raise TextError(
                 f"{examples[0].source}: no predicate of the training data has an argument, so there is nothing to "
                 "learn. Check the file and its columns, or say what they are with --layout."
             )
+        step = "Check the file and its columns, or say what they are with --layout."
+        require_learnable(found, examples[0].source, step)
         return {"labels": sorted(labels)}
 
     def check(self, examples: list[RoleSentence], vocabulary: Vocabulary, settings: Settings) -> None:

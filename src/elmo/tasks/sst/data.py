@@ -1,15 +1,20 @@
 """Labelled sentences: trees, or tab-separated columns -> `LabelledSentence`."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from elmo.errors import TextError
-from elmo.tasks.labels.labelled_lines import labelled_lines, nothing_in
+from elmo.tasks.labels.classification import label_column_beside
+from elmo.tasks.labels.labelled_lines import OnBadExample, labelled_lines, nothing_in, skipping, tell
 from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.tasks.sst.trees import Phrase, parse_tree
 from elmo.text.files.text_file import text_name
+from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.tokenizer import tokenizer
+
+_LABEL_NAMES = ("label", "gold_label", "sentiment", "class")
+_TEXT_NAMES = ("sentence", "text", "document", "review")
 
 
 @dataclass(frozen=True)
@@ -34,12 +39,18 @@ def read_labelled(path: Path | str, settings: ClassifierSettings) -> list[Labell
     word.
     """
     name = text_name(path)
-    lines = enumerate(labelled_lines(path, settings.encoding), start=1)
-    numbered = [(number, line) for number, line in lines if line.strip()]
-    if not numbered:
-        raise nothing_in(path, "sentence")
-    is_tree = settings.layout == "trees" or (settings.layout == "auto" and _is_tree(numbered[0][1]))
-    found = list(_trees(numbered, name) if is_tree else _rows(numbered, name, settings))
+    with skipping(path, settings.errors) as on_bad:
+        lines = enumerate(labelled_lines(path, settings.encoding, on_bad), start=1)
+        numbered = [(number, line) for number, line in lines if line.strip() and line != UNDECODABLE]
+        if not numbered:
+            raise nothing_in(path, "sentence")
+        is_tree = settings.layout == "trees" or (settings.layout == "auto" and _is_tree(numbered[0][1]))
+        if is_tree:
+            found = list(_trees(numbered, name, on_bad))
+        else:
+            settings = _with_names(numbered[0][1], settings)
+            found = list(_rows(numbered[settings.header :], name, settings, on_bad))
+            _require_labels(numbered[settings.header :], name, settings)
     if not found:  # but a header
         raise nothing_in(path, "sentence")
     return found
@@ -67,27 +78,67 @@ def _is_tree(line: str) -> bool:
     return line.lstrip().startswith("(") and "\t" not in line
 
 
-def _trees(lines: Sequence[tuple[int, str]], name: str) -> Iterator[LabelledSentence]:
+def _with_names(line: str, settings: ClassifierSettings) -> ClassifierSettings:
+    """The settings with the columns that a first line names, as those of SST-2 and NSMC do."""
+    names = [name.strip().lower() for name in line.split("\t")]
+    label, text = (
+        next((names.index(name) + 1 for name in known if name in names), 0) for known in (_LABEL_NAMES, _TEXT_NAMES)
+    )
+    if settings.header or not label or not text:
+        return settings
+    return replace(settings, label_column=label, text_column=text, header=True)
+
+
+def _trees(lines: Sequence[tuple[int, str]], name: str, on_bad: OnBadExample | None) -> Iterator[LabelledSentence]:
     for number, line in lines:
-        tokens, phrases = parse_tree(line, f"{name}:{number}")
-        yield LabelledSentence(tokens, phrases[-1].label, phrases, name, number)
+        try:
+            tokens, phrases = parse_tree(line, f"{name}:{number}")
+        except TextError as error:
+            tell(error, number, on_bad)
+        else:
+            yield LabelledSentence(tokens, phrases[-1].label, phrases, name, number)
 
 
-def _rows(lines: Sequence[tuple[int, str]], name: str, settings: ClassifierSettings) -> Iterator[LabelledSentence]:
+def _rows(
+    lines: Sequence[tuple[int, str]], name: str, settings: ClassifierSettings, on_bad: OnBadExample | None
+) -> Iterator[LabelledSentence]:
     tokenize = tokenizer(settings.text_tokenizer)
-    needed = max(settings.label_column, settings.text_column)
-    for number, line in lines[settings.header :]:
-        columns = line.split("\t")
-        if len(columns) < needed:
-            raise TextError(
-                f"{name}:{number}: the line has {len(columns)} tab-separated columns, but column {needed} is needed. "
-                "Fix the line, or choose the columns with --label-column and --text-column."
-            )
-        label, tokens = columns[settings.label_column - 1].strip(), tokenize(columns[settings.text_column - 1])
-        if not label or not tokens:
-            column = settings.text_column if label else settings.label_column
-            raise TextError(
-                f"{name}:{number}: column {column} is empty, but a {'sentence' if label else 'label'} belongs there. "
-                "Fix the line or remove it."
-            )
-        yield LabelledSentence(tokens, label, (), name, number)
+    for number, line in lines:
+        try:
+            label, text = _cells(line, f"{name}:{number}", settings)
+            tokens = tokenize(text)
+            if not label or not tokens:
+                column = settings.text_column if label else settings.label_column
+                raise TextError(
+                    f"{name}:{number}: column {column} is empty, but a {'sentence' if label else 'label'} belongs "
+                    "there. Fix the line or remove it."
+                )
+        except TextError as error:
+            tell(error, number, on_bad)
+        else:
+            yield LabelledSentence(tokens, label, (), name, number)
+
+
+def _cells(line: str, where: str, settings: ClassifierSettings) -> tuple[str, str]:
+    """(label, text) of a row."""
+    columns, needed = line.split("\t"), max(settings.label_column, settings.text_column)
+    if len(columns) < needed:
+        raise TextError(
+            f"{where}: the line has {len(columns)} tab-separated columns, but column {needed} is needed. "
+            "Fix the line, or choose the columns with --label-column and --text-column."
+        )
+    return columns[settings.label_column - 1].strip(), columns[settings.text_column - 1]
+
+
+def _require_labels(lines: Sequence[tuple[int, str]], name: str, settings: ClassifierSettings) -> None:
+    """TextError if the column of the labels looks like that of the texts, and another one like labels."""
+    rows = [line.split("\t") for _, line in lines]
+    rows = [row for row in rows if len(row) >= max(settings.label_column, settings.text_column)]
+    other = label_column_beside(rows, settings.label_column - 1) if rows else None
+    if other is not None:
+        shown = rows[0][settings.label_column - 1][:60]
+        raise TextError(
+            f"{name}: column {settings.label_column}, which is read as the label, has {shown!r}, but column "
+            f"{other + 1} has {rows[0][other]!r}, which looks like a label. Say which columns they are with "
+            f"--label-column {other + 1} --text-column {settings.label_column}."
+        )

@@ -6,6 +6,7 @@ from typing import Literal
 from elmo.setting_checks import require_setting, require_types
 from elmo.tasks.settings import (
     CharacterSettings,
+    FileSettings,
     FitSettings,
     TaskSettings,
     require_chance,
@@ -19,14 +20,15 @@ NO_INPUT = (
 
 
 @dataclass(frozen=True)
-class ClassifierSettings(CharacterSettings):
+class ClassifierSettings(FileSettings, CharacterSettings):
     """Data and network of the classifier."""
 
     layout: Literal["auto", "trees", "tsv"] = "auto"
     """Format of the files. trees: one labelled tree per line, as in the Stanford Sentiment Treebank; tsv: tab-separated
     columns; auto: detected from the first line."""
     label_column: int = 1
-    """tsv: column of the labels, counted from 1."""
+    """tsv: column of the labels, counted from 1. A first line that names a column label, and one sentence, text or
+    document (SST-2, NSMC), says by itself which columns they are."""
     text_column: int = 2
     """tsv: column of the sentences, counted from 1."""
     header: bool = False
@@ -39,8 +41,6 @@ class ClassifierSettings(CharacterSettings):
     once, however often it occurs in the data; all: as often as it occurs (the original's way)."""
     min_phrase_tokens: int = 4
     """trees: shorter phrases are not used as training examples. The paper's value is 4; 1 includes single words."""
-    encoding: str = "utf-8"
-    """Encoding of the files."""
     unseen_labels: Literal["stop", "miss"] = "stop"
     """What to do with a label that isn't in the training data: stop with an error, or count it as missed."""
     hidden_size: int = 100

@@ -11,7 +11,7 @@ from elmo.tasks.labels.classification import (
     in_order,
     only_label,
     require_known_label,
-    some_of,
+    require_learnable,
 )
 from elmo.tasks.labels.labelled_lines import labelled_lines
 from elmo.tasks.rules.majority import majority_rule
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from elmo.tasks.sst.model import Classifier
     from elmo.tasks.tokens.representation import TokenRepresentation
 
-# More labels than any sentiment has; with at most two sentences for each they are likelier another column.
-_SUSPECT_LABELS = 100
+_OTHER_COLUMN = (
+    "Say which column has the labels with --label-column, and which one the sentences with --text-column. --header "
+    "skips a line of names."
+)
 
 
 class Sentiment(Task[Settings, LabelledSentence, Prediction]):
@@ -62,13 +64,7 @@ class Sentiment(Task[Settings, LabelledSentence, Prediction]):
                 f"{examples[0].source}: all sentences of the training data have the label {min(labels)!r}, so there is "
                 "nothing to learn. Say which column has the labels with --label-column."
             )
-        if len(labels) > _SUSPECT_LABELS and len(labels) > len(examples) / 2:
-            raise TextError(
-                f"{examples[0].source}: the {len(examples):,} sentences have {len(labels):,} different labels "
-                f"({some_of(labels)}), so hardly any occurs twice and nothing can be learned. Say which column has the "
-                "labels with --label-column, and which one the sentences with --text-column. --header skips a line of "
-                "names."
-            )
+        require_learnable([example.label for example in examples], examples[0].source, _OTHER_COLUMN)
         if not settings.classifier.character_filters:
             return {"labels": in_order(labels)}
         from elmo.tasks.layers.char_cnn import characters_of

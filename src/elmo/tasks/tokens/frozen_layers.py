@@ -1,6 +1,8 @@
 """FrozenLayers: the layers an encoder gives for sentences, computed once and read from disk afterwards."""
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +12,12 @@ from jaxtyping import Float
 from elmo.embed.embedder import Embedder
 from elmo.embed.encoder import Encoder, Sentence
 from elmo.embed.windows import windows
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, TextWarning
 from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
 from elmo.process.progress.report import Count, Progress, following
 from elmo.tasks.tokens.layer_store import LayerStore, StoredType
+from elmo.text.first_look.language import Language
+from elmo.text.first_look.sample import LINES_LOOKED_AT, OTHER_MODEL, foreign_warning
 
 # Tokens that go to the disk together: work that is lost when a run is killed.
 _PART_TOKENS = 100_000
@@ -60,6 +64,15 @@ class FrozenLayers:
         """The biLM of an ELMo encoder."""
         assert isinstance(self.encoder, Embedder), "only the encoder 'elmo' has a biLM"
         return self.encoder.bilm
+
+    def warn_of_language(self, sentences: Iterable[Sentence], name: str, other_model: str = OTHER_MODEL) -> None:
+        """A TextWarning if sentences are in a language that the biLM hasn't read: their scores are low for a reason
+        that they don't show. `name`: of the file; `other_model`: how to use another biLM."""
+        if not isinstance(self.encoder, Embedder):
+            return
+        first = [list(sentence) for sentence in islice(sentences, LINES_LOOKED_AT)]
+        if warning := foreign_warning(first, Language(self.encoder.vocabulary), name, other_model):
+            warnings.warn(warning, TextWarning, stacklevel=3)
 
     def remember(
         self,

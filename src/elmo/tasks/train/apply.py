@@ -7,9 +7,11 @@ from pathlib import Path
 
 from elmo.process.progress.report import Count, Progress, following
 from elmo.tasks.ensemble import Ensemble
+from elmo.tasks.saved_config import OTHER_BILM
 from elmo.tasks.saved_model import SavedTaskModel
 from elmo.tasks.task import E, P, Plain, S, Scores
 from elmo.tasks.train.fitting.fit import predict_all
+from elmo.text.files.text_file import text_name
 
 # Examples that are read before the first of them is predicted: enough for batches of similar size.
 _WINDOW = 512
@@ -27,6 +29,8 @@ def evaluate(
     task = saved.task
     examples = task.read(path, saved.settings)
     task.check(examples, saved.vocabulary, saved.settings)
+    if (frozen := saved.model.tokens.frozen) is not None:
+        frozen.warn_of_language(task.sentences_of(examples), text_name(path), OTHER_BILM)
     with following(progress) as reported:
         predictions = predict_all(saved.model, task, examples, saved.settings.fit, progress=reported)
     scores = task.score(examples, predictions)

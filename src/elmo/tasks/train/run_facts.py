@@ -7,8 +7,12 @@ from typing import Any
 from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError
 from elmo.tasks.settings import TaskSettings, to_table, with_table
+from elmo.weights.fingerprint import file_hash
 
 _SHOWN = {"bilm": "biLM"}
+
+REMEMBERED = "the score says how well it is remembered, not how well the model does on new text"
+"""What a score on training data means."""
 
 
 def require_same_run(path: Path, facts: dict[str, Any], defaults: TaskSettings) -> None:
@@ -33,6 +37,15 @@ def require_same_run(path: Path, facts: dict[str, Any], defaults: TaskSettings) 
                 f"{path}: the run was started with {name} {begun.get(name)!r}, now it is {now!r}: its parts would not "
                 "belong together. Resume with what it was started with, or name another folder."
             )
+
+
+def is_training_data(run: Path, file: Path) -> bool:
+    """Whether the run of that folder, if it is one, was trained on a file of this content."""
+    facts = run / "run.json"
+    if not facts.is_file() or not file.is_file():
+        return False
+    data = read_record(facts).get("data")
+    return isinstance(data, dict) and data.get("train") == file_hash([file])
 
 
 def _flat(facts: dict[str, Any]) -> dict[str, Any]:

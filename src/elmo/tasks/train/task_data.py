@@ -1,7 +1,7 @@
 """TaskData: what the files of a task hold - training examples, dev and test examples, vocabulary."""
 
-from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from elmo.errors import ConfigError
@@ -9,8 +9,11 @@ from elmo.process.progress.report import SILENT, Progress
 from elmo.tasks.task import E, P, S, Task, Vocabulary
 from elmo.tasks.train.example_batches import share_of
 from elmo.tasks.train.job import Files
+from elmo.tasks.train.run_facts import REMEMBERED
 
 _DEV_SHARE = 0.1
+# Short sentences ("Yes .") occur in any two texts; of two parts of one data set 1 to 5 % do.
+_LARGE_SHARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,9 @@ class TaskData(Generic[E]):
     dev: list[E]
     test: list[E]
     vocabulary: Vocabulary
+    trained_on: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Of "dev" and "test", how many of their examples are among the training examples, of how many; only where that is
+    a large share."""
 
     def parts(self) -> tuple[list[E], ...]:
         """All of them: train, dev, test."""
@@ -31,9 +37,20 @@ class TaskData(Generic[E]):
         return {name: examples for name, examples in (("dev", self.dev), ("test", self.test)) if examples}
 
 
+def remarks_on_trained_data(trained_on: Mapping[str, Sequence[int]]) -> list[str]:
+    """What to say of dev and test data that are training data; see `TaskData.trained_on`."""
+    return [
+        f"{count:,} of the {total:,} examples of the {name} data are also training data: {REMEMBERED}. Give other data "
+        f"with --{name}."
+        for name, (count, total) in trained_on.items()
+    ]
+
+
 def read_data(task: Task[S, E, P], settings: S, files: Files, progress: Progress = SILENT) -> TaskData[E]:
     """What is trained on and scored. Raises TextError for errors in the files, ConfigError if nothing is left."""
     data = all_examples(task, settings, files)
+    for remark in remarks_on_trained_data(data.trained_on):
+        progress.say(f"note: {remark}")
     if not files.dev:
         progress.say(f"no --dev was given: {len(data.dev):,} of the training examples decide which epoch is the best")
     shared = share_of(task.groups(data.train), settings.fit.train_share)
@@ -53,9 +70,23 @@ def all_examples(task: Task[S, E, P], settings: S, files: Files) -> TaskData[E]:
     vocabulary = task.vocabulary(train, settings)
     for examples in (dev, test):
         task.check(examples, vocabulary, settings)
+    trained_on = _trained_on(task, train, {"dev": dev, "test": test})
     if not files.dev:
         train, dev = _held_out(train, task.groups(train))
-    return TaskData(train, dev, test, vocabulary)
+    return TaskData(train, dev, test, vocabulary, trained_on)
+
+
+def _trained_on(task: Task[S, E, P], train: list[E], others: Mapping[str, list[E]]) -> dict[str, tuple[int, int]]:
+    known = {_text_of(task, example) for example in train} if any(others.values()) else set()
+    counts = {
+        name: (sum(_text_of(task, one) in known for one in examples), len(examples))
+        for name, examples in others.items()
+    }
+    return {name: (count, total) for name, (count, total) in counts.items() if count and count >= _LARGE_SHARE * total}
+
+
+def _text_of(task: Task[S, E, P], example: E) -> Hashable:
+    return tuple(map(tuple, task.sentences(example)))
 
 
 def _held_out(examples: list[E], groups: list[Hashable]) -> tuple[list[E], list[E]]:

@@ -10,10 +10,8 @@ model/               the model of the seed with the best dev score
 """
 
 import json
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, Generic
 
@@ -22,8 +20,7 @@ import torch
 from elmo.disk.atomic import copied_folder, new_file
 from elmo.disk.folder_lock import locked
 from elmo.disk.json_file import read_record, write_json
-from elmo.embed.embedder import Embedder
-from elmo.errors import ConfigError, Interrupted, TextWarning
+from elmo.errors import ConfigError, Interrupted
 from elmo.ops.native.threads import num_threads
 from elmo.process.device import chosen_device
 from elmo.process.environment import environment
@@ -47,8 +44,6 @@ from elmo.tasks.train.run_facts import require_same_run
 from elmo.tasks.train.seeds import Outcome, over_seeds, require_seeds
 from elmo.tasks.train.task_data import TaskData, read_data
 from elmo.text.files.text_file import text_name
-from elmo.text.first_look.language import Language
-from elmo.text.first_look.sample import LINES_LOOKED_AT, foreign_warning
 from elmo.version import __version__
 
 
@@ -80,26 +75,20 @@ def train(
         job.run.mkdir(parents=True, exist_ok=True)
         with locked(job.run, "'elmo task train' or 'elmo reproduce'"):
             _note(job, sources.frozen)
-            _warn_of_language(sources.frozen, job.task.sentences_of(data.train), text_name(job.files.train))
+            if sources.frozen is not None:
+                sources.frozen.warn_of_language(job.task.sentences_of(data.train), text_name(job.files.train))
             _remember(sources.frozen, job.task.sentences_of(*data.parts()), flag, reported)
             training = _Training(job, data, sources, flag, reported, on_seed)
             metric = job.settings.fit.best_by or job.task.metric
             summary = {"task": job.task.name, **over_seeds(options.seeds, training.one_seed, job.task.metric, metric)}
+            if data.trained_on:
+                summary["trained_on"] = dict(data.trained_on)
             rules = job.task.rules(data.train) if options.rules else []
             summary["rules"] = rule_scores(rules, job.task.score, job.task.metric, data.scored())
             write_json(job.run / "scores.json", summary)
             if options.keep_models:
                 copied_folder(outcome_file(job.run, summary["best_seed"]).parent / "model", job.run / "model")
             return summary
-
-
-def _warn_of_language(frozen: FrozenLayers | None, sentences: Iterable[Sequence[str]], name: str) -> None:
-    """Scores of a biLM that has not read the language are low for a reason that they don't show."""
-    if frozen is None or not isinstance(frozen.encoder, Embedder):
-        return
-    language = Language(frozen.encoder.vocabulary)
-    if warning := foreign_warning(list(islice(sentences, LINES_LOOKED_AT)), language, name):
-        warnings.warn(warning, TextWarning, stacklevel=3)
 
 
 @dataclass(frozen=True)

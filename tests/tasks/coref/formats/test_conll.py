@@ -4,8 +4,9 @@ import lzma
 
 import pytest
 
-from elmo.errors import TextError
+from elmo.errors import TextError, TextWarning
 from elmo.tasks.coref.formats.conll import read_conll, write_conll
+from elmo.tasks.coref.formats.read import read_documents
 
 
 def written(documents, clusters=lambda document: dict(zip(document.ids, document.clusters, strict=True))):
@@ -76,7 +77,7 @@ ROW = "nw/anna   0   1   saw      VBD   *   -   -   -   A   *   -"
     ("old", "new", "message"),
     [
         (ROW, ROW[:-1] + "1)", r"anna\.conll:3: '1\)' closes a mention of cluster 1 that was not opened"),
-        (ROW, ROW[:-1] + "(7", r"anna\.conll:3: opens a mention of cluster 7 that is not closed .* line 6"),
+        (ROW, ROW[:-1] + "(7", r"anna\.conll:3: opens a mention of cluster 7 that is not closed .* line 10"),
         ("*   2)", "*   -", r"anna\.conll:4: opens a mention of cluster 2 that is not closed"),
         ("*   2)\n", "*   -\n\n", r"anna\.conll:4: opens a mention of cluster 2"),
         (ROW, ROW[:-1] + "x", r"anna\.conll:3: 'x' is not a coreference cell"),
@@ -110,3 +111,48 @@ def test_other_files_are_refused(tmp_path, text):
     path.write_text(text, encoding="utf-8")
     with pytest.raises(TextError, match=r"text\.conll"):
         read_conll(path)
+
+
+LITBANK = """\
+#begin document (a_brat); part 0
+a_brat\t0\t0\tYOU\t_\t_\t_\t_\t_\t_\t_\t_\t(0)
+a_brat\t0\t1\tsaw\t_\t_\t_\t_\t_\t_\t_\t_\t
+a_brat\t0\t2\tme\t_\t_\t_\t_\t_\t_\t_\t_\t(1)|(0
+a_brat\t0\t3\t.\t_\t_\t_\t_\t_\t_\t_\t_\t0)
+
+#end document
+"""
+
+
+@pytest.mark.parametrize("nothing", ["", "_", "*", "-"])
+def test_cells_of_tokens_without_a_mention_are_read_as_litbank_and_others_write_them(tmp_path, nothing):
+    path = tmp_path / "a.conll"
+    text = LITBANK.replace("saw\t_\t_\t_\t_\t_\t_\t_\t_\t", f"saw\t_\t_\t_\t_\t_\t_\t_\t_\t{nothing}")
+    path.write_text(text, encoding="utf-8")
+    (document,) = read_conll(path)
+    assert document.tokens == ["YOU", "saw", "me", "."]
+    assert dict(zip(document.ids, document.clusters, strict=True)) == {"0": ((0, 0), (2, 3)), "1": ((2, 2),)}
+    assert written([document]) == text
+    other = "\n".join(write_conll(document, {"9": [(1, 1)]}))
+    assert "saw\t_\t_\t_\t_\t_\t_\t_\t_\t(9)\n" in other and "YOU\t_\t_\t_\t_\t_\t_\t_\t_\t-\n" in other
+
+
+def test_a_mention_may_go_on_over_the_end_of_a_sentence(tmp_path, conll_text):
+    """The reference scorer knows no sentences."""
+    path = tmp_path / "a.conll"
+    path.write_text(conll_text.replace("*   2)", "*   -").replace("*   (2)\n", "*   2)\n"), encoding="utf-8")
+    (document,) = read_conll(path)
+    assert dict(zip(document.ids, document.clusters, strict=True))["2"] == ((2, 5),)
+    assert written([document]) == path.read_text(encoding="utf-8")
+
+
+def test_documents_that_can_not_be_read_are_left_out_and_counted(tmp_path, conll_text):
+    bad = conll_text.replace("(nw/anna)", "(nw/bad)").replace("*   2)", "*   x")
+    unclosed = conll_text.replace("(nw/anna)", "(nw/open)").replace("*   2)", "*   -")
+    path = tmp_path / "three.conll"
+    path.write_text(bad + conll_text + unclosed, encoding="utf-8")
+    with pytest.raises(TextError, match=r"three\.conll:5: 'x' is not"):
+        read_documents(path)
+    with pytest.warns(TextWarning, match=r"three\.conll: left out what can't be read, 2 in all .*three\.conll:5: 'x'"):
+        (document,) = read_documents(path, errors="skip")
+    assert document.name == "nw/anna_000"

@@ -187,6 +187,7 @@ def _train(argv: list[str]) -> int:
     task.check_settings(job.settings)
     job.require_free()
     from elmo.tasks.rules.scores import remark_on_rules
+    from elmo.tasks.train.task_data import remarks_on_trained_data
     from elmo.tasks.train.train import train
 
     keep_freed_memory()
@@ -198,6 +199,8 @@ def _train(argv: list[str]) -> int:
         if best.get(data):
             _remark(task, best[data], f"{arguments.output}, {data} data")
             break
+    for remark in remarks_on_trained_data(summary.get("trained_on", {})):
+        _note(remark, str(arguments.output))
     dev = summary.get("dev")
     if dev and (remark := remark_on_rules(summary["rules"], summary["metric"], dev["mean"])):
         _note(remark, str(arguments.output))
@@ -225,9 +228,12 @@ def _require_heeded(arguments: Train[Any], given: list[str]) -> None:
 def _evaluate(argv: list[str]) -> int:
     arguments = parsed(Evaluate, _without_task(argv), "task evaluate")
     from elmo.tasks.train.apply import evaluate
+    from elmo.tasks.train.run_facts import REMEMBERED, is_training_data
 
     saved = _loaded(arguments)
     scores, pairs = evaluate(saved, arguments.data, progress=not arguments.quiet)
+    if is_training_data(arguments.folder, arguments.data):
+        _note(f"it is the file that the model was trained on: {REMEMBERED}", str(arguments.data))
     if arguments.output is not None:
         with _result_file(arguments.output, arguments.force) as file:
             file.writelines(line + "\n" for line in saved.task.write_file(arguments.output, pairs))

@@ -1,5 +1,6 @@
 """The input of `elmo task predict`: files of unlabelled examples, looked at before a model is loaded."""
 
+import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,11 +13,12 @@ from elmo.cli.report import list_skipped
 from elmo.cli.text_input import say, vocabulary_of
 from elmo.errors import WeightFileError
 from elmo.tasks.registry import AnyTask
-from elmo.tasks.saved_config import CONFIG_FILE, bilm_of, read_config, saved_folder, settings_of, task_of
+from elmo.tasks.saved_config import CONFIG_FILE, OTHER_BILM, bilm_of, read_config, saved_folder, settings_of, task_of
 from elmo.tasks.task import TextReading
+from elmo.text.files.text_file import text_name
+from elmo.text.first_look.language import Language
+from elmo.text.first_look.sample import foreign_warning
 from elmo.text.reading.settings import AUTO, Reading
-
-_OTHER_MODEL = "Train the task with a model of its language: elmo task train ... --model MODEL."
 
 
 @dataclass
@@ -75,11 +77,16 @@ def unlabelled_files(
         reading.format,
         reading.field,
         reading.sentences,
-        on_look=lambda look: say(look, vocabulary, quiet=False, other_model=_OTHER_MODEL),
+        on_look=lambda look: say(look, vocabulary, quiet=False, other_model=OTHER_BILM),
         is_auto=reading.tokenizer == AUTO,
     )
     examples = found.read(task, settings, how)
-    found.examples = chain([first for first in [next(examples, None)] if first is not None], examples)
+    first = [example for example in [next(examples, None)] if example is not None]
+    if "format" not in task.reading_flags:  # whose input has a form of its own that no look saw
+        sentences = [list(sentence) for example in first for sentence in task.sentences(example)]
+        if warning := foreign_warning(sentences, Language(vocabulary), text_name(names[0]), OTHER_BILM):
+            print(f"warning: {warning}", file=sys.stderr)
+    found.examples = chain(first, examples)
     return found
 
 

@@ -1,6 +1,7 @@
 """The coreference column of CoNLL-2012: brackets that open and close mentions.
 
-A cell is "-", or parts between "|": "(12" opens a mention of cluster 12, "12)" closes one, "(12)" is one of one token.
+A cell is "-" (in some files "_", "*" or nothing), or parts between "|": "(12" opens a mention of cluster 12, "12)"
+closes one, "(12)" is one of one token.
 A close ends the latest mention of its cluster that is open, so mentions of one cluster may nest.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from elmo.tasks.coref.documents import Mention
 
 EMPTY = "-"
+_EMPTY_CELLS = (EMPTY, "_", "*", "")
 _PART = re.compile(r"(\()?([^()|\s]+)(\))?")
 
 
@@ -34,7 +36,7 @@ class OpenMentions:
             if closes:
                 if not self._open[name]:
                     raise BracketError(
-                        f"{cell!r} closes a mention of cluster {name} that was not opened in this sentence: a mention "
+                        f"{cell!r} closes a mention of cluster {name} that was not opened: a mention "
                         "would end before it begins"
                     )
                 self.clusters.setdefault(name, []).append((self._open[name].pop(), token))
@@ -47,7 +49,7 @@ class OpenMentions:
 
 def parts_of(cell: str) -> list[tuple[str, bool, bool]]:
     """(cluster, whether it opens, whether it closes) of each part. Raises BracketError for what is not a cell."""
-    if cell == EMPTY:
+    if cell in _EMPTY_CELLS:
         return []
     found = []
     for part in cell.split("|"):
@@ -77,4 +79,6 @@ def cells_of(clusters: Mapping[str, Sequence[Mention]], num_tokens: int) -> list
 
 def say_the_same(cell: str, other: str) -> bool:
     """Whether two cells have the same parts, in any order."""
+    if cell in _EMPTY_CELLS and other in _EMPTY_CELLS:
+        return True
     return Counter(cell.split("|")) == Counter(other.split("|"))

@@ -6,7 +6,8 @@
     #end document
 
 Read are the word (column 4), the speaker (column 10, where there are that many) and the last column, coreference.
-Columns are separated by tabs if the row has one, else by spaces. What doesn't fit is a TextError with the line.
+Columns are separated by tabs if the row has one, else by spaces. A mention may go on over the end of a sentence, as the
+reference scorer reads it. What doesn't fit is a TextError with the line.
 Source: the shared task's description, Pradhan et al. 2012.
 """
 
@@ -18,14 +19,16 @@ from pathlib import Path
 from elmo.errors import TextError
 from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines, require_own_keys
 from elmo.tasks.coref.formats.brackets import BracketError, OpenMentions, cells_of, say_the_same
-from elmo.tasks.labels.labelled_lines import labelled_lines
+from elmo.tasks.labels.labelled_lines import OnBadExample, labelled_lines, tell
 from elmo.text.files.text_file import text_name
-from elmo.text.formats.columns import cells_of_row
+from elmo.text.formats.columns import UNDECODABLE, cells_of_row
 
 BEGIN, END = "#begin document", "#end document"
 _BEGIN = re.compile(r"#begin document\s+\(?(?P<name>.*?)\)?\s*(?:;\s*part\s+(?P<part>\S+)\s*)?")
 _WORD, _SPEAKER, _MIN_COLUMNS, _COLUMNS_WITH_SPEAKER = 3, 9, 5, 11
-_LAST_COLUMN = re.compile(r"(?P<before>.*?)(?P<cell>[^\s]*)(?P<after>\s*)", re.DOTALL)
+_AFTER_SPACES = re.compile(r"(?P<before>.*?)(?P<cell>[^\s]*)(?P<after>\s*)", re.DOTALL)
+# It may be empty.
+_AFTER_TAB = re.compile(r"(?P<before>.*\t *)(?P<cell>[^\s]*)(?P<after>\s*)", re.DOTALL)
 # OntoNotes writes these marks with a slash before them.
 _PLAIN_WORDS = {"/.": ".", "/?": "?"}
 
@@ -35,13 +38,14 @@ def read_conll(path: Path | str, encoding: str = "utf-8") -> list[Document]:
     return conll_documents(labelled_lines(path, encoding), text_name(path))
 
 
-def conll_documents(lines: Iterable[str], source: str) -> list[Document]:
+def conll_documents(lines: Iterable[str], source: str, on_bad: OnBadExample | None = None) -> list[Document]:
     """The documents in the lines of a file called `source`.
 
     Raises TextError with file and line for rows outside a document, columns that don't fit, brackets that don't close
-    in their sentence, a mention that ends before it begins, and two documents of the same name and part.
+    in their document, a mention that ends before it begins, and two documents of the same name and part. With `on_bad`,
+    what is wrong with a document is told to it, and the document is left out.
     """
-    found = list(_documents(lines, source))
+    found = list(_documents(lines, source, on_bad))
     if not found:
         raise TextError(
             f"{source}: there is no document in it: no line begins with {BEGIN!r}. Check that the file has CoNLL-2012 "
@@ -80,6 +84,8 @@ class _Begun:
     speakers: list[str] = field(default_factory=list)
     mentions: OpenMentions = field(default_factory=OpenMentions)
     num_columns: int = 0
+    is_bad: bool = False
+    """Whether something in it was told of, so that it is left out."""
 
     def row(self, line: str, where: str, number: int) -> None:
         """Reads the row of a token."""
@@ -106,18 +112,22 @@ class _Begun:
         self.rows.append(len(self.lines) - 1)
         self.line_numbers.append(number)
 
-    def end_sentence(self, source: str) -> None:
+    def end_sentence(self) -> None:
         """A blank line, or the document's end."""
+        if self.sentences[-1]:
+            self.sentences.append([])
+
+    def end(self, source: str) -> None:
+        """The document's end. TextError for a mention that is still open."""
+        self.end_sentence()
         unclosed = self.mentions.unclosed()
         if unclosed is not None:
             name, token = unclosed
             raise TextError(
                 f"{source}:{self.line_numbers[token]}: opens a mention of cluster {name} that is not closed in its "
-                f"sentence, which ends in line {self.line_numbers[-1]}. Close it with '{name})' in the row of its last "
+                f"document, which ends in line {self.line_numbers[-1]}. Close it with '{name})' in the row of its last "
                 "word."
             )
-        if self.sentences[-1]:
-            self.sentences.append([])
 
     def done(self, source: str) -> Document:
         clusters = self.mentions.clusters
@@ -132,7 +142,7 @@ class _Begun:
         )
 
 
-def _documents(lines: Iterable[str], source: str) -> Iterator[Document]:
+def _documents(lines: Iterable[str], source: str, on_bad: OnBadExample | None) -> Iterator[Document]:
     begun: _Begun | None = None
     before: list[str] = []
     ended: _Begun | None = None
@@ -140,11 +150,10 @@ def _documents(lines: Iterable[str], source: str) -> Iterator[Document]:
         where = f"{source}:{number}"
         if line.startswith(BEGIN):
             if begun is not None:
-                raise _not_ended(begun, source, f"another one begins in line {number}")
-            if ended is not None:
+                tell(_not_ended(begun, source, f"another one begins in line {number}"), number, on_bad)
+            if ended is not None and not ended.is_bad:
                 yield ended.done(source)
-                ended = None
-            begun, before = _begin(line, where, number, before), []
+            begun, before, ended = _begin(line, where, number, before), [], None
         elif begun is None:
             if line.strip() and not line.startswith("#"):
                 raise TextError(
@@ -154,17 +163,28 @@ def _documents(lines: Iterable[str], source: str) -> Iterator[Document]:
             (before if ended is None else ended.lines).append(line)
         else:
             begun.lines.append(line)
+            try:
+                _read_line(begun, line, source, number)
+            except TextError as error:
+                begun.is_bad = True
+                tell(error, number, on_bad)
             if line.startswith(END):
-                begun.end_sentence(source)
                 begun, ended = None, begun
-            elif not line.strip(" \t"):
-                begun.end_sentence(source)
-            elif not line.startswith("#"):
-                begun.row(line, where, number)
     if begun is not None:
-        raise _not_ended(begun, source, "the file ends")
-    if ended is not None:
+        tell(_not_ended(begun, source, "the file ends"), begun.first_line, on_bad)
+    if ended is not None and not ended.is_bad:
         yield ended.done(source)
+
+
+def _read_line(begun: _Begun, line: str, source: str, number: int) -> None:
+    if begun.is_bad or line == UNDECODABLE:
+        begun.is_bad = True
+    elif line.startswith(END):
+        begun.end(source)
+    elif not line.strip(" \t"):
+        begun.end_sentence()
+    elif not line.startswith("#"):
+        begun.row(line, f"{source}:{number}", number)
 
 
 def _begin(line: str, where: str, number: int, before: list[str]) -> _Begun:
@@ -187,7 +207,7 @@ def _not_ended(begun: _Begun, source: str, what: str) -> TextError:
 
 
 def _with_last_column(line: str, cell: str) -> str:
-    match = _LAST_COLUMN.fullmatch(line)
+    match = (_AFTER_TAB if "\t" in line else _AFTER_SPACES).fullmatch(line)
     assert match is not None  # of any text at all
     return line if say_the_same(match["cell"], cell) else f"{match['before']}{cell}{match['after']}"
 

@@ -16,8 +16,9 @@ from typing import Any
 
 from elmo.errors import TextError
 from elmo.tasks.coref.documents import Cluster, Document, Mention, require_own_keys
-from elmo.tasks.labels.labelled_lines import labelled_lines
+from elmo.tasks.labels.labelled_lines import OnBadExample, labelled_lines, tell
 from elmo.text.files.text_file import text_name
+from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.token_form import has_surrogate
 
 
@@ -26,14 +27,20 @@ def read_jsonlines(path: Path | str, encoding: str = "utf-8") -> list[Document]:
     return jsonlines_documents(labelled_lines(path, encoding), text_name(path))
 
 
-def jsonlines_documents(lines: Iterable[str], source: str) -> list[Document]:
+def jsonlines_documents(lines: Iterable[str], source: str, on_bad: OnBadExample | None = None) -> list[Document]:
     """The documents in the lines of a file called `source`; blank lines are left out.
 
-    Raises TextError with file and line for what isn't such an object, mentions outside the document or over the end of
-    a sentence, mentions that end before they begin, and two documents of the same name.
+    Raises TextError with file and line for what isn't such an object, mentions outside the document, mentions that end
+    before they begin, and two documents of the same name. With `on_bad`, what is wrong with a line is told to it, and
+    the line is left out.
     """
-    numbered = enumerate(lines, start=1)
-    found = [_document(line, f"{source}:{number}") for number, line in numbered if line.strip()]
+    found = []
+    for number, line in enumerate(lines, start=1):
+        if line.strip() and line != UNDECODABLE:
+            try:
+                found.append(_document(line, f"{source}:{number}"))
+            except TextError as error:
+                tell(error, number, on_bad)
     if not found:
         raise TextError(f"{source}: there is no document in it. Check the file, and that it isn't empty.")
     require_own_keys(found)
@@ -63,7 +70,7 @@ def _document(line: str, where: str) -> Document:
     speakers = _words(values["speakers"], where, "speakers") if "speakers" in values else ()
     if speakers and list(map(len, speakers)) != list(map(len, sentences)):
         raise TextError(f"{where}: 'speakers' must have as many entries as 'sentences' has words. Fix or remove it.")
-    clusters = _clusters(values.get("clusters", []), [len(sentence) for sentence in sentences], where)
+    clusters = _clusters(values.get("clusters", []), sum(map(len, sentences)), where)
     key, sentences = (values["doc_key"], ""), tuple(sentence for sentence in sentences if sentence)
     ids = tuple(map(str, range(len(clusters))))
     return Document(key, sentences, tuple(chain.from_iterable(speakers)), clusters, ids, where, layout="jsonlines")
@@ -86,25 +93,22 @@ def _is_word(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _clusters(value: object, lengths: list[int], where: str) -> tuple[Cluster, ...]:
-    ends = list(accumulate(lengths))
+def _clusters(value: object, num_words: int, where: str) -> tuple[Cluster, ...]:
     if not isinstance(value, list) or not all(isinstance(cluster, list) for cluster in value):
         raise TextError(f"{where}: 'clusters' must be a list of lists of [first, last]. Fix the line.")
-    return tuple(tuple(_mention(mention, ends, where) for mention in cluster) for cluster in value if cluster)
+    return tuple(tuple(_mention(mention, num_words, where) for mention in cluster) for cluster in value if cluster)
 
 
-def _mention(value: Any, ends: list[int], where: str) -> Mention:
+def _mention(value: Any, num_words: int, where: str) -> Mention:
     shown = reprlib.repr(value)
     if not (isinstance(value, list) and len(value) == 2 and all(type(place) is int for place in value)):
         raise TextError(f"{where}: {shown} is not a mention, which is [first token, last token]. Fix the line.")
     first, last = value
     if last < first:
         raise TextError(f"{where}: the mention {shown} ends before it begins. Fix the line.")
-    if first < 0 or not ends or last >= ends[-1]:
+    if first < 0 or last >= num_words:
         raise TextError(
-            f"{where}: the mention {shown} is outside the document, which has {ends[-1] if ends else 0} "
-            "words, counted from 0. Fix the line."
+            f"{where}: the mention {shown} is outside the document, which has {num_words} words, counted from 0. Fix "
+            "the line."
         )
-    if next(end for end in ends if end > first) <= last:
-        raise TextError(f"{where}: the mention {shown} crosses the end of a sentence. Fix the line.")
     return first, last

@@ -2,41 +2,49 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 from elmo.tasks.coref.documents import Document
 from elmo.tasks.coref.formats.conll import BEGIN, conll_documents
 from elmo.tasks.coref.formats.jsonlines import jsonlines_documents
 from elmo.tasks.coref.formats.plain_text import text_document
-from elmo.tasks.labels.labelled_lines import labelled_lines
+from elmo.tasks.labels.labelled_lines import OnBadExample, labelled_lines, skipping
 from elmo.text.files.text_file import text_name
+from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.formats.form import require_plain_text
 
 
-def read_documents(path: Path | str, encoding: str = "utf-8") -> list[Document]:
+def read_documents(
+    path: Path | str, encoding: str = "utf-8", errors: Literal["strict", "skip"] = "strict"
+) -> list[Document]:
     """Documents with their clusters: JSON lines if the first line is an object, else CoNLL-2012 columns.
 
-    Raises TextError, see `conll_documents` and `jsonlines_documents`.
+    `errors`: "skip" leaves out documents that can't be read, with a TextWarning that counts them. Raises TextError, see
+    `conll_documents` and `jsonlines_documents`.
     """
-    lines = list(labelled_lines(path, encoding))
-    reader = jsonlines_documents if _beginning(lines).startswith("{") else conll_documents
-    return reader(lines, text_name(path))
+    with skipping(path, errors) as on_bad:
+        lines = list(labelled_lines(path, encoding, on_bad))
+        reader = jsonlines_documents if _beginning(lines).startswith("{") else conll_documents
+        return reader(lines, text_name(path), on_bad)
 
 
-def read_unlabelled(path: Path | str, encoding: str, tokenize: Callable[[str], list[str]]) -> list[Document]:
+def read_unlabelled(
+    path: Path | str, encoding: str, tokenize: Callable[[str], list[str]], on_bad: OnBadExample | None = None
+) -> list[Document]:
     """Documents in one of these formats, or a raw text as one document. Clusters that are there are left out.
 
     A file whose name ends in .conll or .jsonl, perhaps packed, is never taken for a raw text. `tokenize`: makes tokens
-    of a sentence of raw text. Raises TextError.
+    of a sentence of raw text. Raises TextError; with `on_bad`, what is wrong with a document or a line is told to it.
     """
-    lines, source = list(labelled_lines(path, encoding)), text_name(path)
+    lines, source = list(labelled_lines(path, encoding, on_bad)), text_name(path)
     beginning = _beginning(lines)
     if beginning.startswith("{") or _is_named(path, "jsonl"):
-        found = jsonlines_documents(lines, source)
+        found = jsonlines_documents(lines, source, on_bad)
     elif any(line.startswith(BEGIN) for line in lines) or _is_named(path, "conll"):
-        found = conll_documents(lines, source)
+        found = conll_documents(lines, source, on_bad)
     else:
         require_plain_text(lines, source)
-        found = [text_document(lines, source, tokenize)]
+        found = [text_document((line for line in lines if line != UNDECODABLE), source, tokenize)]
     return [document.without_clusters() for document in found]
 
 
