@@ -14,11 +14,11 @@ import pytest
 
 import elmo
 from elmo.cli import analysis_output
-from elmo.cli.early_checks import As, _role, check, roles
+from elmo.cli.early_checks import As, _role, check, require_utf8, roles
 from elmo.cli.main import VERBS
 from elmo.cli.verbs import task
 from elmo.cli.verbs.analyze import ANALYSES
-from elmo.errors import ElmoError, OutputError, TextError
+from elmo.errors import ConfigError, ElmoError, OutputError, TextError
 from elmo.weights import hub
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.describe import outline
@@ -411,3 +411,10 @@ def test_a_right_command_passes(model_folder: Path, language_model: Checkpoint, 
 
     assert main(["convert", str(model_folder), str(tmp_path / "other"), "--force", "--quiet"]) == 0
     assert main(["embed", "the bank", "-m", str(model_folder), "--layers", "-3", "--json"]) == 0
+
+
+def test_names_that_json_can_not_say_are_refused_where_answers_say_them() -> None:
+    require_utf8("model", Path("/tmp/모델"), None)
+    for name in ("m\udcff", Path("folder\udcff/model")):
+        with pytest.raises(ConfigError, match="the name is not UTF-8 text.*make a link of another name"):
+            require_utf8("model", name)

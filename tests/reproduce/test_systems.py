@@ -100,7 +100,7 @@ def test_equal_settings_have_one_folder_and_others_have_others():
     assert table2[3].folder == free[0].folder
     assert table2[0].folder == figure1[2].folder != figure1[0].folder
     assert table2[0].folder == systems_of("table2", with_tokens(mix_penalty=0.5, elmo_dropout=0.3))[0].folder
-    assert table2[0].folder != systems_of("table2", with_tokens(static="vectors.txt"))[0].folder
+    assert table2[0].folder != systems_of("table2", with_tokens(static=("vectors.txt",)))[0].folder
     folders = [system.folder for system in (*table2, *table3, *figure1)]
     assert len(set(folders)) == 4 + 3 + 4 - 2  # two systems are the same: baseline; lambda 0.1 at the input
 

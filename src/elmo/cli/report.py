@@ -8,7 +8,9 @@ from collections.abc import Iterable
 def print_report(report: object, text: str, *, as_json: bool, quiet: bool = False) -> None:
     """Prints the report: as JSON, or as `text` unless the command is to be quiet."""
     if as_json:
-        print(json.dumps(report, indent=2, ensure_ascii=False))
+        text = json.dumps(report, indent=2, ensure_ascii=False)
+        # A file name that is not UTF-8 has lone surrogates, which JSON can only escape.
+        print(text.encode("utf-8", "backslashreplace").decode("utf-8"))
     elif not quiet:
         print(text)
 

@@ -120,7 +120,6 @@ class CorpusSettings:
 
     def check(self, splits: Splits, workers: int) -> None:
         """Finds errors now rather than after an hour of reading: ConfigError, or TextError for a missing file."""
-        require_types(self)
         self._check_vocabulary()
         self._check_choices()
         processes = max(_MOST_WORKERS, 4 * (os.cpu_count() or 1))
@@ -131,6 +130,7 @@ class CorpusSettings:
         ):
             if not least <= value <= most:
                 raise ConfigError(f"{name} is {value}, but must be from {least} to {most:,} here. Change it.")
+        require_types(self)
         self._check_texts(splits)
         require_used_field([text for texts in splits.values() for text in texts], self.format, self.field)
         self._check_share(splits)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -337,3 +338,16 @@ def test_a_verbs_forms_are_occurrences_of_one_word(embedder, tmp_path):
     for layer in neighbors(index, embedder, ["불에", "타는", "집"], place=1, verb="타다"):
         assert {hit.word for hit in layer["same"]} == {"탔다", "타고", "탄"}
         assert {hit.word for hit in layer["other"]}.isdisjoint({"탔다", "타고", "탄"})
+
+
+def test_names_that_are_not_utf8_are_kept(embedder, tmp_path):
+    build_index([["a", "b"]], embedder, tmp_path / "index", model="m\udcff", source="t\udcff.txt")
+    facts = ContextIndex(tmp_path / "index").facts
+    assert (facts.model, facts.source) == ("m\udcff", "t\udcff.txt")
+
+
+@pytest.mark.parametrize("word", ["", "b\xa0c", "b\u2028c", "b c"])
+def test_a_token_that_an_index_can_not_hold_is_told_with_its_place(embedder, tmp_path, word):
+    with pytest.raises(TextError, match=f"t.txt: sentence 2: the token {re.escape(repr(word))} is empty or contains"):
+        build_index([["a"], ["a", word]], embedder, tmp_path / "index", source="t.txt")
+    assert list(tmp_path.iterdir()) == []

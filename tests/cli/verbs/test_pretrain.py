@@ -160,7 +160,7 @@ def test_a_signal_while_data_are_opened_ends_with_75_and_the_same_command_goes_o
     with monkeypatch.context() as patch:
         patch.setattr(TrainingData, "open", stopping)
         assert elmo_command(["pretrain", *arguments, "--quiet"]) == 75
-    assert "interrupted before anything was begun" in capsys.readouterr().err
+    assert "stopped by signal 15 before the first step" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
     assert elmo_command(["pretrain", *arguments, "--quiet"]) == 0
 
