@@ -26,12 +26,12 @@ class ReferenceLSTM(nn.Module):
     def __init__(self, trainer: Trainer, direction: str) -> None:
         super().__init__()
         own = getattr(trainer.bilm, f"{direction}_lstm")
-        self.layers, self.settings = own.layers, own.settings
+        self.layers = own.layers
 
     def forward(self, index: int, inputs: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
         """Layer `index`; inputs (batch, tokens, dim): its outputs and the new (hidden, cell)."""
-        lengths = torch.full((len(inputs),), inputs.shape[1])
-        return projected_lstm_reference(inputs, lengths, *state, self.layers[index].weights, self.settings)
+        layer, lengths = self.layers[index], torch.full((len(inputs),), inputs.shape[1])
+        return projected_lstm_reference(inputs, lengths, *state, layer.weights, layer.settings)
 
 
 class StockLSTM(nn.Module):
@@ -46,7 +46,7 @@ class StockLSTM(nn.Module):
         )
         own = getattr(trainer.bilm, f"{direction}_lstm")
         for layer, ours in zip(self.layers, own.layers, strict=True):
-            _take_over(layer, ours.weights, own.settings.forget_bias)
+            _take_over(layer, ours.weights, ours.settings.forget_bias)
 
     def forward(self, index: int, inputs: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
         """As `ReferenceLSTM`."""

@@ -53,7 +53,7 @@ class PlainEmbedder:
         for index, layer in enumerate(lstm.layers):
             weights, size = layer.weights, self.bilm.config.projection_size
             state = values.new_zeros(len(values), size), values.new_zeros(len(values), weights.cell_size)
-            outputs = projected_lstm_reference(values, lengths, *state, weights, lstm.settings)[0]
+            outputs = projected_lstm_reference(values, lengths, *state, weights, layer.settings)[0]
             values = outputs + values if lstm.skips(index) else outputs
             yield values if direction == "forward" else _turned(values, lengths)
 

@@ -61,11 +61,11 @@ def _misfit(kind: Any, value: Any, name: str) -> str | None:
         return None if is_bool(value) else "true or false"
     if kind is int:
         fits = isinstance(value, Integral) and not is_bool(value)
-        if not fits or (abs(value) > LARGEST_COUNT and name not in ("seed", "seeds")):
+        if not fits or (abs(int(value)) > LARGEST_COUNT and name not in ("seed", "seeds")):
             return f"a whole number, and {LARGEST_COUNT:,} at most"
     if kind is float:
         fits = isinstance(value, Real) and not is_bool(value)
-        if not fits or not abs(value) <= LARGEST_NUMBER:  # NaN is not
+        if not fits or not abs(value) <= LARGEST_NUMBER:  # pyright: ignore[reportOperatorIssue] - NaN is not
             return f"finite, and {LARGEST_NUMBER:g} at most"
     return None
 

@@ -61,6 +61,7 @@ def test_columns_of_a_text_file_are_read_by_every_verb(tmp_path, model_folder, c
 
 
 def test_a_tagger_reads_the_words_of_columns_and_not_their_tags(tmp_path, capsys):
+    pytest.importorskip("torch")
     train = tmp_path / "train.conll"
     train.write_text(COLUMNS, encoding="utf-8")
     command = ["task", "train", "ner", "--train", str(train), "--dev", str(train), "-o", str(tmp_path / "run")]
@@ -83,6 +84,7 @@ def test_a_tagger_reads_the_words_of_columns_and_not_their_tags(tmp_path, capsys
 @pytest.mark.filterwarnings("always::elmo.errors.TextWarning")
 def test_faulty_rows_of_static_vectors_can_be_left_out(tmp_path, capsys):
     (tmp_path / "v.txt").write_text("the 1 2\nbank 1 x\n", encoding="utf-8")
+    pytest.importorskip("torch")
     train = tmp_path / "train.conll"
     train.write_text(COLUMNS, encoding="utf-8")
     command = ["task", "train", "ner", "--train", str(train), "--dev", str(train), "--encoder", "none", *SMALL]

@@ -47,7 +47,8 @@ def test_a_words_vector_never_depends_on_its_company(network, words):
         some = chance.sample(words, chance.randrange(1, len(words)))
         for word, vector in zip(some, np.asarray(table.vectors(network.now(), some)), strict=True):
             assert vector.tobytes() == alone[word].tobytes(), word
-    assert table.cache.hits
+    # What hooks may change at each call is not remembered.
+    assert bool(table.cache.hits) == isinstance(network.now(), EngineNetwork)
     assert len(table.cache) <= table.cache.capacity
 
 

@@ -128,3 +128,8 @@ def test_too_few_processors_are_an_error_and_no_silence(cluster, tiny_model):
 
 def test_the_guide_runs(cluster, run_guide):
     run_guide("ray.md")
+
+
+def test_a_column_named_like_the_output_is_refused_before_anything_is_computed(tiny_model, cluster):
+    with pytest.raises(ConfigError, match="there is a column 'vectors' already"):
+        embed_dataset(ray.data.from_items([{"text": "a", "vectors": 2}]), model=tiny_model)

@@ -147,3 +147,27 @@ def test_settings_that_make_no_sense_are_errors(tiny_model):
 @pytest.mark.filterwarnings("ignore:'pin_memory' argument:UserWarning")
 def test_the_guide_runs(run_guide):
     run_guide("sentence-transformers.md")
+
+
+@pytest.mark.parametrize("kind", ["Series", "Index", "chunked", "array", "generator", "tuple"])
+def test_a_column_of_texts_has_a_vector_for_each_row(tiny_model, kind):
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    column = {
+        "Series": lambda: pandas.Series(TEXTS, index=range(5, 10)),
+        "Index": lambda: pandas.Index(TEXTS),
+        "chunked": lambda: pyarrow.chunked_array([TEXTS[:2], TEXTS[2:]]),
+        "array": lambda: np.array(TEXTS),
+        "generator": lambda: (text for text in TEXTS),
+        "tuple": lambda: tuple(TEXTS),
+    }[kind]()
+    model = made(tiny_model)
+    np.testing.assert_array_equal(model.encode(column), model.encode(TEXTS))
+    assert model.encode(TEXTS[0]).shape == (16,)
+    with pytest.raises(ConfigError, match="its rows are texts"):
+        model[0].preprocess([pandas.Series(TEXTS)])
+
+
+def test_raw_text_is_read_by_rules_unless_it_shows_its_tokens(tiny_model):
+    model = made(tiny_model)
+    read = [model.encode([text], output_value=None)[0]["tokens"][0] for text in ("It didn't rain.", "It didn't rain .")]
+    assert read == [["It", "did", "n't", "rain", "."], ["It", "didn't", "rain", "."]]
