@@ -31,7 +31,7 @@ CONTESTANTS = {
     "one thread": {"OMP_NUM_THREADS": "1"},
 }
 _PLACES = ["Rome", "Paris", "Lima", "Oslo"]
-_WORDS = "the old train from a bridge near our house left before many people in this street came home".split()
+_WORDS = ["the", "old", "train", "from", "a", "bridge", "near", "our", "house", "left", "before", "many", "people"]
 
 
 def main() -> int:
