@@ -135,7 +135,7 @@ def test_outer_and_inner_entities_are_asked_for(read):
 
 
 def test_parts_of_speech_are_no_entities(read):
-    with pytest.raises(TextError, match=r":1: the tag is 'NNP'.*parts of speech by 'elmo task train pos'"):
+    with pytest.raises(TextError, match=r":1: the tag is 'NNP'.*--scheme io"):
         read("Anna NNP\nsang VBD\n! O\n")
     assert read("Anna NNP\nsang VBD\n! O\n", scheme="io")[0].spans == [(0, 1, "NNP"), (1, 2, "VBD")]
 

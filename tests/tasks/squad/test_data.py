@@ -24,10 +24,10 @@ def squad(*questions, context=CONTEXT) -> dict:
 
 @pytest.fixture
 def read(tmp_path):
-    def read(value, settings=ReaderSettings(), **arguments):
+    def read(value, settings=None, **arguments):
         path = tmp_path / "squad.json"
         path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
-        return read_questions(path, settings, **arguments)
+        return read_questions(path, settings or ReaderSettings(), **arguments)
 
     return read
 

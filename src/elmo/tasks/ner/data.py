@@ -111,6 +111,8 @@ def _read(
         return
     num_columns, sample = len(first.rows[0]), [it.rows for it in found[:_SENTENCES_LOOKED_AT] if it.rows]
     places = _places(columns, num_columns, f"{name}:{first.lines[0]}", sample)
+    if scheme != "any" and columns[1] == 0:  # files of predictions have theirs last, beside the gold tags
+        _require_one_column_of_tags(sample, num_columns, places[0], f"{name}:{first.lines[0]}")
     require_words(sample, places[0], name, "--token-column")
     notation = (
         IO
@@ -153,8 +155,6 @@ def _places(
         )
     if columns[1] == 0 and num_columns == 2 and _labels(sample, 0) and _labels(sample, 1) is None:
         return 1, 0  # tags before tokens
-    if columns[1] == 0 and num_columns > 2:
-        _require_one_column_of_tags(sample, num_columns, found[0], where)
     return found[0], found[1]
 
 
@@ -192,7 +192,7 @@ def _check_row(row: list[str], num_columns: int, places: tuple[int, int], notati
         raise TextError(
             f"{where}: the tag is {tag!r}, but tags are {notation.outside!r} or like {notation.example!r}, with one of "
             f"{', '.join(sorted(PREFIXES))}, M or W. Fix it, or say which column has the tags with --tag-column; "
-            "labels without prefixes are read with --scheme io, parts of speech by 'elmo task train pos'."
+            "labels without prefixes are read with --scheme io."
         )
 
 
