@@ -29,3 +29,9 @@ def test_verdicts_has_a_line_for_every_kind_of_equal_systems(run) -> None:
     record = run("tasks/verdicts.py", "--tables", "2", "--draws", "20", codes=(0, 1))
     assert record.count("\n| accuracy, ") == 8 and record.count("\n| F1, ") == 2
     assert "Tables in which 'ELMo beats the baseline' agrees" in record
+
+
+def test_idle_threads_are_compared_beside_no_and_one_busy_process(run) -> None:
+    record = run("tasks/idle_threads.py", "--rounds", "1", "--sentences", "20", "--epochs", "1", "--busy", "0", "1")
+    assert "\n| 0 | spin | " in record and "\n| 1 | sleep | " in record and "\n| 1 | one thread | " in record
+    assert "times beside 1 busy processes" in record

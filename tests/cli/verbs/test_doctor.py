@@ -12,6 +12,7 @@ import pytest
 from elmo.cli.verbs import doctor
 from elmo.cli.verbs.doctor import main
 from elmo.ops import native
+from elmo.process.idle_threads import VARIABLES
 
 torch = pytest.importorskip("torch")
 
@@ -143,3 +144,11 @@ def test_instructions_of_the_processor_are_read_from_the_system(monkeypatch):
     text = "processor : 0\nflags\t\t: fpu avx2 avx512f amx_tile avx512_bf16 sse\n"
     monkeypatch.setattr(doctor.Path, "read_text", lambda self, encoding: text)
     assert doctor.cpu_features() == ["avx2", "avx512", "avx512_bf16", "amx"]
+
+
+def test_it_says_whether_idle_threads_sleep(capsys, monkeypatch):
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    assert "OMP_WAIT_POLICY=PASSIVE" in findings(capsys)["idle threads"]["advice"]
+    monkeypatch.setenv("GOMP_SPINCOUNT", "100")
+    assert findings(capsys)["idle threads"]["found"] == "as GOMP_SPINCOUNT=100 says"

@@ -22,6 +22,7 @@ import elmo
 from elmo.cli.examples import examples_of
 from elmo.process.cores import num_cores
 from elmo.process.device import has_torch
+from elmo.process.idle_threads import VARIABLES
 
 # Extra -> what it is for.
 EXTRAS = {
@@ -177,6 +178,7 @@ def _torch_findings(torch: ModuleType, oldest: str) -> Iterator[Finding]:
     cores = num_cores()
     capability = torch.backends.cpu.get_cpu_capability()
     yield Finding("torch on the cpu", "ok", f"{torch.get_num_threads()} threads on {cores} cores, uses {capability}")
+    yield _idle_threads()
     if torch.cuda.is_available():
         names = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
         yield Finding("gpu", "ok", f"{', '.join(names)}, CUDA {torch.version.cuda}")
@@ -189,6 +191,17 @@ def _torch_findings(torch: ModuleType, oldest: str) -> Iterator[Finding]:
         yield Finding("gpu", "note", "there is a driver, but this build of torch is for CPUs only", advice)
     else:
         yield Finding("gpu", "ok", "none; this build of torch is for CPUs only")
+
+
+def _idle_threads() -> Finding:
+    """Whether torch's threads spin while they wait, which slows training down beside other programs."""
+    chosen = [f"{name}={os.environ[name]}" for name in VARIABLES if name in os.environ]
+    if chosen:
+        return Finding("idle threads", "ok", f"as {', '.join(chosen)} says")
+    found = "sleep in the verbs that train; in other programs they spin for about 3 ms each time"
+    return Finding(
+        "idle threads", "ok", found, "beside other work, export OMP_WAIT_POLICY=PASSIVE for your own programs"
+    )
 
 
 def _native() -> Finding:
