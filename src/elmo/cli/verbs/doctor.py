@@ -198,10 +198,8 @@ def _idle_threads() -> Finding:
     chosen = [f"{name}={os.environ[name]}" for name in VARIABLES if name in os.environ]
     if chosen:
         return Finding("idle threads", "ok", f"as {', '.join(chosen)} says")
-    found = "sleep in the verbs that train; in other programs they spin for about 3 ms each time"
-    return Finding(
-        "idle threads", "ok", found, "beside other work, export OMP_WAIT_POLICY=PASSIVE for your own programs"
-    )
+    found = "soon sleep in the verbs that train; in other programs they spin for about 3 ms each time"
+    return Finding("idle threads", "ok", found, "beside other work, export GOMP_SPINCOUNT=1000 for your own programs")
 
 
 def _native() -> Finding:
