@@ -189,7 +189,7 @@ def _json_fields(line: str, where: str) -> Mapping[str, object]:
 def _names_of(line: str, labelled: bool, label_column: int) -> list[str]:
     if not labelled and line.count("\t") == 1:
         return list(_SIDES)
-    names = list(_SIDES)
+    names: list[str] = [*_SIDES]
     names.insert(label_column - 1, _LABEL)
     return names
 
