@@ -67,6 +67,20 @@ def test_columns_of_every_kind_are_read(read, text, settings):
     assert (sentence.tokens[start:end], label) == (["Anna"], "PER")
 
 
+def test_a_column_that_counts_the_tokens_is_left_out(read):
+    (sentence,) = read("1\tAnna\tPER_B\n2\tsang\t-\n")
+    assert (sentence.tokens, sentence.spans) == (["Anna", "sang"], [(0, 1, "PER")])
+
+
+@pytest.mark.parametrize("inner", ["O", "B-PER"])
+def test_the_column_of_nested_entities_has_to_be_chosen(read, inner):
+    nested = f"#\thttp://x.example [2009]\n1\tAnna\tB-PER\t{inner}\n2\tsang\tO\tO\n\n"
+    with pytest.raises(TextError, match="columns 3 and 4 both have tags of the labels PER.*--tag-column 3 "):
+        read(nested)
+    (sentence,) = read(nested, tag_column=3)
+    assert (sentence.tokens, sentence.spans) == (["Anna", "sang"], [(0, 1, "PER")])
+
+
 def test_a_hash_among_columns_is_a_token_and_tabs_keep_spaces(read):
     assert read("# B-X\na O\n")[0].tokens == ["#", "a"]
     assert read("New York\tB-X\n")[0].tokens == ["New York"]

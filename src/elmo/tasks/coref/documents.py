@@ -6,6 +6,7 @@ from itertools import accumulate, chain
 from typing import Literal
 
 from elmo.errors import TextError
+from elmo.tasks.labels.labelled_lines import OnBadExample, tell
 
 Mention = tuple[int, int]
 """(first, last) token of a document, both inclusive."""
@@ -119,8 +120,15 @@ def require_own_key(document: Document, seen: dict[tuple[str, str], str]) -> Non
     seen[document.key] = document.source
 
 
-def require_own_keys(documents: Iterable[Document]) -> None:
-    """`require_own_key` for the documents of a file."""
+def of_own_keys(documents: Iterable[Document], on_bad: OnBadExample | None) -> list[Document]:
+    """The documents of a file after `require_own_key`; `on_bad`: told of those that are left out for it."""
     seen: dict[tuple[str, str], str] = {}
-    for document in documents:
-        require_own_key(document, seen)
+    found = []
+    for number, document in enumerate(documents, start=1):
+        try:
+            require_own_key(document, seen)
+        except TextError as error:
+            tell(error, number, on_bad)
+        else:
+            found.append(document)
+    return found

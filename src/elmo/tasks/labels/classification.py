@@ -14,6 +14,8 @@ _LABELS_SHOWN = 20
 _MOST_OF_FEW = 20
 # The longest label that is likely to be one ("partly agrees with it"): texts have more words.
 _MOST_WORDS = 4
+# Characters of a label in a script without spaces.
+_LONG_WORD = 15
 
 
 class Prediction(TypedDict):
@@ -90,13 +92,21 @@ def require_learnable(labels: Sequence[str], source: str, step: str) -> None:
 def label_column_beside(rows: Sequence[Sequence[str]], column: int) -> int | None:
     """Another column, from 0, that looks like that of the labels, where `column` looks like texts; else None."""
     texts = [row[column] for row in rows]
-    if 2 * len(set(texts)) <= len(texts) or sum(len(text.split()) for text in texts) <= 2 * len(texts):
+    distinct = set(texts)
+    # A premise stands in three pairs of SNLI, a label in many more.
+    if 4 * len(distinct) <= len(texts) or 2 * sum(map(_is_like_text, distinct)) <= len(distinct):
         return None
     for other in range(min(map(len, rows))):
         values = [row[other] for row in rows]
-        if 2 * len(set(values)) <= len(values) and all(0 < len(value.split()) <= 2 for value in values):
+        num_values = len(set(values))
+        is_fewer = num_values <= len(distinct) and 2 * num_values <= len(values)
+        if other != column and num_values > 1 and is_fewer and all(0 < len(value.split()) <= 2 for value in values):
             return other
     return None
+
+
+def _is_like_text(value: str) -> bool:
+    return len(value.split()) > 2 or len(value) > _LONG_WORD
 
 
 def some_of(labels: Collection[str]) -> str:

@@ -1,7 +1,7 @@
 """CoNLL columns: one token per line, a blank line between sentences -> tagged sentences, and back.
 
 Any number of columns, all lines with as many as the first; a `-DOCSTART-` line begins a document. In a file of two
-columns the tags may come first.
+columns the tags may come first, and a first column that counts the tokens isn't that of the words.
 `elmo.text.formats.columns` says what separates columns and which lines are comments.
 """
 
@@ -26,7 +26,7 @@ from elmo.tasks.tags import (
     split_tag,
 )
 from elmo.text.files.text_file import text_name
-from elmo.text.formats.columns import ColumnSentence, column_sentences, require_words
+from elmo.text.formats.columns import ColumnSentence, column_of_words, column_sentences, require_words, why_not_words
 
 SchemeChoice = Literal["auto", "iob1", "iob2", "ioe", "bioul", "io", "any"]
 
@@ -110,6 +110,8 @@ def _read(
     if first is None:
         return
     num_columns, sample = len(first.rows[0]), [it.rows for it in found[:_SENTENCES_LOOKED_AT] if it.rows]
+    if columns[0] == 1 and (why_not_words(sample, 0) or "").startswith("counts"):
+        columns = (column_of_words(sample) or 0) + 1, columns[1]
     places = _places(columns, num_columns, f"{name}:{first.lines[0]}", sample)
     if scheme != "any" and columns[1] == 0:  # files of predictions have theirs last, beside the gold tags
         _require_one_column_of_tags(sample, num_columns, places[0], f"{name}:{first.lines[0]}")
@@ -170,10 +172,12 @@ def _require_one_column_of_tags(
 ) -> None:
     """TextError if the last two columns have tags of the same labels, so that either may be meant."""
     inner, outer = (_labels(sample, num_columns - back) for back in (1, 2))
-    if inner and outer and inner <= outer and token_place != num_columns - 2:
+    # Beside a column that counts the tokens, a last one without any label is GermEval's too.
+    is_empty = inner == set() and token_place > 0
+    if outer and inner is not None and (inner or is_empty) and inner <= outer and token_place != num_columns - 2:
         raise TextError(
             f"{where}: columns {num_columns - 1} and {num_columns} both have tags of the labels "
-            f"{', '.join(sorted(inner)[:3])}, as GermEval has outer and inner entities. Say which ones are learned: "
+            f"{', '.join(sorted(outer)[:3])}, as GermEval has outer and inner entities. Say which ones are learned: "
             f"--tag-column {num_columns - 1} (the outer ones) or --tag-column {num_columns}."
         )
 

@@ -87,9 +87,15 @@ def questions_of(
     if not found:
         raise TextError(f"{tree.source}: there is no question in it. Check that it is a SQuAD 1.1 file of questions.")
     seen: dict[str, str] = {}
-    for question in found:
-        require_own_id(question, seen)
-    return found
+    own = []
+    for number, question in enumerate(found, start=1):
+        try:
+            require_own_id(question, seen)
+        except TextError as error:
+            tell(error, number, on_bad)
+        else:
+            own.append(question)
+    return own
 
 
 def _answerable(questions: list[Question], source: str) -> list[Question]:

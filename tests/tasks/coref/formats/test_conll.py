@@ -131,6 +131,7 @@ def test_cells_of_tokens_without_a_mention_are_read_as_litbank_and_others_write_
     path.write_text(text, encoding="utf-8")
     (document,) = read_conll(path)
     assert document.tokens == ["YOU", "saw", "me", "."]
+    assert set(document.speakers) == {"-"}
     assert dict(zip(document.ids, document.clusters, strict=True)) == {"0": ((0, 0), (2, 3)), "1": ((2, 2),)}
     assert written([document]) == text
     other = "\n".join(write_conll(document, {"9": [(1, 1)]}))

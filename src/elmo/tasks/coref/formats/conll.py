@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from elmo.errors import TextError
-from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines, require_own_keys
+from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines, of_own_keys
 from elmo.tasks.coref.formats.brackets import BracketError, OpenMentions, cells_of, say_the_same
 from elmo.tasks.labels.labelled_lines import OnBadExample, labelled_lines, tell
 from elmo.text.files.text_file import text_name
@@ -51,8 +51,7 @@ def conll_documents(lines: Iterable[str], source: str, on_bad: OnBadExample | No
             f"{source}: there is no document in it: no line begins with {BEGIN!r}. Check that the file has CoNLL-2012 "
             "columns."
         )
-    require_own_keys(found)
-    return found
+    return of_own_keys(found, on_bad)
 
 
 def write_conll(document: Document, clusters: Mapping[str, Sequence[Mention]]) -> Iterator[str]:
@@ -108,7 +107,9 @@ class _Begun:
             raise TextError(f"{where}: {error}. Fix the last column.") from None
         self.num_columns = len(columns)
         self.sentences[-1].append(_PLAIN_WORDS.get(columns[_WORD], columns[_WORD]))
-        self.speakers.append(columns[_SPEAKER] if len(columns) >= _COLUMNS_WITH_SPEAKER else NO_SPEAKER)
+        # LitBank has "_" there, which is nobody's name.
+        has_speaker = len(columns) >= _COLUMNS_WITH_SPEAKER and columns[_SPEAKER] != "_"
+        self.speakers.append(columns[_SPEAKER] if has_speaker else NO_SPEAKER)
         self.rows.append(len(self.lines) - 1)
         self.line_numbers.append(number)
 
@@ -153,7 +154,12 @@ def _documents(lines: Iterable[str], source: str, on_bad: OnBadExample | None) -
                 tell(_not_ended(begun, source, f"another one begins in line {number}"), number, on_bad)
             if ended is not None and not ended.is_bad:
                 yield ended.done(source)
-            begun, before, ended = _begin(line, where, number, before), [], None
+            try:
+                begun = _begin(line, where, number, before)
+            except TextError as error:
+                tell(error, number, on_bad)
+                begun = _Begun(("", ""), number, [], is_bad=True)
+            before, ended = [], None
         elif begun is None:
             if line.strip() and not line.startswith("#"):
                 raise TextError(

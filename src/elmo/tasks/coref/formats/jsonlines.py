@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from elmo.errors import TextError
-from elmo.tasks.coref.documents import Cluster, Document, Mention, require_own_keys
+from elmo.tasks.coref.documents import Cluster, Document, Mention, of_own_keys
 from elmo.tasks.labels.labelled_lines import OnBadExample, labelled_lines, tell
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
@@ -43,8 +43,7 @@ def jsonlines_documents(lines: Iterable[str], source: str, on_bad: OnBadExample 
                 tell(error, number, on_bad)
     if not found:
         raise TextError(f"{source}: there is no document in it. Check the file, and that it isn't empty.")
-    require_own_keys(found)
-    return found
+    return of_own_keys(found, on_bad)
 
 
 def write_jsonlines(document: Document, clusters: Mapping[str, Sequence[Mention]]) -> Iterator[str]:
