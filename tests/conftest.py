@@ -207,6 +207,15 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(autouse=True)
+def environment_stays(own_cache: None) -> Iterator[None]:
+    """A setting that a test leaves behind decides what the tests after it run, in an order that differs each time."""
+    ours = lambda: {name: value for name, value in os.environ.items() if name.startswith("ELMO_")}  # noqa: E731
+    before = ours()
+    yield
+    assert ours() == before, "this test has left other settings behind: use monkeypatch"
+
+
 @pytest.fixture
 def one_thread() -> Iterator[None]:
     """Small products are slower on several threads, much so on a busy machine."""
