@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import elmo.cli.arguments.parse
+import elmo.cli.arguments
 from elmo.process.device import has_torch
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -143,7 +143,7 @@ def test_every_command_is_understood(line: str, monkeypatch: pytest.MonkeyPatch)
     def understood(arguments: object) -> None:
         raise Understood
 
-    monkeypatch.setattr(elmo.cli.arguments.parse, "check", understood)
+    monkeypatch.setattr(elmo.cli.arguments, "check", understood)
     monkeypatch.chdir(ROOT)
     words = shlex.split(line.split(" < ")[0], comments=True)[1:]
     if words == ["doctor"]:

@@ -69,7 +69,7 @@ def test_unknown_and_missing_keys_name_their_source() -> None:
 def test_published_sizes_by_name() -> None:
     assert published("original") == BiLMConfig()
     assert PUBLISHED_SIZES["medium"].projection_size == 256
-    with pytest.raises(ConfigError, match="size is 'huge', but the published sizes are: small, medium, original"):
+    with pytest.raises(ConfigError, match=r"size must be one of small, medium, original \(got 'huge'\)"):
         published("huge")
 
 

@@ -36,7 +36,7 @@ FLOORS = {
     "ops": 3,
     "disk": 2,
     "process": 2,
-    "config": 1,
+    "config": 2,
     "setting_checks": 1,
     "errors": 0,
     "shapes": 0,

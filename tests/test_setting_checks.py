@@ -21,10 +21,10 @@ from elmo.tasks.settings import FitSettings, TaskSettings, TokenSettings
 
 @pytest.mark.parametrize("seed", [-1, 2**63])
 def test_a_seed_that_no_generator_takes_is_refused(seed):
-    with pytest.raises(ConfigError, match=rf"seed is {seed}, but must be from 0 to 2\^63 - 1. Change it"):
+    with pytest.raises(ConfigError, match=rf"seed must be from 0 to 2\^63 - 1 \(got {seed}\). Change it"):
         require_seed(seed)
     for settings in (SampleSettings, Limits):
-        with pytest.raises(ConfigError, match=f"seed is {seed}"):
+        with pytest.raises(ConfigError, match=rf"seed must be .* \(got {seed}\)"):
             settings(seed=seed)
 
 
@@ -35,13 +35,13 @@ def test_the_last_seed_is_taken():
 # A negative one would be the end of a slice: all but so many.
 @pytest.mark.parametrize("name", ["least_sentences", "tokens", "words", "occurrences"])
 def test_a_sample_holds_something(name):
-    with pytest.raises(ConfigError, match=f"{name} is -5, but must be 1 or more"):
+    with pytest.raises(ConfigError, match=rf"{name} must be 1 or more \(got -5\)"):
         SampleSettings(**{name: -5})
 
 
 @pytest.mark.parametrize("name", ["least_candidates", "occurrences", "queries"])
 def test_occurrences_are_limited_to_some(name):
-    with pytest.raises(ConfigError, match=f"{name} is 0, but must be 1 or more"):
+    with pytest.raises(ConfigError, match=rf"{name} must be 1 or more \(got 0\)"):
         Limits(**{name: 0})
 
 
@@ -70,7 +70,7 @@ class Everything:
 )
 def test_values_of_another_type_and_beyond_all_sense_are_refused(name, values):
     for value in values:
-        with pytest.raises(ConfigError, match=f"{name} is "):
+        with pytest.raises(ConfigError, match=f"{name} must be "):
             require_types(replace(Everything(), **{name: value}))
 
 

@@ -6,9 +6,10 @@ A config says nothing about files: `elmo.weights` translates every published for
 
 from dataclasses import dataclass, fields, replace
 from operator import index
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from elmo.errors import ConfigError
+from elmo.setting_checks import require_setting, require_types
 
 Characters = Literal["bytes", "dictionary", "none"]
 Direction = Literal["both", "forward", "backward"]
@@ -20,8 +21,7 @@ PUBLISHED_FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7
 NUM_BYTE_CHARACTERS = 262
 
 
-_LARGEST_NUMBER = 3e38
-# Wider or deeper, a network is one that nobody has.
+# A wider or deeper network is a typing error.
 _RANGES = (
     ("cell_size", 1, 1_000_000), ("projection_size", 1, 1_000_000), ("num_layers", 1, 1000), ("num_highway", 0, 1000),
     ("character_dim", 0, 1_000_000), ("num_characters", 0, 10_000_000), ("max_characters_per_token", 0, 1_000_000),
@@ -72,54 +72,46 @@ class BiLMConfig:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "filters", _pairs(self.filters))
-        for name, allowed in (("characters", Characters), ("activation", Activation), ("direction", Direction)):
-            _require(getattr(self, name) in get_args(allowed), name, getattr(self, name), f"one of {get_args(allowed)}")
-        for name in ("token_projection", "skip_connections"):
-            _require(isinstance(getattr(self, name), bool), name, getattr(self, name), "true or false")
+        require_types(self)
         for name in ("cell_clip", "projection_clip", "forget_bias"):
             value = getattr(self, name)
-            is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST_NUMBER
-            _require(is_number or (value is None and name != "forget_bias"), name, value, "a finite number")
             if type(value) is int:  # files write 3 where they mean 3.0
                 object.__setattr__(self, name, float(value))
+            if name != "forget_bias":
+                require_setting(value is None or value > 0, name, value, "positive, or None for no clip")
         for name, least, most in _RANGES:
             value = getattr(self, name)
-            fits = hasattr(value, "__index__") and not isinstance(value, bool) and least <= value <= most
-            _require(fits, name, value, f"a whole number from {least:,} to {most:,}")
-        for name in ("cell_clip", "projection_clip"):
-            value = getattr(self, name)
-            _require(value is None or value > 0, name, value, "positive, or None for no clip")
-        _require(
-            self.projection_size <= self.cell_size,
-            "projection_size",
-            self.projection_size,
-            f"at most cell_size, {self.cell_size}",
-        )
+            require_setting(least <= value <= most, name, value, f"a whole number from {least:,} to {most:,}")
+        size = self.projection_size
+        require_setting(size <= self.cell_size, "projection_size", size, f"at most cell_size, {self.cell_size}")
         self._check_token_encoder()
 
     def _check_token_encoder(self) -> None:
         either = "'bytes' or 'dictionary' without num_words"
-        _require(self.has_characters or self.has_words, "characters", self.characters, either)
-        _require((self.num_words > 0) == (self.word_dim > 0), "word_dim", self.word_dim, "set together with num_words")
+        require_setting(self.has_characters or self.has_words, "characters", self.characters, either)
+        require_setting(
+            (self.num_words > 0) == (self.word_dim > 0), "word_dim", self.word_dim, "set together with num_words"
+        )
         if self.has_characters:
-            _require(len(self.filters) > 0, "filters", self.filters, "at least one [width, number] pair")
+            require_setting(len(self.filters) > 0, "filters", self.filters, "at least one [width, number] pair")
             widest = max(width for width, _ in self.filters)
             in_range = all(w >= 1 and 1 <= n <= 1_000_000 for w, n in self.filters)
-            _require(in_range, "filters", self.filters, "pairs of numbers from 1 to 1,000,000")
+            require_setting(in_range, "filters", self.filters, "pairs of numbers from 1 to 1,000,000")
             limit = self.max_characters_per_token
-            _require(
-                limit >= 3, "max_characters_per_token", limit, "at least 3: begin of word, one character, end of word"
+            least = "at least 3: begin of word, one character, end of word"
+            require_setting(limit >= 3, "max_characters_per_token", limit, least)
+            require_setting(
+                widest <= limit, "filters", self.filters, f"no wider than max_characters_per_token, {limit}"
             )
-            _require(widest <= limit, "filters", self.filters, f"no wider than max_characters_per_token, {limit}")
-            _require(self.character_dim >= 1, "character_dim", self.character_dim, "at least 1")
+            require_setting(self.character_dim >= 1, "character_dim", self.character_dim, "at least 1")
             if self.characters == "bytes":
-                _require(
+                require_setting(
                     self.num_characters == NUM_BYTE_CHARACTERS,
                     "num_characters",
                     self.num_characters,
                     f"{NUM_BYTE_CHARACTERS} for a byte-level model",
                 )
-        _require(
+        require_setting(
             self.token_projection or self.token_features == self.projection_size,
             "token_projection",
             self.token_projection,
@@ -188,11 +180,6 @@ def _pairs(filters: Any) -> tuple[tuple[int, int], ...]:
         ) from None
 
 
-def _require(condition: bool, name: str, value: object, expected: str) -> None:
-    if not condition:
-        raise ConfigError(f"{name} must be {expected} (got {value!r}).")
-
-
 # The published sizes (allennlp.org/elmo): name -> config.
 PUBLISHED_SIZES = {
     "small": BiLMConfig(cell_size=1024, projection_size=128, num_highway=1),
@@ -204,5 +191,5 @@ PUBLISHED_SIZES = {
 def published(size: str, **changes: Any) -> BiLMConfig:
     """The config of a published size ("small", "medium", "original"), with `changes`."""
     if size not in PUBLISHED_SIZES:
-        raise ConfigError(f"size is {size!r}, but the published sizes are: {', '.join(PUBLISHED_SIZES)}.")
+        raise ConfigError(f"size must be one of {', '.join(PUBLISHED_SIZES)} (got {size!r}). Choose one of them.")
     return replace(PUBLISHED_SIZES[size], **changes)

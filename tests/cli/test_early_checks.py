@@ -7,17 +7,18 @@ import sys
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, get_type_hints
+from typing import Annotated, get_args, get_type_hints
 
 import numpy as np
 import pytest
 
 import elmo
-from elmo.cli import analysis_output
-from elmo.cli.early_checks import As, _role, check, require_utf8, roles
+from elmo.cli.early_checks import As, check, declared_roles, roles
 from elmo.cli.main import VERBS
-from elmo.cli.verbs import task
-from elmo.cli.verbs.analyze import ANALYSES
+from elmo.cli.verbs.analyze import ANALYSES, RecordFlags
+from elmo.cli.verbs.pretrain import Machine
+from elmo.cli.verbs.serve import require_utf8
+from elmo.cli.verbs.task.train import Train
 from elmo.errors import ConfigError, ElmoError, OutputError, TextError
 from elmo.weights import hub
 from elmo.weights.checkpoint import Checkpoint
@@ -63,7 +64,7 @@ CASES = {
     "scores: no model": ("scores {}/text.txt -m {}/no-model", "no model of that name"),
     "scores: no softmax": ("scores {}/deaf {}/text.txt", "has no softmax"),
     "substitutes: no mark": ("substitutes 'no mark'", "exactly one place must be marked"),
-    "substitutes: no word": ("substitutes '[a] b' --top 0", "--top is 0"),
+    "substitutes: no word": ("substitutes '[a] b' --top 0", "--top must be at least 1 (got 0)"),
     "substitutes: no softmax": ("substitutes {}/deaf '[a] b'", "has no softmax"),
     "embed: no layer": ("embed {}/text.txt -o {}/new.h5 --layers 7", "the model has 3 layers"),
     "embed: no such layers": ("embed {}/text.txt -o {}/new.h5 --layers upper", "chooses no layers"),
@@ -290,7 +291,8 @@ def test_every_verb_that_loads_a_model_has_cases() -> None:
 def test_every_path_among_the_arguments_has_a_role() -> None:
     """A field of a path or model that nobody thought of would be checked late, or taken for an input."""
     found = {}
-    for name in (*VERBS, *(f"analyze.{analysis}" for analysis in ANALYSES)):
+    parts = [*(f"analyze.{name}" for name in ANALYSES), *(f"task.{name}" for name in ("train", "apply", "score"))]
+    for name in (*VERBS, *parts):
         module = import_module(f"elmo.cli.verbs.{name}")
         for arguments in vars(module).values():
             # A verb that is a room has its arguments in a file of it.
@@ -298,10 +300,10 @@ def test_every_path_among_the_arguments_has_a_role() -> None:
             if is_dataclass(arguments) and isinstance(arguments, type) and is_own:
                 found |= {(name, field): role for field, role in _declared(arguments)}
     outputs = {place: role for place, role in found.items() if place[1] in ("output", "cache", "per_token", "figure")}
-    assert set(outputs.values()) <= {"output file", "output folder", "kept folder", "run folder", "unchecked"}
+    assert set(outputs.values()) <= {"output file", "output folder", "kept folder", "unchecked"}
     # Every other one is a file that is read. A new name here must be one, too, or get an `As`.
     assert {field for (_, field), role in found.items() if role == "input"} == {
-        "api_key_file", "config", "data", "dev", "gold", "manifest", "old", "options", "predicted", "softmax",
+        "api_key_file", "config", "data", "dev", "gold", "manifest", "old", "options", "predicted", "records", "softmax",
         "static", "test", "text", "texts", "token_embeddings", "train", "valid", "vocabulary",
     }  # fmt: skip
     assert {place for place, role in found.items() if role == "file"} == {
@@ -310,24 +312,24 @@ def test_every_path_among_the_arguments_has_a_role() -> None:
         ("analyze.wsd", "train"), ("explore", "text"),
     }  # fmt: skip
     assert {place for place, role in found.items() if role == "unchecked"} == {
-        ("embed", "inputs"), ("embed", "output"), ("inspect", "model"), ("perplexity", "inputs"),
-        ("perplexity", "model"), ("scores", "inputs"), ("scores", "model"), ("substitutes", "inputs"),
-        ("substitutes", "model"),
+        ("convert", "model"), ("embed", "inputs"), ("embed", "model"), ("embed", "output"), ("finetune", "data"),
+        ("finetune", "model"), ("inspect", "model"), ("perplexity", "inputs"), ("perplexity", "model"),
+        ("pretrain", "data"), ("scores", "inputs"), ("scores", "model"), ("substitutes", "inputs"),
+        ("substitutes", "model"), ("task.apply", "ensemble"), ("task.apply", "folder"),
     }  # fmt: skip
     assert {role for place, role in found.items() if place[1] == "model"} <= {
-        "model", "named model", "language model", "unchecked",
+        "model", "named model", "unchecked",
     }  # fmt: skip
 
 
 def _declared(arguments: type) -> list[tuple[str, str]]:
     hints = get_type_hints(arguments, include_extras=True)
-    found = []
-    for field in fields(arguments):
-        if is_dataclass(hints[field.name]):
-            found += _declared(hints[field.name])
-        elif (role := _role(field.name, hints[field.name])) is not None:
-            found.append((field.name, role))
-    return found
+    groups = [found for found in map(_bare, hints.values()) if is_dataclass(found)]
+    return [*declared_roles(arguments), *(found for group in groups for found in _declared(group))]
+
+
+def _bare(annotation: object) -> object:
+    return get_args(annotation)[0] if hasattr(annotation, "__metadata__") else annotation
 
 
 @dataclass(frozen=True)
@@ -360,14 +362,14 @@ def test_a_published_model_is_downloaded_last_of_all_and_quietly_if_asked(tmp_pa
 
 def test_every_verb_that_takes_long_can_be_quiet() -> None:
     short = {"models", "inspect", "plot", "substitutes", "doctor"}
-    of_actions = {"task": task.Train, "analyze": analysis_output.RecordFlags}
+    of_actions = {"task": Train, "analyze": RecordFlags, "pretrain": Machine, "finetune": Machine}
     for verb in set(VERBS) - short:
         arguments = of_actions.get(verb) or import_module(f"elmo.cli.verbs.{verb}").Arguments
         assert "quiet" in {field.name for field in fields(arguments)}, verb
 
 
 def test_a_path_without_a_role_is_an_input(tmp_path: Path) -> None:
-    assert [role for _, role, _ in roles(Anything(tmp_path))] == ["input"]
+    assert [role for _, role, _ in roles(Anything(tmp_path))] == ["input", "output file"]
     with pytest.raises(TextError, match="there is no such file"):
         check(Anything(tmp_path / "none"))
 

@@ -191,7 +191,7 @@ def test_an_interrupted_program_ends_with_75_also_if_code_from_a_string_was_inte
     (tmp_path / "sitecustomize.py").write_text(
         "import atexit, elmo.cli.main as main\n"
         "atexit.register(print, 'at the end')\n"
-        "main._run = lambda arguments: exec('raise KeyboardInterrupt')\n"
+        "main.import_module = lambda name: exec('raise KeyboardInterrupt')\n"
     )
     path = os.pathsep.join([str(tmp_path), str(Path(elmo.__file__).parents[1])])
     done = subprocess.run(

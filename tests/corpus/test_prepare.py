@@ -292,7 +292,7 @@ def test_too_few_documents_are_an_error_that_says_how_many(tmp_path, corpus):
     [
         ({"valid_share": 0.0}, "the share held out is 0.0"),
         ({"valid_share": 1.0}, "the share held out is 1.0"),
-        ({"valid_share": float("nan")}, "valid_share is nan"),
+        ({"valid_share": float("nan")}, r"valid_share must be .* \(got nan\)"),
         ({"documents": "row"}, "nothing is held out by documents"),
         ({"valid_share": 0.1, "documents": "page"}, "documents is 'page'.*file, block, row"),
         ({"valid_share": 0.1, "documents": "block", "format": "jsonl"}, "blank lines don't separate documents"),

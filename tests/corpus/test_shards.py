@@ -237,7 +237,7 @@ def test_small_texts_and_repeated_files_are_warnings(tmp_path, train):
         ({"max_characters_per_token": 2}, "max_characters_per_token is 2"),
         ({"max_characters_per_token": 10**20}, "max_characters_per_token is 100000000000000000000, but must be from 3"),
         ({"tokens_per_shard": 0}, "tokens_per_shard is 0"),
-        ({"valid_share": float("nan")}, "valid_share is nan"),
+        ({"valid_share": float("nan")}, r"valid_share must be .* \(got nan\)"),
         ({"vocabulary": "words", "vocab_size": 9}, "Give one or the other"),
         ({"tokenizer": "moses"}, "no tokenizer 'moses'"),
         ({"encoding": "utf-16"}, "encoding is 'utf-16'"),

@@ -1,12 +1,13 @@
 """`elmo`: finds the verb, runs it, and turns every error into a message and an exit code.
 
-Exit codes: 0 done; 1 done with failed rows; 2 usage or bad input; 75 interrupted and resumable.
+Exit codes: 0 done; 1 done, with lines skipped; 2 usage or bad input; 75 interrupted, can be resumed.
 Nothing heavy is imported before a verb is known.
 """
 
 import atexit
 import difflib
 import errno
+import io
 import os
 import signal
 import sys
@@ -17,10 +18,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import elmo
-from elmo.cli.streams import open_closed_streams, to_null_device
 from elmo.disk.output import is_disk_full
 from elmo.errors import ElmoError, Interrupted, MissingExtraError, paths_count_from
 from elmo.process.idle_threads import let_idle_threads_sleep
@@ -68,20 +68,68 @@ def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     debug, no_limits = _DEBUG in arguments, _NO_LIMITS in arguments
     arguments = [argument for argument in arguments if argument not in (_DEBUG, _NO_LIMITS)]
+    if arguments[:1] == ["help"] and arguments[1:]:
+        arguments = [*arguments[1:], "--help"]
+    verb = arguments[0] if arguments else ""
     open_closed_streams()
     try:
         with _limits_lifted() if no_limits else nullcontext(), _sigterm_like_ctrl_c(), _own_warnings_plain():
-            code = _run(arguments)
+            if verb in _TRAINING:
+                let_idle_threads_sleep()  # before torch is loaded
+            module = import_module(f"elmo.cli.verbs.{verb}") if verb in VERBS else None
+            code = _without_verb(verb) if module is None else module.main(arguments[1:])
         sys.stdout.flush()
     except SystemExit:
         raise
     except BaseException as error:
         if debug:
             traceback.print_exc()
-        code = _told(error, arguments)
+        code = _reported(error, f"elmo {verb}".rstrip())
     if code == Interrupted.exit_code and argv is None:
         _exit_now(code)
     return code
+
+
+def _without_verb(word: str) -> int:
+    """Help, the version, or an error for a verb that doesn't exist; the exit code."""
+    if word in ("-h", "--help", "help"):
+        print(_help())
+    elif word in ("-V", "--version", "version"):
+        print(f"elmo {elmo.__version__}")
+    else:
+        print(_unknown(word) if word else _help(), file=sys.stderr)
+        return 2
+    return 0
+
+
+class _Closed(io.TextIOBase):
+    """Standard output that is closed: results that are written there must not get lost without an error."""
+
+    def write(self, text: str, /) -> NoReturn:
+        raise OSError(errno.EBADF, "it is closed")
+
+    def writable(self) -> bool:
+        return True
+
+
+def open_closed_streams() -> None:
+    """Gives every closed descriptor to the null device, and every stream that is None an object.
+
+    A daemon, cron or `>&-` can leave them closed. Python sets such a stream to None, which many functions trip over;
+    worse, the next file that is opened gets the free descriptor, and a library that prints to descriptor 1 or 2 would
+    print into a result. Standard input stays None: reading it is an error of its own. Messages to a closed standard
+    error are lost; results for a closed standard output are an OSError.
+    """
+    for descriptor in range(3):  # in this order: the lowest free one is taken
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            with suppress(OSError):
+                os.open(os.devnull, os.O_RDWR)
+    if sys.stdout is None:
+        sys.stdout = _Closed()
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - until the process ends
 
 
 def _exit_now(code: int) -> NoReturn:
@@ -146,27 +194,6 @@ def _own_warnings_plain() -> Iterator[None]:
         warnings.showwarning = before
 
 
-def _run(arguments: list[str]) -> int:
-    if not arguments:
-        print(_help(), file=sys.stderr)
-        return 2
-    verb, *rest = arguments
-    if verb == "help" and rest:
-        return _run([*rest, "--help"])
-    if verb in ("-h", "--help", "help"):
-        print(_help())
-        return 0
-    if verb in ("-V", "--version", "version"):
-        print(f"elmo {elmo.__version__}")
-        return 0
-    if verb not in VERBS:
-        print(_unknown(verb), file=sys.stderr)
-        return 2
-    if verb in _TRAINING:
-        let_idle_threads_sleep()  # before torch is loaded
-    return import_module(f"elmo.cli.verbs.{verb}").main(rest)
-
-
 def _help() -> str:
     width = max(map(len, VERBS))
     return "\n".join(
@@ -190,34 +217,37 @@ def _help() -> str:
 def _unknown(verb: str) -> str:
     match = difflib.get_close_matches(verb, VERBS, n=1)
     advice = f"Did you mean 'elmo {match[0]}'?" if match else f"The verbs are: {', '.join(VERBS)}."
-    return f"elmo: there is no verb {verb!r}. {advice} 'elmo --help' says what each does."
+    return f"elmo: there is no verb {verb!r}. {advice} 'elmo --help' describes each."
 
 
-def _told(error: BaseException, arguments: list[str]) -> int:
+def _reported(error: BaseException, command: str) -> int:
     """Prints what went wrong; the exit code."""
     if isinstance(error, BrokenPipeError):
         # Whoever read our output has enough. Python would complain once more when it flushes at the end.
-        to_null_device(sys.stdout)
+        _to_null_device(sys.stdout)
         return 0
-    message = _message(error, arguments)
     try:
-        print(message, file=sys.stderr, flush=True)
+        print(_message(error, command), file=sys.stderr, flush=True)
     except OSError:  # nobody reads standard error any more
-        to_null_device(sys.stderr)
-    with suppress(OSError, ValueError):
+        _to_null_device(sys.stderr)
+    try:
         sys.stdout.flush()
-        return _code(error)
-    to_null_device(sys.stdout)  # what could not be written would fail once more at the end
-    return _code(error)
-
-
-def _code(error: BaseException) -> int:
+    except (OSError, ValueError):
+        _to_null_device(sys.stdout)  # what could not be written would fail once more at the end
     if isinstance(error, KeyboardInterrupt):
         return Interrupted.exit_code
     return error.exit_code if isinstance(error, ElmoError) else ElmoError.exit_code
 
 
-def _message(error: BaseException, arguments: list[str]) -> str:
+def _to_null_device(stream: TextIO) -> None:
+    """Discards what is still to be written to a broken stream."""
+    with suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
+
+
+def _message(error: BaseException, command: str) -> str:
     if isinstance(error, ElmoError):
         return str(error)
     if isinstance(error, KeyboardInterrupt):
@@ -226,12 +256,11 @@ def _message(error: BaseException, arguments: list[str]) -> str:
         return message
     kind = type(error).__name__
     if isinstance(error, ModuleNotFoundError) and error.name == "torch":
-        return str(MissingExtraError("torch", "torch", " ".join(["elmo", *arguments[:1]])))
+        return str(MissingExtraError("torch", "torch", command))
     if isinstance(error, ImportError):
         return f"{kind}: {error}. The installation is not complete or damaged. Run 'elmo doctor' to see why."
     if is_out_of_memory(error):
         return "Not enough memory: the machine gave no more. Close other programs, or use a smaller model or batch."
-    command = " ".join(["elmo", *arguments[:1]])
     return (
         f"{command}: {kind}: {error}. elmo did not expect this, so it is a bug. Run the command again with --debug to "
         "see where it comes from, and report it with that output."

@@ -67,9 +67,9 @@ def test_neighbors_equal_a_plain_search(folder, embedder, memory, monkeypatch):
 @pytest.mark.parametrize("count", [0, -3])
 def test_fewer_than_one_neighbor_is_refused(folder, embedder, count):
     index, static = ContextIndex(folder), StaticVectors(("a", "b"), np.eye(2, dtype=np.float32))
-    with pytest.raises(ConfigError, match=f"count is {count}, but must be 1 or more"):
+    with pytest.raises(ConfigError, match=rf"count must be 1 or more \(got {count}\)"):
         neighbors(index, embedder, ["the", "bank"], 1, count)
-    with pytest.raises(ConfigError, match=f"count is {count}, but must be 1 or more"):
+    with pytest.raises(ConfigError, match=rf"count must be 1 or more \(got {count}\)"):
         static_neighbors(static, "a", count)
 
 

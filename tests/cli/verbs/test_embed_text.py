@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from elmo.cli.display_width import padded, shortened, width
 from elmo.cli.verbs.embed import main
 from elmo.embed.storage.readers import read_vectors
 from elmo.errors import ConfigError, TextError
+from elmo.process.text_table import width
 
 RAW = "It rained, she said. We stayed (in London).\n"
 KOREAN = "은행에서 돈을 찾았다. 그리고 집에 갔다.\n"
@@ -116,14 +116,6 @@ def test_a_table_of_korean_lines_up(model, capsys):
     starts = [width(row[: row.index(".")]) for row in rows[1:5]]
     assert len(set(starts)) == 1
     assert rows[1].split()[:2] == ["은행에서", "0-4"]
-
-
-def test_display_width_counts_columns():
-    assert [width(text) for text in ("abc", "은행", "é", "e\u0301", "中。", "")] == [3, 4, 1, 1, 4, 0]
-    assert padded("은행", 6) == "은행  "
-    assert shortened("은행에서돈", 8) == "은행..."
-    assert shortened("abc", 3) == "abc"
-    assert width(shortened("가" * 40, 24)) <= 24
 
 
 def test_several_sentences_of_a_text_are_shown_one_by_one(model, capsys):

@@ -558,7 +558,7 @@ def test_an_odd_text_is_warned_of_before_the_model_is_loaded(train, tmp_path, mo
     def unwanted(arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("elmo.cli.verbs.task._loaded", unwanted)
+    monkeypatch.setattr("elmo.cli.verbs.task.apply._loaded", unwanted)
     said = (
         (["--tokenizer", "auto"], korean, "korean.txt is not in the model's language"),
         (["--tokenizer", "whitespace"], raw, "raw.txt looks untokenized: 'rained,' is one word"),
@@ -577,8 +577,11 @@ def test_an_odd_text_is_warned_of_before_the_model_is_loaded(train, tmp_path, mo
     [
         (["--best-by", "f2"], "compared by 'f2', but its score has only f1, macro_f1"),
         (["--epoch-passes", "999999"], "epoch_passes is 999,999, but with "),
-        (["--epoch-passes", "9" * 20], "epoch_passes is 99999999999999999999, but must be"),
-        (["--epochs", "1000001"], "epochs is 1000001, but must be a whole number from 1 to 1,000,000"),
+        (
+            ["--epoch-passes", "9" * 20],
+            "epoch_passes must be a whole number of at most 1,099,511,627,776 (got 99999999999999999999)",
+        ),
+        (["--epochs", "1000001"], "epochs must be a whole number from 1 to 1,000,000 (got 1000001)"),
     ],
 )
 def test_what_would_be_noticed_after_an_epoch_or_never_is_refused_at_once(train, tmp_path, capsys, flags, message):

@@ -161,7 +161,7 @@ def TASK_SETTINGS(**changes):
     [{"label_column": 0}, {"text_column": 1}, {"hidden_size": 0}, {"input_dropout": 1.0}, {"head_dropouts": (1.5,)}],
 )
 def test_settings_that_make_no_sense_are_refused(changes):
-    with pytest.raises(ConfigError, match=f"{next(iter(changes))} is"):
+    with pytest.raises(ConfigError, match=f"{next(iter(changes))} must be"):
         ClassifierSettings(**changes)
 
 

@@ -1,6 +1,6 @@
 """`elmo bench`: how fast sentences become vectors here, beside what this machine's products allow."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from elmo.cli.arguments import parsed
-from elmo.cli.arguments.given_options import refuse_ignored
+from elmo.cli.arguments import Ignored, NoProgress, parsed
 from elmo.cli.early_checks import As
-from elmo.cli.report import print_report
+from elmo.cli.output import print_report
 from elmo.errors import ConfigError
 from elmo.process.progress.report import Count, following
+from elmo.process.text_table import text_table
+from elmo.setting_checks import require_setting
 from elmo.text.sentences import read_sentences
 
 if TYPE_CHECKING:
@@ -48,18 +49,16 @@ class Arguments:
     """Number of threads (default: torch's)."""
     json: bool = False
     """Print the figures as JSON."""
-    quiet: bool = False
-    """No progress."""
+    quiet: NoProgress = False
 
 
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
-    arguments = parsed(Arguments, argv, "bench", require_sense=_require_sense)
+    arguments = parsed(Arguments, argv, "bench", ignored=_ignored)
     numbers = {"--sentences": arguments.sentences, "--rounds": arguments.rounds, "--threads": arguments.threads}
     numbers |= {"--batches": min(arguments.batches, default=0)}
     for name, number in numbers.items():
-        if number is not None and number < 1:
-            raise ConfigError(f"{name} is {number}, but at least 1 is needed to measure anything. Choose more.")
+        require_setting(number is None or number >= 1, name, number, "at least 1")
     # Here, so that --help does not wait for torch.
     import torch
 
@@ -78,10 +77,10 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _require_sense(arguments: Arguments, given: list[str]) -> None:
+def _ignored(arguments: Arguments) -> Iterator[Ignored]:
     if arguments.model is not None:
         why = f"together with --model {arguments.model}, which has a size of its own"
-        refuse_ignored(given, ("--size",), why, "leave out --model to measure random weights")
+        yield Ignored(("--size",), why, "leave out --model to measure random weights")
 
 
 def _measured(arguments: Arguments, sentences: list[list[str]]) -> dict[str, Any]:
@@ -158,15 +157,16 @@ def _embedders(arguments: Arguments) -> dict[str, "Embedder"]:
 def _table(figures: dict[str, Any]) -> str:
     alone = figures["peak_gflops_one_thread"]
     peaks = ", ".join(f"{dtype} {value:,.0f} ({alone[dtype]:,.0f})" for dtype, value in figures["peak_gflops"].items())
-    lines = [
-        f"{figures['model']}; {figures['threads']} threads; {figures['sentences']} sentences, {figures['words']} words",
-        f"peak of this machine's products, GFLOP/s (one thread): {peaks}",
-        "",
-        f"{'dtype':10}{'batch':>6}{'words/s':>10}{'floor':>10}{'share':>7}   products",
-    ]
+    rows = [["dtype", "batch", "words/s", "floor", "share", "  products"]]
     for row in figures["speeds"]:
-        lines.append(
-            f"{row['dtype']:10}{row['batch']:>6}{row['words_per_second']:>10,.0f}{row['floor']:>10,.0f}"
-            f"{row['share']:>7.2f}   {figures['products'][row['dtype']]}"
-        )
-    return "\n".join(lines)
+        speeds = [f"{row['words_per_second']:,.0f}", f"{row['floor']:,.0f}", f"{row['share']:.2f}"]
+        rows.append([row["dtype"], str(row["batch"]), *speeds, f"  {figures['products'][row['dtype']]}"])
+    return "\n".join(
+        [
+            f"{figures['model']}; {figures['threads']} threads; {figures['sentences']} sentences, "
+            f"{figures['words']} words",
+            f"peak of this machine's products, GFLOP/s (one thread): {peaks}",
+            "",
+            *text_table(rows),
+        ]
+    )

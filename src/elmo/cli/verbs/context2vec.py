@@ -7,10 +7,9 @@ from typing import Annotated
 
 import tyro
 
-from elmo.cli.arguments import parsed
-from elmo.cli.early_checks import As
-from elmo.cli.report import list_skipped, print_report
-from elmo.cli.training_text import TrainingText
+from elmo.cli.arguments import Force, NoReport, OutputFolder, ReportAsJson, parsed
+from elmo.cli.output import list_skipped, print_report
+from elmo.cli.verbs.static import TrainingText
 from elmo.context2vec.settings import Context2VecSettings
 
 
@@ -22,15 +21,12 @@ class Arguments:
 
     texts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
     """Training text: one tokenized sentence per line; .gz, .xz, .bz2 and .zst are unpacked."""
-    output: Annotated[Path, As("output folder"), tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
+    output: OutputFolder[Path]
     """Folder to make."""
     text: Annotated[TrainingText, tyro.conf.arg(name="")] = dataclasses.field(default_factory=TrainingText)
-    force: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Replace the folder if it exists."""
-    json: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Print the report as JSON."""
-    quiet: tyro.conf.FlagCreatePairsOff[bool] = False
-    """No progress and no report."""
+    force: Force = False
+    json: ReportAsJson = False
+    quiet: NoReport = False
     recipe: Annotated[Context2VecSettings, tyro.conf.arg(name="")] = dataclasses.field(
         default_factory=Context2VecSettings
     )

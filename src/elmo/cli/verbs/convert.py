@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 import tyro
 
-from elmo.cli.arguments import parsed
+from elmo.cli.arguments import Force, parsed
 from elmo.cli.early_checks import As
-from elmo.cli.report import print_report
+from elmo.cli.output import print_report
 from elmo.errors import ConfigError
 from elmo.text.files.text_file import require_other_file
 
@@ -20,7 +20,7 @@ class Arguments:
     Reads AllenNLP's options.json + weights.hdf5, a bilm-tf training checkpoint, an ELMoForManyLangs folder or our own
     folder; writes our own folder or AllenNLP's two files."""
 
-    model: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="MODEL")]
+    model: Annotated[str, As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="MODEL")]
     """A name ('elmo models' lists them), a folder or file, or an id of the Hugging Face hub (org/name)."""
     output: Annotated[Path, As("output folder"), tyro.conf.Positional, tyro.conf.arg(metavar="OUT")]
     """The folder to write."""
@@ -37,8 +37,7 @@ class Arguments:
     dtype: Literal["float32", "float16", "bfloat16", "int8"] = "float32"
     """How native files store the values. bfloat16 and int8 are for 'elmo embed --dtype bfloat16' or int8, which then
     gives the same vectors as with float32 files."""
-    force: bool = False
-    """Replace a model that exists."""
+    force: Force = False
     json: bool = False
     """Print what was written as JSON."""
     quiet: bool = False

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import tyro
 
-from elmo.cli.arguments import parsed
+from elmo.cli.arguments import NoProgress, parsed
 from elmo.errors import ConfigError
 
 
@@ -25,8 +25,7 @@ class Arguments:
     """Addresses to try before the publishers', as ADDRESS/NAME/FILE (default: those of $ELMO_MIRRORS)."""
     json: bool = False
     """Print name, folder and files as JSON."""
-    quiet: bool = False
-    """Show no progress."""
+    quiet: NoProgress = False
 
 
 def main(argv: list[str]) -> int:

@@ -3,19 +3,18 @@
 import os
 import sys
 import webbrowser
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from elmo.cli.arguments import parsed
-from elmo.cli.arguments.given_options import options_of, refuse_ignored
-from elmo.cli.early_checks import As, require_utf8
-from elmo.cli.text_input import FormFlags
-from elmo.cli.verbs.serve import require_libraries
+from elmo.cli.arguments import BilmDtype, DeviceOption, Ignored, TokenizerChoice, options_of, parsed
+from elmo.cli.early_checks import As
+from elmo.cli.inputs import FormFlags
+from elmo.cli.verbs.serve import require_libraries, require_utf8
 from elmo.errors import ConfigError
-from elmo.process.device import Device
 from elmo.text.reading.settings import TextForm, require_used_field
 
 if TYPE_CHECKING:
@@ -32,12 +31,13 @@ class Arguments:
     Without --model it shows the bundled models, English and Korean, each with a text in its language. The server
     listens on this machine only and contacts no other host. Ctrl-C ends it."""
 
-    model: Annotated[tuple[str, ...], tyro.conf.arg(aliases=["-m"], metavar="MODEL [MODEL ...]")] = ()
+    model: Annotated[
+        tuple[str, ...], As("named model"), tyro.conf.arg(aliases=["-m"], metavar="MODEL [MODEL ...]")
+    ] = ()
     """Names, folders or files, or hub ids (default: $ELMO_MODEL, or the bundled models)."""
     text: Annotated[Path | None, As("file"), tyro.conf.arg(metavar="FILE")] = None
     """A text to find neighbors in, one sentence per line (default: the bundled texts)."""
-    tokenizer: Literal["auto", "whitespace", "unicode"] = "auto"
-    """How a line of the text is split into tokens. auto: at its spaces if the text is tokenized, else by rules."""
+    tokenizer: TokenizerChoice = "auto"
     form: FormFlags = field(default_factory=TextForm)
     tokens: int = 200_000
     """Maximum number of tokens of the text to index."""
@@ -55,17 +55,21 @@ class Arguments:
     """Port to listen on; 0: any free one."""
     no_browser: bool = False
     """Don't open the browser."""
-    dtype: Literal["float32", "bfloat16", "int8", "auto"] = "float32"
-    """Precision of matrix products."""
-    device: Device = "auto"
-    """Where to compute."""
+    dtype: BilmDtype = "float32"
+    device: DeviceOption = "auto"
     quiet: bool = False
     """Show no progress and not the address of the page."""
 
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0 after a signal."""
-    arguments = parsed(Arguments, argv, "explore", require_sense=_require_sense)
+    arguments = parsed(Arguments, argv, "explore", ignored=_ignored)
+    if arguments.export is not None and arguments.run is not None:
+        raise ConfigError(
+            f"--run {arguments.run} was given together with --export, but an exported page has no server that could "
+            "mix the layers, and shows each by itself. Leave out --run; or leave out --export, choose the mix in the "
+            "page that opens, and use 'Save as page' in it."
+        )
     require_utf8(*arguments.model, arguments.text)
     require_libraries("elmo explore")
     # Here, so that --help does not wait for torch.
@@ -78,7 +82,8 @@ def main(argv: list[str]) -> int:
 
     if arguments.export is not None:
         models = _models(arguments)
-        _index(list(models.values()), quiet=arguments.quiet)
+        for model in models.values():
+            model.index(progress=not arguments.quiet)
         export(models, arguments.export, force=arguments.force)
         print(arguments.export / "index.html")
         return 0
@@ -90,34 +95,27 @@ def main(argv: list[str]) -> int:
                 "to show somebody else a page, export it with --export FOLDER, or use 'Save as page' in it."
             )
         models = _models(arguments)
-        _index(list(models.values())[:1], quiet=arguments.quiet)
+        next(iter(models.values())).index(progress=not arguments.quiet)
         page = f"{url(listening)}{PATH}"
 
-        def tell() -> None:
+        def show_address() -> None:
             if not arguments.quiet:
                 print(f"the page is at {page} (Ctrl-C ends it)", file=sys.stderr, flush=True)
             if not arguments.no_browser:
                 webbrowser.open(page)
 
         app = create_app([model.model for model in models.values()], extra_routes=Page(models, mixes).routes())
-        run(app, listening, started=tell)
+        run(app, listening, started=show_address)
     return 0
 
 
-def _require_sense(arguments: Arguments, given: list[str]) -> None:
+def _ignored(arguments: Arguments) -> Iterator[Ignored]:
     if arguments.text is None:
-        why = "without --text, so the bundled texts would be shown as they are"
-        refuse_ignored(given, ("--tokens", "--sample", "--tokenizer", *options_of(TextForm)), why, "add --text FILE")
-    if arguments.export is None:
-        return
-    why = "together with --export, which writes a page and starts no server"
-    refuse_ignored(given, ("--host", "--port", "--no-browser"), why, "leave out --export to open the page here")
-    if arguments.run is not None:
-        raise ConfigError(
-            f"--run {arguments.run} was given together with --export, but an exported page has no server that could "
-            "mix the layers, and shows each by itself. Leave out --run; or leave out --export, choose the mix in the "
-            "page that opens, and use 'Save as page' in it."
-        )
+        options = ("--tokens", "--sample", "--tokenizer", *options_of(TextForm))
+        yield Ignored(options, "without --text, so the bundled texts would be shown as they are", "add --text FILE")
+    if arguments.export is not None:
+        why = "together with --export, which writes a page and starts no server"
+        yield Ignored(("--host", "--port", "--no-browser"), why, "leave out --export to open the page here")
 
 
 def _models(arguments: Arguments) -> "dict[str, Explored]":
@@ -142,8 +140,3 @@ def _models(arguments: Arguments) -> "dict[str, Explored]":
             "Rename a folder, or name a link to it."
         )
     return models
-
-
-def _index(models: "list[Explored]", *, quiet: bool) -> None:
-    for model in models:
-        model.index(progress=not quiet)

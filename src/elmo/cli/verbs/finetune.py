@@ -1,23 +1,22 @@
 """`elmo finetune`: a model and another domain's text -> a model of that domain, with perplexities before and after."""
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from elmo.cli.arguments import parsed
-from elmo.cli.arguments.given_options import options_of, refuse_ignored
-from elmo.cli.early_checks import As
-from elmo.cli.ranks import joined
-from elmo.cli.report import print_report
+from elmo.cli.arguments import Ignored, LanguageModelOption, Switch, options_of, parsed
+from elmo.cli.early_checks import As, check_language_model, is_alone
+from elmo.cli.output import print_report
+from elmo.cli.verbs.pretrain import Machine, check_run, joined, opened_data
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
-from elmo.process.device import Device
 from elmo.process.freed_memory import keep_freed_memory
-from elmo.process.stop_flag import StopFlag, stop_flag
+from elmo.process.stop_flag import stop_flag
+from elmo.process.text_table import text_table
 
 if TYPE_CHECKING:
-    from elmo.pretrain.ranks.distributed import Ranks
     from elmo.pretrain.run.finetune import Finetuned
 
 
@@ -27,80 +26,64 @@ class Arguments:
     both domains. Prepare the text with the model's own vocabulary: elmo prepare TEXT --valid TEXT --vocabulary
     MODEL."""
 
-    data: Annotated[Path, As("prepared data")]
+    data: Annotated[Path, As("unchecked")]
     """Folder that 'elmo prepare' made with the model's vocabulary; its validation text is the new domain's held-out
     text."""
-    output: Annotated[Path, As("run folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
+    output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
     """Folder of the run: metrics, checkpoints, perplexities.json and the new model."""
-    model: Annotated[str | None, As("language model"), tyro.conf.arg(aliases=["-m"])] = None
-    """A name, a folder or file, or a hub id; it needs a softmax (default: $ELMO_MODEL, or the bundled model)."""
+    model: LanguageModelOption = None
     old: Path | None = None
     """Held-out text of the domain that the model was trained on, to show how much it forgets."""
-    resume: tyro.conf.FlagCreatePairsOff[bool] = False
+    resume: Switch = False
     """Continue the run in the output folder, with its own model, old text and settings."""
-    device: Device = "auto"
-    """Where to compute. auto: on a GPU if there is one."""
-    deterministic: tyro.conf.FlagCreatePairsOff[bool] = False
-    """On a GPU, use only operations whose results are the same bit for bit every time; on a CPU, all are."""
-    peer_timeout: float = 600.0
-    """With several processes (torchrun): seconds after which a process that doesn't answer counts as lost, which ends
-    the run."""
-    log: Literal["files", "tensorboard"] = "files"
-    """tensorboard: also write the curves for TensorBoard, in addition to metrics.jsonl and log.txt."""
-    json: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Print the result as JSON."""
-    quiet: tyro.conf.FlagCreatePairsOff[bool] = False
-    """No progress and no table."""
+    machine: Annotated[Machine, tyro.conf.arg(name="")] = field(default_factory=Machine)
     recipe: Annotated[FinetuneConfig, tyro.conf.arg(name="")] = field(default_factory=FinetuneConfig)
 
 
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     with stop_flag() as flag:
-        arguments = parsed(Arguments, argv, "finetune", flag_pairs=True, require_sense=_require_sense)
+        arguments = parsed(Arguments, argv, "finetune", flag_pairs=True, ignored=_ignored)
+        check_run(arguments.data, arguments.output, may_exist=arguments.resume)
+        if is_alone() and not arguments.resume:
+            check_language_model(arguments.model)
         keep_freed_memory()
-        with joined(arguments.device, arguments.deterministic, arguments.peer_timeout) as ranks:
-            found = _run(arguments, ranks, flag)
+        with joined(arguments.machine) as ranks:
+            # Here, so that --help does not wait for torch.
+            from elmo.pretrain.run.finetune import finetune, resume_finetuning
+
+            data, watching = opened_data(arguments.data, ranks, flag), arguments.machine.watching(ranks)
+            if arguments.resume:
+                found = resume_finetuning(data, arguments.output, **watching)
+            else:
+                found = finetune(
+                    arguments.model,
+                    data,
+                    arguments.output,
+                    config=arguments.recipe,
+                    old_text=arguments.old,
+                    **watching,
+                )
             if ranks.is_first:
-                _tell(found, arguments)
+                report = {**asdict(found), "model": str(found.model)}
+                machine = arguments.machine
+                print_report(report, _table(found), as_json=machine.json, quiet=machine.quiet)
     return 0
 
 
-def _require_sense(arguments: Arguments, given: list[str]) -> None:
+def _ignored(arguments: Arguments) -> Iterator[Ignored]:
     if arguments.resume:
         why = "together with --resume, but a fine-tuning continues with its own model, old text and settings"
-        refuse_ignored(given, {"--model", "--old", *options_of(FinetuneConfig)}, why, "start another run")
-
-
-def _run(arguments: Arguments, ranks: "Ranks", flag: StopFlag) -> "Finetuned":
-    # Here, so that --help does not wait for torch.
-    from elmo.corpus.shards import TrainingData
-    from elmo.pretrain.run.finetune import finetune, resume_finetuning
-    from elmo.pretrain.run.loop import beginning
-
-    with beginning(ranks, flag):
-        data = TrainingData.open(arguments.data)
-    watching: dict[str, Any] = {"ranks": ranks, "progress": not arguments.quiet, "log_to": arguments.log}
-    if arguments.resume:
-        return resume_finetuning(data, arguments.output, **watching)
-    return finetune(
-        arguments.model, data, arguments.output, config=arguments.recipe, old_text=arguments.old, **watching
-    )
-
-
-def _tell(found: "Finetuned", arguments: Arguments) -> None:
-    report = {**asdict(found), "model": str(found.model)}
-    print_report(report, _table(found), as_json=arguments.json, quiet=arguments.quiet)
+        yield Ignored({"--model", "--old", *options_of(FinetuneConfig)}, why, "start another run")
 
 
 def _table(found: "Finetuned") -> str:
-    lines = [f"{found.model}: the model is finished"]
-    if found.before:
-        lines += ["", f"{'perplexity':20}{'before':>10}{'after':>10}{'change':>10}"]
+    rows = [["perplexity", "before", "after", "change"]]
     for name, before in found.before.items():
         for direction in ("forward", "backward", "mean"):
             key = f"{direction}_perplexity"
             if key in before:
                 one, other = before[key], found.after[name][key]
-                lines.append(f"{name + ' ' + direction:20}{one:10.2f}{other:10.2f}{other / one - 1:+10.1%}")
-    return "\n".join(lines)
+                rows.append([f"{name} {direction}", f"{one:.2f}", f"{other:.2f}", f"{other / one - 1:+.1%}"])
+    table = ["", *text_table(rows)] if found.before else []
+    return "\n".join([f"{found.model}: the model is finished", *table])

@@ -1,18 +1,28 @@
 """`elmo index`: a text -> a context index, in which the nearest tokens of a word in its sentence are found."""
 
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
 
-from elmo.cli.arguments import parsed
-from elmo.cli.arguments.given_options import refuse_ignored
+from elmo.cli.arguments import (
+    BilmDtype,
+    DeviceOption,
+    Force,
+    Ignored,
+    ModelOption,
+    NoReport,
+    OutputFolder,
+    ReportAsJson,
+    TokenizerChoice,
+    parsed,
+)
 from elmo.cli.early_checks import As
-from elmo.cli.report import print_report
-from elmo.cli.text_input import FormFlags, text_input, vocabulary_of
-from elmo.process.device import Device
+from elmo.cli.inputs import FormFlags, text_input, vocabulary_of
+from elmo.cli.output import print_report
 from elmo.text.reading.settings import Reading, TextForm
 
 
@@ -21,41 +31,33 @@ class Arguments:
     """Build a context index: every token's vectors in every layer, on disk, for 'elmo analyze neighbors' and
     elmo.analysis.neighbors.context_index."""
 
-    text: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
+    text: Annotated[str, As("input"), tyro.conf.Positional, tyro.conf.arg(metavar="TEXT")]
     """One sentence per line; .gz, .xz and .bz2 are unpacked; - is standard input."""
-    output: Annotated[Path, As("output folder"), tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
+    output: OutputFolder[Path]
     """Folder to make."""
-    model: Annotated[str | None, tyro.conf.arg(aliases=["-m"], metavar="MODEL")] = None
-    """A name, a folder or file, or a hub id (default: $ELMO_MODEL, or the bundled model)."""
+    model: ModelOption = None
     tokens: int = 200_000
     """Maximum number of tokens in the index; only whole sentences are indexed."""
     sample: bool = False
     """Draw sentences from the whole text instead of taking the first ones."""
     seed: int | None = None
     """Random seed of --sample (default: 0)."""
-    tokenizer: Literal["auto", "whitespace", "unicode"] = "auto"
-    """How a line is split into tokens: at whitespace; by rules (unicode), for text that isn't tokenized; or auto: as
-    the text shows."""
+    tokenizer: TokenizerChoice = "auto"
     form: FormFlags = field(default_factory=TextForm)
     encoding: str = "utf-8"
     """Encoding of the text."""
     errors: Literal["strict", "skip"] = "strict"
     """What to do with a line that isn't valid text: stop, or list and skip it."""
-    dtype: Literal["float32", "bfloat16", "int8", "auto"] = "auto"
-    """Precision of the matrix products."""
-    device: Device = "auto"
-    """Where to compute."""
-    force: bool = False
-    """Replace an existing index."""
-    json: bool = False
-    """Print the report as JSON."""
-    quiet: bool = False
-    """No progress and no report."""
+    dtype: BilmDtype = "auto"
+    device: DeviceOption = "auto"
+    force: Force = False
+    json: ReportAsJson = False
+    quiet: NoReport = False
 
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
-    arguments = parsed(Arguments, argv, "index", require_sense=_require_sense)
+    arguments = parsed(Arguments, argv, "index", ignored=_ignored)
     # Here, so that --help does not wait for torch.
     from elmo.analysis.neighbors.build import build_index
     from elmo.embed.embedder import Embedder
@@ -80,15 +82,15 @@ def main(argv: list[str]) -> int:
     seconds = time.perf_counter() - start
     code = text.report_bad_lines()
     report = {"output": str(arguments.output), **asdict(facts), "seconds": round(seconds, 1)}
-    told = (
+    text_report = (
         f"{arguments.output}: {facts.num_tokens:,} of {facts.tokens_in_source:,} tokens, {facts.num_words:,} "
         f"distinct words, {facts.num_layers} layers of {facts.dim} dimensions, in {seconds:.1f} s"
     )
-    print_report(report, told, as_json=arguments.json, quiet=arguments.quiet)
+    print_report(report, text_report, as_json=arguments.json, quiet=arguments.quiet)
     return code
 
 
-def _require_sense(arguments: Arguments, given: list[str]) -> None:
+def _ignored(arguments: Arguments) -> Iterator[Ignored]:
     if not arguments.sample:
         why = "without --sample, so the first sentences would be taken and no seed used"
-        refuse_ignored(given, ("--seed",), why, "add --sample")
+        yield Ignored(("--seed",), why, "add --sample")

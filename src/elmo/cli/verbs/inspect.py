@@ -9,7 +9,7 @@ import tyro
 
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
-from elmo.cli.report import print_report
+from elmo.cli.output import print_report
 from elmo.errors import ConfigError, WeightFileError
 
 

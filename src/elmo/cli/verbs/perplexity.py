@@ -3,24 +3,20 @@
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import tyro
 
-from elmo.cli.arguments import parsed
-from elmo.cli.arguments.given_options import refuse_ignored
-from elmo.cli.display_width import padded, width
+from elmo.cli.arguments import DeviceOption, Force, Ignored, LanguageModelOption, NoProgress, parsed
 from elmo.cli.early_checks import As, check_language_model
-from elmo.cli.language_model import ModelFlag, load, model_and_texts
-from elmo.cli.report import print_report
-from elmo.cli.text_input import ReadingFlags, TextInput, text_input, vocabulary_of
+from elmo.cli.inputs import ReadingFlags, TextInput, model_and_texts, text_input, vocabulary_of
+from elmo.cli.output import print_report, result_file
 from elmo.errors import ConfigError
 from elmo.lm.manifest import Sources, part_of, read_manifest
-from elmo.process.device import Device
 from elmo.process.progress.report import Count, Progress, following
+from elmo.process.text_table import text_table
 from elmo.text.files.text_file import require_other_file
 from elmo.text.reading.placed import PlacedSentence
 from elmo.text.reading.settings import Reading, text_files
@@ -42,8 +38,7 @@ class Arguments:
     ]
     """Files or patterns like 'data/*.txt' (.gz, .xz, .bz2 and .zst are unpacked); - is standard input. The model may be
     named before them."""
-    model: ModelFlag = None
-    """A name, a folder or file, or a hub id; it needs a softmax (default: $ELMO_MODEL, or the bundled model)."""
+    model: LanguageModelOption = None
     protocol: Literal["exact", "bilm-tf"] = "exact"
     """bilm-tf: measure as its run_test.py does, to compare with its figures: the state is carried in rows, and tokens
     at the end are dropped."""
@@ -60,23 +55,20 @@ class Arguments:
     name, lm-en/test for lm-en/test.txt.xz)."""
     per_sentence: bool = False
     """Also print each sentence's line number, tokens and perplexities; of several texts also its file."""
-    per_token: Path | None = None
+    per_token: Annotated[Path | None, As("output file")] = None
     """Also write each sentence's tokens, with their loss in nats in each direction, to this file, one JSON object per
     line."""
-    force: bool = False
-    """Replace that file if it exists."""
+    force: Force = False
     reading: ReadingFlags = field(default_factory=Reading)
-    device: Device = "auto"
-    """Where to compute."""
+    device: DeviceOption = "auto"
     json: bool = False
     """Print the result as JSON."""
-    quiet: bool = False
-    """No progress."""
+    quiet: NoProgress = False
 
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
-    arguments = parsed(Arguments, argv, "perplexity", require_sense=_require_sense)
+    arguments = parsed(Arguments, argv, "perplexity", ignored=_ignored)
     model, names = model_and_texts(arguments.inputs, arguments.model, "perplexity")
     names = text_files(names)
     if arguments.per_token is not None:
@@ -87,29 +79,33 @@ def main(argv: list[str]) -> int:
     # Before the model is read, so that a bad line shows at once; the number of sentences gives an ETA.
     text = text_input(names, arguments.reading, vocabulary_of(model, quiet=arguments.quiet), quiet=arguments.quiet)
     total = None if text.is_stream else sum(1 for place in text.sentences() if place.tokens)
-    language_model = load(model, arguments.device)
+    # Here, and in what follows, so that --help stays fast.
+    from elmo.lm.named_model import load_language_model
+
+    language_model = load_language_model(model, arguments.device)
     with following(not arguments.quiet) as progress:
         facts: dict[str, Any] = {"text": text.name}
         if arguments.protocol == "bilm-tf":
             facts |= _like_bilm_tf(language_model, arguments, text, progress)
         else:
-            facts |= _exact(language_model, arguments, text, total, progress, _by_source(documents))
+            facts |= _exact(language_model, arguments, text, total, progress, documents)
     code = text.report_bad_lines()
     print_report(facts, _table(facts), as_json=arguments.json)
     return code
 
 
-def _require_sense(arguments: Arguments, given: list[str]) -> None:
+def _ignored(arguments: Arguments) -> Iterator[Ignored]:
     if arguments.protocol == "bilm-tf":
         why = "together with --protocol bilm-tf, which always carries the state and cuts sentences off"
         otherwise = "leave the protocol out to have scores of sentences, tokens and sources"
-        refuse_ignored(given, ("--state", "--per-sentence", "--per-token", "--manifest"), why, otherwise)
+        yield Ignored(("--state", "--per-sentence", "--per-token", "--manifest"), why, otherwise)
     elif arguments.state != "carry":
         why = "with sentences that start from a zero state, which have the same scores in every batch"
-        refuse_ignored(given, ("--batch-size",), why, "add --state carry or --protocol bilm-tf")
+        yield Ignored(("--batch-size",), why, "add --state carry or --protocol bilm-tf")
     if arguments.manifest is None:
-        why = "without --manifest, so there is nothing to look it up in"
-        refuse_ignored(given, ("--manifest-part",), why, "add --manifest FILE")
+        yield Ignored(
+            ("--manifest-part",), "without --manifest, so there is nothing to look it up in", "add --manifest FILE"
+        )
 
 
 def _documents(arguments: Arguments, names: Sequence[str]) -> Sources | None:
@@ -123,17 +119,7 @@ def _documents(arguments: Arguments, names: Sequence[str]) -> Sources | None:
     return read_manifest(arguments.manifest, arguments.manifest_part or part_of(names[0]))
 
 
-def _by_source(documents: Sources | None) -> "BySource | None":
-    if documents is None:
-        return None
-    # Imported here so that --help stays fast.
-    from elmo.lm.sources import BySource
-
-    return BySource(documents)
-
-
 def _like_bilm_tf(model: "LanguageModel", arguments: Arguments, text: TextInput, progress: Progress) -> dict[str, Any]:
-    # Imported here so that --help stays fast.
     from elmo.lm.bilm_tf_protocol import BATCH_SIZE, evaluate_like_bilm_tf
 
     rows = BATCH_SIZE if arguments.batch_size is None else arguments.batch_size
@@ -148,29 +134,23 @@ def _exact(
     text: TextInput,
     num_sentences: int | None,
     progress: Progress,
-    by_source: "BySource | None",
+    documents: Sources | None,
 ) -> dict[str, Any]:
     from elmo.lm.perplexity import scores, total
+    from elmo.lm.sources import BySource
 
+    by_source = None if documents is None else BySource(documents)
     places: deque[PlacedSentence] = deque()
     rows = 16 if arguments.batch_size is None else arguments.batch_size
-    found = scores(model, _sentences(text, places), state=arguments.state, rows=rows, progress=progress)
+    found = scores(model, text.noted(places), state=arguments.state, rows=rows, progress=progress)
     each: list[dict[str, Any]] | None = [] if arguments.per_sentence else None
     scored = Count(progress, "scoring", num_sentences, "sentences")
-    with _token_file(arguments) as file:
+    with result_file(arguments.per_token, force=arguments.force) as file:
         facts: dict[str, Any] = total(scored.each(_noted(found, places, text, each, file, by_source))).to_dict()
     scored.finish()
     if by_source is not None:
         facts["sources"] = {name: figures.to_dict() for name, figures in by_source.perplexities().items()}
     return facts if each is None else {**facts, "each": each}
-
-
-def _sentences(text: TextInput, places: deque[PlacedSentence]) -> Iterator[list[str]]:
-    """The sentences that aren't empty; the place of each is left in `places`."""
-    for place in text.sentences():
-        if place.tokens:
-            places.append(place)
-            yield place.tokens
 
 
 def _noted(
@@ -195,21 +175,6 @@ def _noted(
         if by_source is not None:
             by_source.add(place.line, score)
         yield score
-
-
-@contextmanager
-def _token_file(arguments: Arguments) -> Iterator[TextIO | None]:
-    if arguments.per_token is None:
-        yield None
-        return
-    # Imported here so that --help stays fast.
-    from elmo.disk.atomic import new_file
-
-    with (
-        new_file(arguments.per_token, size=0, force=arguments.force) as unfinished,
-        unfinished.open("w", encoding="utf-8") as file,
-    ):
-        yield file
 
 
 def _table(facts: dict[str, Any]) -> str:
@@ -239,22 +204,18 @@ _FIGURES = (
 
 
 def _lines_of_sentences(each: list[dict[str, Any]], names: list[str]) -> list[str]:
-    head, *files = ["file", *(one["file"] for one in each)] if "file" in each[0] else [""] * (1 + len(each))
-    columns = max(map(width, (head, *files)))
-    lines = [padded(head, columns) + "".join(f"{title:>12}" for title in ("line", "tokens", *names))]
-    for file, one in zip(files, each, strict=True):
-        figures = "".join(f"{one[f'{name}_perplexity']:12.2f}" for name in names)
-        lines.append(f"{padded(file, columns)}{one['line']:12}{one['tokens']:12}{figures}")
-    return [*lines, ""]
+    has_files = "file" in each[0]
+    rows = [[*(["file"] if has_files else []), "line", "tokens", *names]]
+    for one in each:
+        figures = [f"{one[f'{name}_perplexity']:.2f}" for name in names]
+        rows.append([*([one["file"]] if has_files else []), str(one["line"]), str(one["tokens"]), *figures])
+    return [*text_table(rows, left=int(has_files)), ""]
 
 
 def _lines_of_sources(sources: dict[str, dict[str, float]]) -> list[str]:
-    columns = max(map(len, ("source", *sources)))
-    lines = [f"{'source':{columns}}" + "".join(f"{title:>12}" for title in ("tokens", "mean", "listed", "<UNK>"))]
+    rows = [["source", "tokens", "mean", "listed", "<UNK>"]]
     for name, figures in sources.items():
         listed = figures.get("listed_mean_perplexity")
-        lines.append(
-            f"{name:{columns}}{figures['tokens']:12,}{figures['mean_perplexity']:12.2f}"
-            f"{'' if listed is None else f'{listed:.2f}':>12}{figures['unknown_share']:12.2%}"
-        )
-    return lines
+        mean, unknown = f"{figures['mean_perplexity']:.2f}", f"{figures['unknown_share']:.2%}"
+        rows.append([name, f"{figures['tokens']:,}", mean, "" if listed is None else f"{listed:.2f}", unknown])
+    return text_table(rows)

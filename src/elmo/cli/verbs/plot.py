@@ -6,7 +6,7 @@ from typing import Annotated
 
 import tyro
 
-from elmo.cli.arguments import parsed
+from elmo.cli.arguments import Force, OutputFile, parsed
 from elmo.cli.early_checks import As
 
 
@@ -17,10 +17,9 @@ class Arguments:
 
     runs: Annotated[tuple[Path, ...], As("input folder"), tyro.conf.Positional, tyro.conf.arg(metavar="RUN [RUN ...]")]
     """Run folders of 'elmo pretrain' or 'elmo finetune', finished or not; each gets a color."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    output: OutputFile[Path]
     """File to write: .png, .svg or .pdf."""
-    force: bool = False
-    """Replace the file if it exists."""
+    force: Force = False
     quiet: bool = False
     """Print nothing."""
 

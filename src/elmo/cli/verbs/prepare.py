@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import tyro
 
-from elmo.cli.arguments import parsed
+from elmo.cli.arguments import ReportAsJson, parsed
 from elmo.cli.early_checks import As
-from elmo.cli.report import list_skipped, print_report
+from elmo.cli.output import list_skipped, print_report
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.errors import ElmoError, TextError, paths_count_from
@@ -44,8 +44,7 @@ class Arguments:
     """Continue a killed or interrupted run."""
     force: bool = False
     """Replace existing prepared data, and discard what a killed run left."""
-    json: bool = False
-    """Print the report as JSON."""
+    json: ReportAsJson = False
     quiet: bool = False
     """No progress and no table."""
 

@@ -1,26 +1,60 @@
 """`elmo pretrain`: prepared data -> a trained biLM."""
 
-from dataclasses import asdict, dataclass, field
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from elmo.cli.arguments import parsed
-from elmo.cli.arguments.given_options import refuse_ignored
-from elmo.cli.early_checks import As
-from elmo.cli.ranks import joined
-from elmo.cli.report import print_report
+from elmo.cli.arguments import (
+    DeviceOption,
+    Ignored,
+    NoProgress,
+    ReportAsJson,
+    Switch,
+    given_options,
+    overridden,
+    parsed,
+    refuse_ignored,
+)
+from elmo.cli.early_checks import As, is_alone
+from elmo.cli.output import print_report
 from elmo.disk.json_file import read_json, read_toml
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, ElmoError, Interrupted
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.process.device import Device
 from elmo.process.freed_memory import keep_freed_memory
 from elmo.process.stop_flag import StopFlag, stop_flag
+from elmo.setting_checks import require_setting
 
 if TYPE_CHECKING:
+    from elmo.corpus.shards import TrainingData
     from elmo.pretrain.ranks.distributed import Ranks
     from elmo.pretrain.run.run_folder import RunFolder
+
+_LONGEST_TIMEOUT = 7 * 86400
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where a training computes and what it reports."""
+
+    device: DeviceOption = "auto"
+    deterministic: Switch = False
+    """On a GPU, use only operations whose results are the same bit for bit every time; on a CPU, all are."""
+    peer_timeout: float = 600.0
+    """With several processes (torchrun): seconds after which a process that doesn't answer counts as lost, which ends
+    the run."""
+    log: Literal["files", "tensorboard"] = "files"
+    """tensorboard: also write the curves for TensorBoard, in addition to metrics.jsonl and log.txt."""
+    json: ReportAsJson = False
+    quiet: NoProgress = False
+
+    def watching(self, ranks: "Ranks") -> dict[str, Any]:
+        """The keywords of every training."""
+        return {"ranks": ranks, "progress": not self.quiet, "log_to": self.log}
 
 
 @dataclass(frozen=True)
@@ -29,119 +63,65 @@ class Arguments:
     the values in the TOML file. Ctrl-C and SIGTERM save everything; --resume continues from there. For several
     processes on one machine or many: torchrun --nproc-per-node=2 -m elmo pretrain ..."""
 
-    data: Annotated[Path, As("prepared data")]
+    data: Annotated[Path, As("unchecked")]
     """Folder that 'elmo prepare' made."""
-    output: Annotated[Path, As("run folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
+    output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
     """Folder of the run: metrics, checkpoints and the finished model."""
     config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
     """TOML file of settings; flags override it."""
-    resume: tyro.conf.FlagCreatePairsOff[bool] = False
+    resume: Switch = False
     """Continue the run in the output folder with its own settings, unless others are given; these also apply to later
     resumptions."""
-    resume_if_begun: tyro.conf.FlagCreatePairsOff[bool] = False
+    resume_if_begun: Switch = False
     """Continue the run in the output folder if there is one, and start it otherwise: the same command for every
     start."""
-    device: Device = "auto"
-    """Where to compute. auto: on a GPU if there is one."""
-    deterministic: tyro.conf.FlagCreatePairsOff[bool] = False
-    """On a GPU, use only operations whose results are the same bit for bit every time; on a CPU, all are."""
-    peer_timeout: float = 600.0
-    """With several processes: seconds after which a process that doesn't answer counts as lost, which ends the run."""
-    log: Literal["files", "tensorboard"] = "files"
-    """tensorboard: also write the curves for TensorBoard, in addition to metrics.jsonl and log.txt."""
-    json: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Print the result as JSON."""
-    quiet: tyro.conf.FlagCreatePairsOff[bool] = False
-    """No progress."""
+    machine: Annotated[Machine, tyro.conf.arg(name="")] = field(default_factory=Machine)
     recipe: Annotated[PretrainConfig, tyro.conf.arg(name="")] = field(default_factory=PretrainConfig)
 
 
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     with stop_flag() as flag:  # from the first line on: a signal while data are opened is one, too
-        # The files whose settings are the defaults of the flags are themselves named by flags: so twice.
-        arguments = _parsed(argv, PretrainConfig(), is_complete=False)
-        _require_one_start(arguments)
-        if not _may_resume(arguments):
-            arguments = _parsed(argv, _defaults(arguments, None))
+        arguments = parsed(
+            Arguments,
+            argv,
+            "pretrain",
+            flag_pairs=True,
+            default=Arguments(data=tyro.MISSING, output=tyro.MISSING),
+            settings_later=True,
+        )
+        if arguments.resume and arguments.resume_if_begun:
+            raise ConfigError(
+                "--resume was given together with --resume-if-begun, which starts a run where there is none. Give one "
+                "of them."
+            )
+        given, may_resume = given_options(argv), arguments.resume or arguments.resume_if_begun
+        if not may_resume:
+            arguments = _complete(arguments, given, None)
+        check_run(arguments.data, arguments.output, may_exist=may_resume)
         keep_freed_memory()
-        with joined(arguments.device, arguments.deterministic, arguments.peer_timeout) as ranks:
-            return _run(argv, arguments, ranks, flag)
+        with joined(arguments.machine) as ranks:
+            # Here, so that --help does not wait for torch.
+            from elmo.pretrain.run import loop
+            from elmo.pretrain.run.run_folder import RunFolder
 
-
-def _run(argv: list[str], arguments: Arguments, ranks: "Ranks", flag: StopFlag) -> int:
-    # Here, so that --help does not wait for torch.
-    from elmo.corpus.shards import TrainingData
-    from elmo.pretrain.run import loop
-    from elmo.pretrain.run.loop import beginning
-    from elmo.pretrain.run.run_folder import RunFolder
-
-    run = RunFolder(arguments.output)
-    # The first rank looks for all: another one could already see what it begins.
-    resumes = arguments.resume or (arguments.resume_if_begun and ranks.on_first(lambda: run.is_begun))
-    if _may_resume(arguments):
-        arguments = _parsed(argv, _defaults(arguments, run if resumes else None))
-    with beginning(ranks, flag):
-        data = TrainingData.open(arguments.data)
-    watching: dict[str, Any] = {"ranks": ranks, "progress": not arguments.quiet, "log_to": arguments.log}
-    if resumes:
-        model = loop.resume(data, arguments.output, config=arguments.recipe, **watching)
-    else:
-        model = loop.pretrain(arguments.recipe, data, arguments.output, **watching)
-    if ranks.is_first:
-        _report(model, arguments)
+            run = RunFolder(arguments.output)
+            # The first rank looks for all: another one could already see what it begins.
+            resumes = arguments.resume or (arguments.resume_if_begun and ranks.on_first(lambda: run.is_begun))
+            if may_resume:  # nobody reads the settings of a run on disk before the ranks are together
+                arguments = _complete(arguments, given, run if resumes else None)
+            data, watching = opened_data(arguments.data, ranks, flag), arguments.machine.watching(ranks)
+            if resumes:
+                model = loop.resume(data, arguments.output, config=arguments.recipe, **watching)
+            else:
+                model = loop.pretrain(arguments.recipe, data, arguments.output, **watching)
+            if ranks.is_first:
+                _report(model, arguments.machine)
     return 0
 
 
-def _report(model: Path, arguments: Arguments) -> None:
-    metadata = read_json(model / "config.json")["metadata"]
-    text = "\n".join([f"{model}: the model is finished", *(f"{name:26} {fact}" for name, fact in metadata.items())])
-    print_report({"model": str(model), **metadata}, text, as_json=arguments.json, quiet=arguments.quiet)
-
-
-def _may_resume(arguments: Arguments) -> bool:
-    """Whether the settings may be those of a run on disk, which nobody reads before the ranks are together."""
-    return arguments.resume or arguments.resume_if_begun
-
-
-def _require_one_start(arguments: Arguments) -> None:
-    if arguments.resume and arguments.resume_if_begun:
-        raise ConfigError(
-            "--resume was given together with --resume-if-begun, which starts a run where there is none. Give one of "
-            "them."
-        )
-
-
-def _parsed(argv: list[str], recipe: PretrainConfig, *, is_complete: bool = True) -> Arguments:
-    """The arguments, with `recipe` where no flag says otherwise; `is_complete`: whether it has all that files say."""
-    return parsed(
-        Arguments,
-        argv,
-        "pretrain",
-        flag_pairs=True,
-        default=Arguments(data=tyro.MISSING, output=tyro.MISSING, recipe=recipe),
-        checks_values=is_complete,
-        require_sense=_require_heeded if is_complete else None,
-    )
-
-
-def _require_heeded(arguments: Arguments, given: list[str]) -> None:
-    """ConfigError for settings that others switch off."""
-    recipe = arguments.recipe
-    of_characters = "--filters", "--character-dim", "--num-highway", "--activation"
-    for is_heeded, options, switch in (
-        (recipe.softmax == "sampled", ["--num-negative-samples"], "--softmax sampled"),
-        (recipe.softmax == "adaptive", ["--softmax-divisor"], "--softmax adaptive"),
-        (recipe.on_nan == "skip", ["--max-skipped-steps"], "--on-nan skip"),
-        (recipe.characters == "dictionary", ["--max-character-dictionary"], "--characters dictionary"),
-        (recipe.characters != "none", of_characters, "--characters bytes"),
-    ):
-        if not is_heeded:
-            refuse_ignored(given, options, f"without {switch}", "add it")
-
-
-def _defaults(arguments: Arguments, resumed: "RunFolder | None") -> PretrainConfig:
-    """The settings where no flag says otherwise: the paper's, the resumed run's, the TOML file's, in this order."""
+def _complete(arguments: Arguments, given: Sequence[str], resumed: "RunFolder | None") -> Arguments:
+    """The arguments with all settings: the paper's, the resumed run's, the TOML file's, the flags', in this order."""
     settings: dict[str, Any] = {}
     source = "the recipe"
     if resumed is not None:
@@ -150,4 +130,71 @@ def _defaults(arguments: Arguments, resumed: "RunFolder | None") -> PretrainConf
     if arguments.config is not None:
         source = str(arguments.config)
         settings |= read_toml(arguments.config)
-    return PretrainConfig.from_dict(settings, source)
+    recipe = overridden(PretrainConfig.from_dict(settings, source), arguments.recipe, given)
+    refuse_ignored(given, _ignored(recipe))
+    return replace(arguments, recipe=recipe)
+
+
+def _ignored(recipe: PretrainConfig) -> Iterator[Ignored]:
+    of_characters = "--filters", "--character-dim", "--num-highway", "--activation"
+    for is_used, options, switch in (
+        (recipe.softmax == "sampled", ("--num-negative-samples",), "--softmax sampled"),
+        (recipe.softmax == "adaptive", ("--softmax-divisor",), "--softmax adaptive"),
+        (recipe.on_nan == "skip", ("--max-skipped-steps",), "--on-nan skip"),
+        (recipe.characters == "dictionary", ("--max-character-dictionary",), "--characters dictionary"),
+        (recipe.characters != "none", of_characters, "--characters bytes"),
+    ):
+        if not is_used:
+            yield Ignored(options, f"without {switch}", "add it")
+
+
+def _report(model: Path, machine: Machine) -> None:
+    metadata = read_json(model / "config.json")["metadata"]
+    text = "\n".join([f"{model}: the model is finished", *(f"{name:26} {fact}" for name, fact in metadata.items())])
+    print_report({"model": str(model), **metadata}, text, as_json=machine.json, quiet=machine.quiet)
+
+
+def check_run(data: Path, output: Path, *, may_exist: bool) -> None:
+    """Raises for data that can't be trained on and a folder that can't be written, before torch is imported."""
+    from elmo.corpus.shards import read_report
+    from elmo.pretrain.run.unused import require_unused
+
+    if is_alone():  # one of several processes could already see what another has begun to write
+        read_report(data)
+        if not may_exist:
+            require_unused(output)
+
+
+def opened_data(data: Path, ranks: "Ranks", flag: StopFlag) -> "TrainingData":
+    """The prepared data, with all ranks at hand and signals heard."""
+    from elmo.corpus.shards import TrainingData
+    from elmo.pretrain.run.loop import beginning
+
+    with beginning(ranks, flag):
+        return TrainingData.open(data)
+
+
+@contextmanager
+def joined(machine: Machine) -> "Iterator[Ranks]":
+    """`distributed.joined`; an error of all ranks is reported by the first one only, that of one with its number."""
+    # Here, so that --help does not wait for torch.
+    from elmo.pretrain.ranks import distributed
+    from elmo.pretrain.step.trainer import TrainingDiverged
+
+    timeout, most = machine.peer_timeout, f"above 0 and at most {_LONGEST_TIMEOUT:,} seconds"
+    require_setting(0 < timeout <= _LONGEST_TIMEOUT, "--peer-timeout", timeout, most)
+    with distributed.joined(machine.device, deterministic=machine.deterministic, timeout=timeout) as ranks:
+        try:
+            yield ranks
+        except (Interrupted, TrainingDiverged, distributed.FirstFailed) as error:
+            if ranks.is_first:
+                raise
+            sys.exit(error.exit_code)
+        except Exception as error:
+            if ranks.size > 1:
+                who = f"rank {ranks.rank} of {ranks.size}"
+                if isinstance(error, ElmoError):
+                    error.args = (f"{who}: {error}",)
+                else:
+                    print(f"{who}:", file=sys.stderr)
+            raise

@@ -3,17 +3,14 @@
 import json
 import sys
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import tyro
 
-from elmo.cli.arguments import parsed
+from elmo.cli.arguments import DeviceOption, LanguageModelOption, NoProgress, parsed
 from elmo.cli.early_checks import As, check_language_model
-from elmo.cli.language_model import ModelFlag, load, model_and_texts
-from elmo.cli.text_input import ReadingFlags, TextInput, text_input, vocabulary_of
-from elmo.process.device import Device
+from elmo.cli.inputs import ReadingFlags, model_and_texts, text_input, vocabulary_of
 from elmo.process.progress.report import Count, following
 from elmo.text.reading.placed import PlacedSentence
 from elmo.text.reading.settings import Reading, text_files
@@ -29,15 +26,12 @@ class Arguments:
     ]
     """Files or patterns like 'data/*.txt' (.gz, .xz, .bz2 and .zst are unpacked); - is standard input. The model may be
     named before them."""
-    model: ModelFlag = None
-    """A name, a folder or file, or a hub id; it needs a softmax (default: $ELMO_MODEL, or the bundled model)."""
+    model: LanguageModelOption = None
     reading: ReadingFlags = field(default_factory=Reading)
-    device: Device = "auto"
-    """Where to compute."""
+    device: DeviceOption = "auto"
     json: bool = False
     """Print one JSON object per line instead of columns."""
-    quiet: bool = False
-    """No progress."""
+    quiet: NoProgress = False
 
 
 def main(argv: list[str]) -> int:
@@ -47,12 +41,12 @@ def main(argv: list[str]) -> int:
     names = text_files(names)
     check_language_model(model)
     text = text_input(names, arguments.reading, vocabulary_of(model, quiet=arguments.quiet), quiet=arguments.quiet)
-    language_model = load(model, arguments.device)
     # Here, so that --help stays fast.
+    from elmo.lm.named_model import load_language_model
     from elmo.lm.sentence_scores import sentence_scores
 
     waiting: deque[PlacedSentence] = deque()
-    found = sentence_scores(language_model, _noted(text, waiting))
+    found = sentence_scores(load_language_model(model, arguments.device), text.noted(waiting))
     # Scores that appear on a terminal show by themselves how far it is.
     with following(not arguments.quiet and not sys.stdout.isatty()) as progress:
         scored = Count(progress, "scoring", None, "sentences")
@@ -64,14 +58,6 @@ def main(argv: list[str]) -> int:
             print(json.dumps(values, ensure_ascii=False) if arguments.json else _columns(values))
         scored.finish()
     return text.report_bad_lines()
-
-
-def _noted(text: TextInput, waiting: deque[PlacedSentence]) -> Iterator[list[str]]:
-    """The sentences that aren't blank; each waits in `waiting` for its score."""
-    for place in text.sentences():
-        if place.tokens:
-            waiting.append(place)
-            yield place.tokens
 
 
 def _columns(values: dict[str, Any]) -> str:

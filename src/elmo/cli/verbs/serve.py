@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from elmo.cli.arguments import parsed
-from elmo.cli.early_checks import As, require_utf8
-from elmo.errors import MissingExtraError
-from elmo.process.device import Device
+from elmo.cli.arguments import BilmDtype, DeviceOption, parsed
+from elmo.cli.early_checks import As
+from elmo.errors import ConfigError, MissingExtraError
 
 if TYPE_CHECKING:
     from elmo.serve.settings import ServeSettings
@@ -38,8 +37,7 @@ class Arguments:
     allowed_hosts: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME [NAME ...]")] = ()
     """Further host names and addresses, without port, by which clients may address this server; '*': any. localhost and
     --host are always allowed."""
-    dtype: Literal["float32", "bfloat16", "int8", "auto"] = "float32"
-    """Precision of matrix products. auto: bfloat16 if this processor is fast with it, else float32."""
+    dtype: BilmDtype = "float32"
     state: Literal["zero", "warm"] = "zero"
     """State that every text starts from. zero: zeros; warm: the model's warm state."""
     tokenizer: str = "auto"
@@ -60,8 +58,7 @@ class Arguments:
     """Maximum number of tokens computed at the same time."""
     deadline_seconds: float = 60.0
     """Seconds after which a request that is still waiting gets status 503."""
-    device: Device = "auto"
-    """Where to compute."""
+    device: DeviceOption = "auto"
     quiet: bool = False
     """Don't print the address."""
 
@@ -85,11 +82,11 @@ def main(argv: list[str]) -> int:
             for model in arguments.models or (None,)
         ]
 
-        def tell() -> None:
+        def show_address() -> None:
             if not arguments.quiet:
                 print(f"serving {', '.join(model.name for model in models)} on {url(listening)}", file=sys.stderr)
 
-        run(create_app(models, settings), listening, started=tell)
+        run(create_app(models, settings), listening, started=show_address)
     return 0
 
 
@@ -117,3 +114,13 @@ def require_libraries(command: str) -> None:
     for library in _LIBRARIES:
         if find_spec(library) is None:
             raise MissingExtraError(library, "serve", command)
+
+
+def require_utf8(*names: object) -> None:
+    """ConfigError for a name that is not UTF-8, which answers in JSON can't contain."""
+    for name in names:
+        if name is not None and any("\ud800" <= letter <= "\udfff" for letter in str(name)):
+            raise ConfigError(
+                f"{str(name)!r}: the name is not UTF-8 text, so no answer could contain it. Rename it, or make a link "
+                "of another name to it and pass that."
+            )

@@ -1,17 +1,21 @@
 """`elmo static`: a text -> static vectors of its words, to compare ELMo with."""
 
 import dataclasses
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from elmo.cli.arguments import parsed
-from elmo.cli.arguments.given_options import refuse_ignored
-from elmo.cli.report import list_skipped, print_report
-from elmo.cli.training_text import TrainingText
+from elmo.cli.arguments import Force, Ignored, NoReport, OutputFile, ReportAsJson, parsed
+from elmo.cli.output import list_skipped, print_report
 from elmo.static.training.settings import StaticSettings
+from elmo.text.files.text_file import require_other_file
+from elmo.text.reading.settings import TextForm, require_used_field
+
+if TYPE_CHECKING:
+    from elmo.static.training.corpus import Corpus
 
 # What only some methods use.
 _KINDS_OF_OPTIONS = (
@@ -22,29 +26,57 @@ _KINDS_OF_OPTIONS = (
 
 
 @dataclass(frozen=True)
+class TrainingText(TextForm):
+    """How the text is read."""
+
+    tokenizer: str = "whitespace"
+    """How the text is split into tokens: whitespace; unicode: by rules, for text that isn't tokenized; or
+    module:function, a function of your own."""
+    encoding: str = "utf-8"
+    """Encoding of all texts."""
+    errors: Literal["strict", "skip"] = "strict"
+    """What to do with a line that isn't valid text. strict: stop; skip: list and skip it."""
+
+    def corpus(self, texts: Sequence[Path], output: Path) -> "Corpus":
+        """The text of these files, none of which may be `output`."""
+        # Here, so that --help stays fast.
+        from elmo.static.training.corpus import Corpus
+        from elmo.text.tokenizer import tokenizer
+
+        require_used_field(texts, self.format, self.field)
+        for text in texts:
+            require_other_file(text, output)
+        return Corpus(
+            texts,
+            format=self.format,
+            field=self.field,
+            tokenize=tokenizer(self.tokenizer),
+            encoding=self.encoding,
+            errors=self.errors,
+        )
+
+
+@dataclass(frozen=True)
 class Arguments:
     """Train one vector for each word of a text, so that ELMo can be compared with static vectors trained on the same
     text. The result has word2vec's text format, which 'elmo task --static' and other programs read."""
 
     texts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
     """Training text: one tokenized sentence per line; .gz, .xz, .bz2 and .zst are unpacked."""
-    output: Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+    output: OutputFile[Path]
     """File of vectors to write."""
     text: Annotated[TrainingText, tyro.conf.arg(name="")] = dataclasses.field(default_factory=TrainingText)
     workers: int = 1
     """Number of threads of word2vec and fasttext. With more than one, the vectors differ from run to run."""
-    force: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Replace the file if it exists."""
-    json: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Print the report as JSON."""
-    quiet: tyro.conf.FlagCreatePairsOff[bool] = False
-    """No progress and no report."""
+    force: Force = False
+    json: ReportAsJson = False
+    quiet: NoReport = False
     recipe: Annotated[StaticSettings, tyro.conf.arg(name="")] = dataclasses.field(default_factory=StaticSettings)
 
 
 def main(argv: list[str]) -> int:
     """Runs the command; 0: done, 1: done, but lines were skipped."""
-    arguments = parsed(Arguments, argv, "static", flag_pairs=True, require_sense=_require_sense)
+    arguments = parsed(Arguments, argv, "static", flag_pairs=True, ignored=_ignored)
     # Here, so that --help does not wait for torch.
     from elmo.disk.atomic import new_file
     from elmo.static.training.train import train_static_vectors
@@ -75,8 +107,8 @@ def main(argv: list[str]) -> int:
     return code
 
 
-def _require_sense(arguments: Arguments, given: list[str]) -> None:
+def _ignored(arguments: Arguments) -> Iterator[Ignored]:
     for kinds, options in _KINDS_OF_OPTIONS:
         if arguments.recipe.kind not in kinds:
             why = f"with --kind {arguments.recipe.kind}, but only {' and '.join(kinds)} use such a setting"
-            refuse_ignored(given, options, why, f"use --kind {' or '.join(kinds)}")
+            yield Ignored(options, why, f"use --kind {' or '.join(kinds)}")

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from elmo.cli.arguments import parsed
+from elmo.cli.arguments import DeviceOption, LanguageModelOption, parsed
 from elmo.cli.early_checks import As, check_language_model
-from elmo.cli.language_model import ModelFlag, load, model_and_input
-from elmo.cli.text_input import say_of_tokens, vocabulary_of
-from elmo.errors import ConfigError
-from elmo.process.device import Device
+from elmo.cli.inputs import model_and_input, vocabulary_of, warn_of_tokens
+from elmo.setting_checks import require_setting
 from elmo.text.marked import marked
 from elmo.text.reading.as_trained import as_trained, plain_marks
 
@@ -27,12 +25,10 @@ class Arguments:
     inputs: Annotated[tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="[MODEL] SENTENCE")]
     """A sentence with one word in brackets: "The [bank] was steep."; [] marks a gap. The model may be named before
     it."""
-    model: ModelFlag = None
-    """A name, a folder or file, or a hub id; it needs a softmax (default: $ELMO_MODEL, or the bundled model)."""
+    model: LanguageModelOption = None
     top: int = 10
     """Number of words to show."""
-    device: Device = "auto"
-    """Where to compute."""
+    device: DeviceOption = "auto"
     json: bool = False
     """Print it as JSON."""
 
@@ -42,16 +38,16 @@ def main(argv: list[str]) -> int:
     arguments = parsed(Arguments, argv, "substitutes")
     model, text = model_and_input(arguments.inputs, arguments.model, "substitutes", '"SENTENCE"')
     sentence, place = marked(text)
-    if arguments.top < 1:
-        raise ConfigError(f"--top is {arguments.top}, but at least one word can be shown. Choose 1 or more.")
+    require_setting(arguments.top >= 1, "--top", arguments.top, "at least 1")
     check_language_model(model)
     vocabulary = vocabulary_of(model)
-    say_of_tokens(sentence, vocabulary)
+    warn_of_tokens(sentence, vocabulary)
     sentence = as_trained(sentence, plain_marks(vocabulary))
     # Here, so that --help stays fast.
+    from elmo.lm.named_model import load_language_model
     from elmo.lm.substitutes import substitutes
 
-    found = substitutes(load(model, arguments.device), sentence, place, arguments.top)
+    found = substitutes(load_language_model(model, arguments.device), sentence, place, arguments.top)
     if arguments.json:
         directions = {name: asdict(prediction) for name, prediction in found.items()}
         print(json.dumps({"sentence": sentence, "place": place, **directions}, indent=2, ensure_ascii=False))

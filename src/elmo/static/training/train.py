@@ -8,6 +8,7 @@ import numpy as np
 
 from elmo.errors import ConfigError, TextError
 from elmo.process.progress.report import Progress, following
+from elmo.setting_checks import require_setting
 from elmo.shapes import Float32
 from elmo.static.training.corpus import Corpus, count_words
 from elmo.static.training.negative_sampling import negative_sampling, require_gensim
@@ -38,8 +39,7 @@ def train_static_vectors(
     Raises MissingExtraError without gensim (word2vec, fasttext); TextError if no word is frequent enough, or none has
     another one in its sentence.
     """
-    if not 1 <= workers <= _MOST_THREADS:
-        raise ConfigError(f"workers is {workers}, but must be from 1 to {_MOST_THREADS}. Change it or leave it out.")
+    require_setting(1 <= workers <= _MOST_THREADS, "workers", workers, f"from 1 to {_MOST_THREADS}")
     if settings.kind != "glove":
         require_gensim(settings.kind)  # before a long count
     begun = time.perf_counter()

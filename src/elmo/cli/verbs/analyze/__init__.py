@@ -1,8 +1,21 @@
-"""`elmo analyze`: what the layers of an encoder know; the paper's tables 4 to 6 and the geometry of its vectors."""
+"""`elmo analyze`: what the layers of an encoder know; the paper's tables 4 to 6 and the geometry of its vectors.
 
+Each analysis is a file with its arguments, `record_of` and `table`. `produce` writes, draws and prints its record.
+"""
+
+import json
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
+from typing import Annotated
 
+import tyro
+
+from elmo.analysis.record import Record
+from elmo.cli.arguments import Force, NoProgress, OutputFile
 from elmo.cli.examples import examples_of
 from elmo.errors import ConfigError
 
@@ -43,3 +56,53 @@ def _help() -> str:
             examples_of("analyze"),
         ]
     )
+
+
+@dataclass(frozen=True)
+class RecordFlags:
+    """Where results go."""
+
+    output: Annotated[OutputFile[Path | None], tyro.conf.arg(metavar="OUT.json")] = None
+    """Also write the record here: all figures, and what they depend on."""
+    force: Force = False
+    json: bool = False
+    """Print the record instead of the table."""
+    quiet: NoProgress = False
+
+
+@dataclass(frozen=True)
+class OutputFlags(RecordFlags):
+    """Where results go."""
+
+    figure: Annotated[Path | None, tyro.conf.arg(metavar="OUT.svg")] = None
+    """Also draw the table: .png or .svg."""
+
+
+def produce(flags: RecordFlags, analyze: Callable[[], Record], table: Callable[[Record], str]) -> int:
+    """Runs the analysis and shows its record; the exit code. The record is in its place before anything is drawn."""
+    from elmo.analysis.figures import draw, require_figure
+
+    figure = flags.figure if isinstance(flags, OutputFlags) else None
+    if figure is not None:
+        require_figure(figure)
+        if flags.output is not None and figure.resolve() == flags.output.resolve():
+            raise ConfigError(
+                f"--output and --figure both name {figure}, where one result would replace the other. Name two files."
+            )
+    # The names of outputs are refused before the work, not after it.
+    with _new_file(figure, force=flags.force) as picture:
+        with _new_file(flags.output, force=flags.force) as file:
+            record = json.loads(json.dumps(analyze()))  # as it is when it is read again
+            text = json.dumps(record, indent=1, ensure_ascii=False)
+            if file is not None:
+                file.write_text(text + "\n", encoding="utf-8")
+        print(text if flags.json else table(record))
+        if figure is not None and picture is not None:
+            draw(record, picture, figure.suffix.lower())
+    return 0
+
+
+def _new_file(path: Path | None, *, force: bool) -> AbstractContextManager[Path | None]:
+    from elmo.disk.atomic import new_file
+
+    return nullcontext() if path is None else new_file(path, size=0, force=force)

@@ -9,10 +9,10 @@ import tyro
 
 from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.record import Record, row_name
-from elmo.cli.analysis_output import OutputFlags, produce
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
-from elmo.cli.text_input import FormFlags
+from elmo.cli.inputs import FormFlags
+from elmo.cli.verbs.analyze import OutputFlags, produce
 from elmo.setting_checks import require_setting
 from elmo.text.reading.settings import TextForm, require_used_field
 
@@ -44,13 +44,13 @@ class Arguments:
 def run(argv: list[str]) -> int:
     """Runs the command; the exit code."""
     arguments = parsed(Arguments, argv, "analyze geometry")
-    require_setting(arguments.sentences >= 2, "sentences", arguments.sentences, "2 or more: they are compared")
+    require_setting(arguments.sentences >= 2, "sentences", arguments.sentences, "at least 2")
     return produce(arguments.results, lambda: record_of(arguments), table)
 
 
 def record_of(arguments: Arguments) -> Record:
     """The record of the analysis."""
-    # Here, so that --help does not wait for torch.
+    # Here, so that --help stays fast.
     from elmo.analysis.controls import described, encoders_of
     from elmo.analysis.geometry.experiment import geometry
     from elmo.analysis.geometry.sample import SampleSettings

@@ -8,10 +8,9 @@ import tyro
 
 from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.record import Record
-from elmo.cli.analysis_output import RecordFlags, produce
-from elmo.cli.arguments import parsed
+from elmo.cli.arguments import DeviceOption, parsed
 from elmo.cli.early_checks import As
-from elmo.process.device import Device
+from elmo.cli.verbs.analyze import RecordFlags, produce
 from elmo.setting_checks import require_setting
 
 if TYPE_CHECKING:
@@ -43,8 +42,7 @@ class Arguments:
     """Subtract each layer's mean over the index from all vectors first."""
     top: int = 6
     """Number of neighbors to show."""
-    device: Device = "auto"
-    """Where to compute."""
+    device: DeviceOption = "auto"
     results: RecordFlags = field(default_factory=RecordFlags)
 
 
@@ -56,7 +54,7 @@ def run(argv: list[str]) -> int:
 
 def record_of(arguments: Arguments) -> Record:
     """The record of the analysis."""
-    # Here, so that --help does not wait for torch.
+    # Here, so that --help stays fast.
     from elmo.analysis.controls import BILM, described
     from elmo.analysis.neighbors.context_index import ContextIndex
     from elmo.analysis.neighbors.index_files import FACTS_FILE
@@ -66,7 +64,7 @@ def record_of(arguments: Arguments) -> Record:
     from elmo.static.vectors import read_static_vectors
     from elmo.text.marked import marked
 
-    require_setting(arguments.top >= 1, "top", arguments.top, "1 or more")
+    require_setting(arguments.top >= 1, "top", arguments.top, "at least 1")
     queries = [marked(sentence) for sentence in arguments.sentences]
     index = ContextIndex(arguments.index)
     static = None

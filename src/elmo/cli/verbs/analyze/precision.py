@@ -9,9 +9,9 @@ import tyro
 
 from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.record import Record, row_name
-from elmo.cli.analysis_output import OutputFlags, produce
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
+from elmo.cli.verbs.analyze import OutputFlags, produce
 from elmo.process.progress.report import Count, Progress, following
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def run(argv: list[str]) -> int:
 
 def record_of(arguments: Arguments) -> Record:
     """The record of the analysis."""
-    # Here, so that --help does not wait for torch.
+    # Here, so that --help stays fast.
     from elmo.analysis.controls import described, encoders_of
     from elmo.analysis.neighbors.occurrences import Limits, annotated
     from elmo.analysis.neighbors.precision import precision_table

@@ -1,18 +1,23 @@
-"""The options of `elmo embed`, and which of them make no sense together."""
+"""The options of `elmo embed`, which of them have no effect together, and the model that they choose."""
 
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from elmo.cli.arguments.given_options import options_of, refuse_ignored
+from elmo.cli.arguments import BilmDtype, DeviceOption, Ignored, ModelOption, OutputFile, options_of
 from elmo.cli.early_checks import As
-from elmo.cli.text_input import ReadingFlags
+from elmo.cli.inputs import ReadingFlags
 from elmo.errors import ConfigError
-from elmo.process.device import Device
 from elmo.text.files.text_file import STDIN, is_file
 from elmo.text.reading.settings import Reading, TextForm
+
+if TYPE_CHECKING:
+    from elmo.embed.embedder import Embedder
+    from elmo.embed.layer_names import Layers
 
 # Of what must be meant to be the name of a file.
 _FILE_ENDINGS = (
@@ -33,18 +38,16 @@ class Arguments:
     inputs: Annotated[tuple[str, ...], As("unchecked"), tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
     """With -o: files or patterns like 'data/*.txt' (.gz, .xz, .bz2 and .zst are unpacked), a pipe, or - for standard
     input. Without -o: a text, or -."""
-    output: Annotated[Path | None, As("unchecked"), tyro.conf.arg(aliases=["-o"])] = None
+    output: Annotated[OutputFile[Path | None], As("unchecked")] = None
     """File to write: .h5 or .hdf5 (AllenNLP's layout), .parquet or .npy."""
-    model: Annotated[str | None, tyro.conf.arg(aliases=["-m"])] = None
-    """A name, a folder or file, or a hub id (default: $ELMO_MODEL, or the bundled model)."""
+    model: Annotated[ModelOption, As("unchecked")] = None
     layers: str = "all"
     """all, average, top, an index (0 is the token layer, -1 the top), or weights like 0.2,0.3,0.5, which are used as
     they are (no softmax)."""
     reading: ReadingFlags = field(default_factory=Reading)
     to: Literal["hdf5", "parquet", "npy"] | None = None
     """Format of the file of vectors (default: by the ending of the file)."""
-    dtype: Literal["float32", "bfloat16", "int8", "auto"] = "float32"
-    """Precision of matrix products. auto: bfloat16 if this processor is fast with it, else float32."""
+    dtype: BilmDtype = "float32"
     store: Literal["float32", "float16"] = "float32"
     """Type of the stored vectors."""
     state: Literal["zero", "warm", "carry"] = "zero"
@@ -62,8 +65,7 @@ class Arguments:
     """Embed the I-th of N parts of the text, for N machines; --join combines the files."""
     join: bool = False
     """Join the files that --shard made from one text: the inputs. The result is the same as that of a single run."""
-    device: Device = "auto"
-    """Where to compute."""
+    device: DeviceOption = "auto"
     resume: bool = False
     """Continue a killed or interrupted run. Everything that it left is checked first."""
     force: bool = False
@@ -75,40 +77,70 @@ class Arguments:
 
     @property
     def input(self) -> str:
-        """The first of the inputs."""
+        """The first of the inputs. ConfigError if there is none."""
+        if not self.inputs:
+            raise ConfigError("no text was given. Name files, or pass a text in quotation marks: elmo embed TEXT")
         return self.inputs[0]
 
 
-def require_sense(arguments: Arguments, given: list[str]) -> None:
-    """ConfigError for options that don't fit together; `given`: the names of those that were given."""
-    if not arguments.inputs:
-        raise ConfigError("no text was given. Name files, or pass a text in quotation marks: elmo embed TEXT")
+def ignored(arguments: Arguments) -> Iterator[Ignored]:
+    """The options that have no effect beside these arguments."""
     if arguments.join:
         why = "together with --join, which combines files of vectors as they are and embeds nothing"
-        refuse_ignored(given, set(given) - _OF_JOINING, why, "embed the text again with --shard and these options")
-        if arguments.output is None:
-            raise ConfigError("--join needs an output file. Add -o OUT, with the ending of the shards.")
+        otherwise = "embed the text again with --shard and these options"
+        yield Ignored(options_of(Arguments, Reading) - _OF_JOINING, why, otherwise)
         return
     if arguments.state != "carry":
         why = f"with --state {arguments.state}, with which rows have no effect"
-        refuse_ignored(given, ("--batch-rows",), why, "add --state carry")
-    arguments.reading.check()
-    if arguments.output is None:
-        _require_sense_without_output(arguments, given)
+        yield Ignored(("--batch-rows",), why, "add --state carry")
+    if arguments.output is not None:
+        return
+    yield Ignored(_OF_FILES, "without -o, so there is no file to write", "add -o OUT")
+    is_quoted = arguments.input != STDIN and not is_file(arguments.input) and not is_meant_as_file(arguments.input)
+    if is_quoted and len(arguments.inputs) == 1:
+        of_files = options_of(TextForm) | {"--encoding", "--errors"}
+        yield Ignored(of_files, "with a quoted text, which is read from no file", "name a file and -o OUT")
 
 
-def _require_sense_without_output(arguments: Arguments, given: list[str]) -> None:
-    refuse_ignored(given, _OF_FILES, "without -o, so there is no file to write", "add -o OUT")
-    if len(arguments.inputs) > 1:
+def require_sense(arguments: Arguments) -> None:
+    """ConfigError for arguments that don't fit together."""
+    if arguments.join and arguments.output is None:
+        raise ConfigError("--join needs an output file. Add -o OUT, with the ending of the shards.")
+    if arguments.output is None and len(arguments.inputs) > 1:
         raise ConfigError(
             f"{len(arguments.inputs)} texts were given, but there is no -o for their vectors. Add -o OUT.h5, or put "
             "quotation marks around a text with spaces."
         )
-    if arguments.input != STDIN and not is_file(arguments.input) and not is_meant_as_file(arguments.input):
-        of_files = options_of(TextForm) | {"--encoding", "--errors"}
-        refuse_ignored(given, of_files, "with a quoted text, which is read from no file", "name a file and -o OUT")
+    arguments.reading.check()
 
 
 def is_meant_as_file(text: str) -> bool:
     """Whether it looks like the name of a file."""
     return not any(map(str.isspace, text)) and (Path(text).suffix.lower() in _FILE_ENDINGS or "/" in text)
+
+
+def check_layers(layers: "Layers", model: str | None) -> None:
+    """Raises if there is no such model, or its config shows that it hasn't these layers."""
+    from elmo.embed.layer_names import layer_weights
+    from elmo.weights.describe import outline
+
+    if (num_layers := outline(model).num_layers) is not None:
+        layer_weights(layers, num_layers)
+
+
+def load_embedder(arguments: Arguments) -> "Embedder":
+    """The model with its settings; says which type "auto" stands for."""
+    # Here, so that checks do not wait for it.
+    from elmo.embed.embedder import Embedder
+
+    embedder = Embedder.from_pretrained(
+        arguments.model,
+        device=arguments.device,
+        dtype=arguments.dtype,
+        state=arguments.state,
+        keep_boundaries=arguments.keep_boundaries,
+        max_tokens=arguments.max_tokens,
+    )
+    if arguments.dtype == "auto" and not arguments.quiet:
+        print(f"--dtype auto: {embedder.dtype}", file=sys.stderr)
+    return embedder

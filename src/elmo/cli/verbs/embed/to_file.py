@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elmo.cli.report import list_skipped, print_report
-from elmo.cli.text_input import say, vocabulary_of
-from elmo.cli.verbs.embed.model import check_layers, load_embedder
-from elmo.cli.verbs.embed.options import Arguments
+from elmo.cli.inputs import print_first_look, vocabulary_of
+from elmo.cli.output import list_skipped, print_report
+from elmo.cli.verbs.embed.options import Arguments, check_layers, load_embedder
 from elmo.errors import ConfigError
 from elmo.process.stop_flag import stop_flag
 from elmo.text.files.text_file import is_file, is_stream
@@ -24,7 +23,7 @@ def embed_files(arguments: Arguments, output: Path) -> int:
     names = text_files(arguments.inputs)
     require_used_field(names, arguments.reading.format, arguments.reading.field)
     layers = _checked_layers(arguments, names, output)
-    said = _said_of(names, arguments)
+    printed = _printed_of(names, arguments)
     # Here, so that --help and the checks do not wait for a model.
     from elmo.embed.corpus.embed_corpus import embed_corpus
 
@@ -54,7 +53,7 @@ def embed_files(arguments: Arguments, output: Path) -> int:
             force=arguments.force,
             progress=not arguments.quiet,
             stop_asked=lambda: flag.signal is not None,
-            warn=lambda message: message in said or print(f"warning: {message}", file=sys.stderr),
+            warn=lambda message: message in printed or print(f"warning: {message}", file=sys.stderr),
         )
     if "begun_anew" in report:
         print(f"started again because of --force: {report['begun_anew']}", file=sys.stderr)
@@ -85,13 +84,13 @@ def _checked_layers(arguments: Arguments, names: Sequence[str], output: Path) ->
     return layers
 
 
-def _said_of(names: Sequence[str], arguments: Arguments) -> set[str]:
-    """What a first look at the texts found, which is printed; of a stream nothing."""
+def _printed_of(names: Sequence[str], arguments: Arguments) -> set[str]:
+    """Prints what a first look at the texts found, and gives it back; nothing of a stream."""
     vocabulary = vocabulary_of(arguments.model, quiet=arguments.quiet)
     if is_stream(names[0]):
         return set()
     look = first_look(names, arguments.reading)
-    say(look, vocabulary, quiet=arguments.quiet)
+    print_first_look(look, vocabulary, quiet=arguments.quiet)
     return {look.note or "", *look.warnings(vocabulary)}
 
 

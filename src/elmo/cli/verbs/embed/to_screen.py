@@ -6,11 +6,10 @@ from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from elmo.cli.text_input import say, text_input, vocabulary_of
-from elmo.cli.verbs.embed.model import check_layers, load_embedder
-from elmo.cli.verbs.embed.options import Arguments, is_meant_as_file
-from elmo.cli.verbs.embed.table import table
+from elmo.cli.inputs import print_first_look, text_input, vocabulary_of
+from elmo.cli.verbs.embed.options import Arguments, check_layers, is_meant_as_file, load_embedder
 from elmo.errors import ConfigError, TextError, paths_count_from
+from elmo.process.text_table import shortened, text_table
 from elmo.text.files.text_file import STDIN, is_file
 from elmo.text.first_look.sample import look_at
 from elmo.text.reading.as_trained import plain_marks
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from elmo.embed.embedder import Embedder
+
+_VALUES_SHOWN = 4
+_WIDEST_TOKEN = 24
 
 
 def show_text(arguments: Arguments) -> int:
@@ -33,7 +35,7 @@ def show_text(arguments: Arguments) -> int:
     check_layers(layers, arguments.model)
     vocabulary = vocabulary_of(arguments.model, quiet=arguments.quiet)
     look = look_at([text], arguments.reading)
-    say(look, vocabulary, quiet=arguments.quiet)
+    print_first_look(look, vocabulary, quiet=arguments.quiet)
     marks = plain_marks(vocabulary) if arguments.reading.plain_quotes else {}
     places = list(placed_in(text, arguments.reading, marks=marks))
     embedder = load_embedder(arguments)
@@ -110,3 +112,22 @@ def _json_line(index: int, place: PlacedSentence, array: "np.ndarray", embedder:
         "vectors": shortest(array).tolist(),
     }
     return json.dumps(values, ensure_ascii=False)
+
+
+def table(tokens: list[str], spans: list[list[int]], array: "np.ndarray") -> str:
+    """A row per token: its place in the text, the L2 norm of its vector in each layer, and the first dimensions of the
+    vector in the last."""
+    has_layers = array.ndim == 3
+    layers = array if has_layers else array[None]
+    names = [f"layer {index}" for index in range(len(layers))] if has_layers else ["length"]
+    rows = [["token", "from-to", *names]]
+    for place, (token, (start, end)) in enumerate(zip(tokens, spans, strict=True)):
+        lengths = [f"{(layer[place].astype('float64') ** 2).sum() ** 0.5:.3f}" for layer in layers]
+        rows.append([shortened(token, _WIDEST_TOKEN), "" if start < 0 else f"{start}-{end}", *lengths])
+    begin = f"begins, layer {len(layers) - 1}" if has_layers else "begins"
+    begins = [begin, *(" ".join(f"{value:7.3f}" for value in vector[:_VALUES_SHOWN]) + " ..." for vector in layers[-1])]
+    lines = [f"{line}   {begin}" for line, begin in zip(text_table(rows), begins, strict=True)]
+    axes = "layers, tokens, dimensions" if has_layers else "tokens, dimensions"
+    shape = f"{axes}: {' x '.join(map(str, array.shape))}, {array.dtype}"
+    named = "layer 0 ..." if has_layers else "length"
+    return "\n".join([*lines, "", shape, f"{named}: L2 norm of the vector; from-to: characters of the text"])

@@ -1,23 +1,26 @@
 """`elmo reproduce`: the paper's tables and figures, on your own files."""
 
+import json
 import sys
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal
+from typing import Annotated, Generic, Literal
 
 import tyro
 
-from elmo.cli.arguments import parsed
-from elmo.cli.early_checks import As
+from elmo.cli.arguments import Switch, given_options, overridden, parsed
+from elmo.cli.early_checks import As, check_tokens
 from elmo.cli.examples import examples_of
-from elmo.cli.report import print_report
-from elmo.cli.task_settings import settings_beneath
+from elmo.cli.output import print_report
+from elmo.cli.verbs.analyze import produce
+from elmo.cli.verbs.task.train import settings_beneath
 from elmo.errors import ConfigError
 from elmo.process.freed_memory import keep_freed_memory
 from elmo.reproduce.layer_tables import LAYER_TABLES
 from elmo.reproduce.systems import EXPERIMENTS
-from elmo.tasks.registry import BUILT_IN, AnyTask, find
+from elmo.tasks.registry import BUILT_IN, find
 from elmo.tasks.settings import S
 
 
@@ -53,33 +56,44 @@ class Arguments(Generic[S]):
     """Folder for the biLM's layers, computed once for all trainings (default: in the output folder)."""
     cache_dtype: Literal["float32", "float16"] = "float32"
     """How the layers are stored."""
-    keep_models: tyro.conf.FlagCreatePairsOff[bool] = False
+    keep_models: Switch = False
     """Save every trained model too."""
     name: str | None = None
     """Name of the data set, for the page and the picture (default: the name of the training file's folder, or the
     resumed one)."""
     workers: int = 1
     """Number of systems to train at the same time, each in its own process with its share of the threads."""
-    resume: tyro.conf.FlagCreatePairsOff[bool] = False
+    resume: Switch = False
     """Continue in the output folder with its own settings, unless a settings file is given; nothing is trained
     twice."""
-    json: tyro.conf.FlagCreatePairsOff[bool] = False
+    json: Switch = False
     """Print the results as JSON."""
-    quiet: tyro.conf.FlagCreatePairsOff[bool] = False
+    quiet: Switch = False
     """No progress and no page."""
+
+
+@dataclass(frozen=True)
+class RecordArguments:
+    """Print the paper's rows next to those of records that 'elmo analyze' wrote."""
+
+    records: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RECORD.json [RECORD.json ...]")]
+    """Records: of 'elmo analyze neighbors' or 'precision' for table 4, of 'wsd' for table 5, of 'pos' for table 6."""
+    json: bool = False
+    """Print the paper's figures and the records as JSON."""
+
+
+# What computes a table that no record is named for.
+_ANALYSES = {"table4": "neighbors", "table5": "wsd", "table6": "pos"}
 
 
 def main(argv: list[str]) -> int:
     """Runs the command; the exit code."""
-    asks_for_help = argv[:1] in ([], ["-h"], ["--help"]) or (
-        argv[0] in EXPERIMENTS and argv[1:2] in ([], ["-h"], ["--help"])
-    )
-    if asks_for_help:
-        is_asked = bool({"-h", "--help"} & set(argv))
-        print(_help(), file=sys.stdout if is_asked else sys.stderr)
-        return 0 if is_asked else 2
+    words = argv[1:2] if argv[:1] and argv[0] in EXPERIMENTS and len(argv) < 3 else argv
+    if words in ([], ["-h"], ["--help"]):
+        print(_help(), file=sys.stdout if words else sys.stderr)
+        return 0 if words else 2
     if argv[0] in LAYER_TABLES:
-        return import_module("elmo.cli.verbs.reproduce.layers").run(argv[0], argv[1:])
+        return _layer_table(argv[0], argv[1:])
     if argv[0] not in EXPERIMENTS:
         raise ConfigError(
             f"there is no table or figure {argv[0]!r} to reproduce. Of ELMo in a task's model there are: "
@@ -117,10 +131,18 @@ def _help() -> str:
 
 def _reproduce(experiment: str, argv: list[str]) -> int:
     task = find(argv[0])
-    arguments = _parsed(experiment, argv, task, task.settings(), is_final=False)
+    arguments = parsed(
+        Arguments[task.settings],
+        argv[1:],
+        f"reproduce {experiment} {argv[0]}",
+        flag_pairs=True,
+        default=Arguments(train=tyro.MISSING, output=tyro.MISSING, settings=task.settings()),
+        settings_later=True,
+    )
     begun = arguments.output / f"{experiment}.run.json" if arguments.resume else None
-    # The files whose settings are the defaults of the flags are themselves named by flags: so twice.
-    arguments = _parsed(experiment, argv, task, settings_beneath(task, arguments.config, begun))
+    beneath = settings_beneath(task, arguments.config, begun)
+    settings = overridden(beneath, arguments.settings, given_options(argv))
+    check_tokens(settings.tokens, resume=arguments.resume, quiet=arguments.quiet)
     # Here, so that --help does not wait for torch.
     from elmo.reproduce.experiment import reproduce
     from elmo.tasks.train.job import Files, Job, RunOptions
@@ -132,7 +154,7 @@ def _reproduce(experiment: str, argv: list[str]) -> int:
         resume=arguments.resume,
     )
     files = Files(arguments.train, arguments.dev, arguments.test)
-    job = Job(task, arguments.settings, files, arguments.output, options)
+    job = Job(task, settings, files, arguments.output, options)
     keep_freed_memory()
     found = reproduce(
         experiment,
@@ -149,14 +171,31 @@ def _reproduce(experiment: str, argv: list[str]) -> int:
     return 0
 
 
-def _parsed(experiment: str, argv: list[str], task: AnyTask, settings: Any, *, is_final: bool = True) -> Arguments[Any]:
-    """The arguments, with `settings` where no flag says otherwise."""
-    return parsed(
-        Arguments[task.settings],
-        argv[1:],
-        f"reproduce {experiment} {argv[0]}",
-        flag_pairs=True,
-        default=Arguments(train=tyro.MISSING, output=tyro.MISSING, settings=settings),
-        is_final=is_final,
-        checks_values=is_final,
+def _layer_table(table: str, argv: list[str]) -> int:
+    """On records, or with the arguments of the analysis."""
+    if _first_name(argv).endswith(".json"):
+        return _of_records(table, parsed(RecordArguments, argv, f"reproduce {table}"))
+    from elmo.reproduce.layer_tables import side_by_side
+
+    analysis = import_module(f"elmo.cli.verbs.analyze.{_ANALYSES[table]}")
+    arguments = parsed(analysis.Arguments, argv, f"reproduce {table}")
+    return produce(arguments.results, lambda: analysis.record_of(arguments), lambda record: side_by_side(table, record))
+
+
+def _first_name(argv: list[str]) -> str:
+    """The first argument that is neither a flag nor the name of the output: a record, if there is one."""
+    found = (
+        word for before, word in pairwise(["", *argv]) if not word.startswith("-") and before not in ("-o", "--output")
     )
+    return next(found, "")
+
+
+def _of_records(table: str, arguments: RecordArguments) -> int:
+    from elmo.reproduce.layer_tables import figures_of_paper, read_record, side_by_side
+
+    records = [read_record(path, table) for path in arguments.records]
+    if arguments.json:
+        print(json.dumps({"paper": figures_of_paper(table), "records": records}, indent=1, ensure_ascii=False))
+    else:
+        print("\n\n".join(side_by_side(table, record) for record in records))
+    return 0

@@ -1,14 +1,21 @@
-"""The text of a verb: which files, how they are read, and what is said of it before a model is loaded."""
+"""The text and the model that a verb is given: which files, how they are read, and warnings before a model is loaded.
+
+`elmo VERB TEXT` uses the default model, `elmo VERB MODEL TEXT` and `elmo VERB TEXT -m MODEL` the one that is named.
+"""
 
 import sys
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from glob import has_magic
+from pathlib import Path
 from typing import Annotated
 
 import tyro
 
-from elmo.cli.report import list_skipped
-from elmo.text.files.text_file import is_stream
+from elmo.cli.output import list_skipped
+from elmo.errors import ConfigError
+from elmo.text.files.text_file import is_file, is_stream
 from elmo.text.first_look.sample import OTHER_MODEL, FirstLook, first_look, look_at, opened
 from elmo.text.reading.as_trained import Marks, plain_marks
 from elmo.text.reading.placed import PlacedSentence, placed_sentences
@@ -19,7 +26,9 @@ from elmo.weights.native.read import read_vocabulary
 ReadingFlags = Annotated[Reading, tyro.conf.arg(name="")]
 """The flags of `Reading`, alike in all verbs that read text."""
 FormFlags = Annotated[TextForm, tyro.conf.arg(name="")]
-"""Those of verbs that read one tokenized sentence per line."""
+"""The flags of verbs that read one tokenized sentence per line."""
+
+_WEIGHT_FILES = (".hdf5", ".h5", ".safetensors", ".json", ".pkl", ".index")
 
 
 @dataclass
@@ -37,7 +46,7 @@ class TextInput:
 
     @property
     def name(self) -> str:
-        """What tables and reports call it."""
+        """Its name in tables and reports."""
         return "stdin" if self.paths == ["-"] else " ".join(self.paths)
 
     @property
@@ -51,6 +60,13 @@ class TextInput:
             return self.stream
         self.bad_lines.clear()
         return placed_sentences(self.paths, self.reading, marks=self.marks, on_bad_line=self.note)
+
+    def noted(self, waiting: deque[PlacedSentence]) -> Iterator[list[str]]:
+        """The tokens of the sentences that aren't blank; each is put into `waiting` until its result comes."""
+        for place in self.sentences():
+            if place.tokens:
+                waiting.append(place)
+                yield place.tokens
 
     def place(self, sentence: PlacedSentence) -> dict[str, str | int]:
         """Where a sentence is, for people and programs: its line, and of several files also its file."""
@@ -81,11 +97,13 @@ def text_input(
     else:
         look = first_look(found.paths, reading)
     found.reading = look.reading
-    say(look, vocabulary, quiet=quiet)
+    print_first_look(look, vocabulary, quiet=quiet)
     return found
 
 
-def say(look: FirstLook, vocabulary: Sequence[str] | None, *, quiet: bool, other_model: str = OTHER_MODEL) -> None:
+def print_first_look(
+    look: FirstLook, vocabulary: Sequence[str] | None, *, quiet: bool, other_model: str = OTHER_MODEL
+) -> None:
     """Prints on standard error what a first look found. Warnings are printed even if notes are not."""
     for note in (look.note, look.note_on_sentences):
         if note and not quiet:
@@ -94,9 +112,9 @@ def say(look: FirstLook, vocabulary: Sequence[str] | None, *, quiet: bool, other
         print(f"warning: {warning}", file=sys.stderr)
 
 
-def say_of_tokens(sentence: Sequence[str], vocabulary: Sequence[str] | None) -> None:
+def warn_of_tokens(sentence: Sequence[str], vocabulary: Sequence[str] | None) -> None:
     """Prints on standard error what makes the vectors of a sentence poor. `vocabulary`: the model's words."""
-    say(look_at([list(sentence)], Reading(), "the sentence"), vocabulary, quiet=True)
+    print_first_look(look_at([list(sentence)], Reading(), "the sentence"), vocabulary, quiet=True)
 
 
 def vocabulary_of(model: Model, *, quiet: bool = False) -> list[str] | None:
@@ -107,3 +125,39 @@ def vocabulary_of(model: Model, *, quiet: bool = False) -> list[str] | None:
     """
     files = resolve(model, progress=not quiet)
     return None if isinstance(files, tuple) else read_vocabulary(files)
+
+
+def model_and_input(inputs: Sequence[str], model: str | None, verb: str, what: str = "TEXT") -> tuple[str | None, str]:
+    """The model and the input out of the positional arguments `[MODEL] TEXT` and the flag --model."""
+    if len(inputs) == 1:
+        return model, inputs[0]
+    if len(inputs) == 2 and model is None:
+        return inputs[0], inputs[1]
+    if len(inputs) == 2:
+        raise _two_models(model, inputs[0], f"elmo {verb} {what}")
+    raise ConfigError(
+        f"{len(inputs)} arguments were given ({', '.join(map(repr, inputs))}), but 'elmo {verb}' takes one {what}, and "
+        f"perhaps a model before it. Put quotation marks around an argument with spaces: elmo {verb} [MODEL] {what}"
+    )
+
+
+def model_and_texts(inputs: Sequence[str], model: str | None, verb: str) -> tuple[str | None, list[str]]:
+    """The model and the texts out of the positional arguments `[MODEL] TEXT [TEXT ...]` and the flag --model.
+
+    The first of several is a model unless --model names one, or it is a file that isn't one of weights, or a pattern.
+    """
+    if not inputs:
+        raise ConfigError(f"no text was given. Name one, or - for standard input: elmo {verb} TEXT")
+    first, *rest = inputs
+    if model is not None and rest and Path(first).is_dir():
+        raise _two_models(model, first, f"elmo {verb} TEXT")
+    is_text = is_file(first) and Path(first).suffix.lower() not in _WEIGHT_FILES
+    if model is not None or not rest or is_text or has_magic(first):
+        return model, list(inputs)
+    return first, rest
+
+
+def _two_models(model: str | None, other: str, command: str) -> ConfigError:
+    return ConfigError(
+        f"two models are named, --model {model} and {other}, but one is used. Name one: {command} -m {model}"
+    )

@@ -1,8 +1,11 @@
-"""What a command prints at its end: its report, and the lines that it skipped."""
+"""What a command leaves behind: its report, the lines that it skipped, and files of text that are written whole."""
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
 
 
 def print_report(report: object, text: str, *, as_json: bool, quiet: bool = False) -> None:
@@ -22,3 +25,15 @@ def list_skipped(messages: Iterable[str]) -> int:
         print(f"skipped: {message}", file=sys.stderr)
         code = 1
     return code
+
+
+@contextmanager
+def result_file(path: Path | None, *, force: bool) -> Iterator[TextIO | None]:
+    """A text file that appears when it is complete; None without a path."""
+    if path is None:
+        yield None
+        return
+    from elmo.disk.atomic import new_file  # here, so that --help stays fast
+
+    with new_file(path, size=0, force=force) as unfinished, unfinished.open("w", encoding="utf-8") as file:
+        yield file

@@ -1,0 +1,236 @@
+"""How every verb reads its arguments: one metavar and one default for each option, examples, and early checks.
+
+A verb's arguments are a dataclass, which `parsed` fills from the command line.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from types import NoneType, SimpleNamespace, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
+
+import tyro
+from tyro.constructors import (
+    MISSING,
+    MISSING_NONPROP,
+    ConstructorRegistry,
+    StructConstructorSpec,
+    StructFieldSpec,
+    StructTypeInfo,
+)
+
+from elmo.cli.early_checks import As, check
+from elmo.cli.examples import examples_of
+from elmo.errors import ConfigError
+from elmo.process.device import Device
+
+A = TypeVar("A")
+T = TypeVar("T")
+
+Switch = tyro.conf.FlagCreatePairsOff[bool]
+"""Has no --no-x, even in verbs whose settings have one."""
+
+# Options of several verbs.
+OutputFile = Annotated[T, As("output file"), tyro.conf.arg(aliases=["-o"], metavar="OUT")]
+OutputFolder = Annotated[T, As("output folder"), tyro.conf.arg(aliases=["-o"], metavar="FOLDER")]
+ModelOption = Annotated[
+    str | None,
+    As("model"),
+    tyro.conf.arg(
+        aliases=["-m"],
+        metavar="MODEL",
+        help="A name, a folder or file, or a hub id (default: $ELMO_MODEL, or the bundled model).",
+    ),
+]
+LanguageModelOption = Annotated[
+    str | None,
+    As("unchecked"),
+    tyro.conf.arg(
+        aliases=["-m"],
+        metavar="MODEL",
+        help="A name, a folder or file, or a hub id; it needs a softmax (default: $ELMO_MODEL, or the bundled model).",
+    ),
+]
+DeviceOption = Annotated[Device, tyro.conf.arg(help="Where to compute. auto: on a GPU if there is one.")]
+TokenizerChoice = Annotated[
+    Literal["auto", "whitespace", "unicode"],
+    tyro.conf.arg(
+        help="How a line is split into tokens. whitespace: at its spaces; unicode: by rules, for text that isn't "
+        "tokenized; auto: as the text shows."
+    ),
+]
+BilmDtype = Annotated[
+    Literal["float32", "bfloat16", "int8", "auto"],
+    tyro.conf.arg(help="Precision of matrix products. auto: bfloat16 if this processor is fast with it, else float32."),
+]
+Force = Annotated[Switch, tyro.conf.arg(help="Replace an existing output.")]
+ReportAsJson = Annotated[Switch, tyro.conf.arg(help="Print the report as JSON.")]
+NoReport = Annotated[Switch, tyro.conf.arg(help="Show no progress and no report.")]
+NoProgress = Annotated[Switch, tyro.conf.arg(help="Show no progress.")]
+
+# By the name of the option, for settings of the library; tyro.conf.arg(metavar=...) of a verb wins.
+_METAVARS = {
+    "text": "TEXT",
+    "data": "DATA",
+    "cache": "FOLDER",
+    "old": "TEXT",
+    "model": "MODEL",
+    "valid": "TEXT [TEXT ...]",
+    "layers": "LAYERS",
+    "vocabulary": "VOCABULARY",
+    "static": "VECTORS [VECTORS ...]",
+    "best_by": "SCORE",
+    "task": "TASK",
+    "filters": "WIDTH NUMBER [WIDTH NUMBER ...]",
+}
+_METAVARS_OF_TYPES = {Path: "FILE", str: "NAME", int: "INT", float: "FLOAT"}
+_LONG_NAMES = {"-m": "--model", "-o": "--output"}
+
+
+class Ignored(NamedTuple):
+    """Options that have no effect beside other arguments."""
+
+    options: Collection[str]
+    why: str
+    """In what case, and why not."""
+    otherwise: str
+    """How they would have one."""
+
+
+def parsed(
+    arguments: type[A],
+    argv: list[str],
+    verb: str,
+    *,
+    flag_pairs: bool = False,
+    default: A | None = None,
+    settings_later: bool = False,
+    ignored: Callable[[A], Iterable[Ignored]] | None = None,
+) -> A:
+    """`argv` as the dataclass `arguments`, as `elmo VERB` takes it; `default` holds the values that no flag gives.
+
+    flag_pairs: whether every switch has two flags, --x and --no-x, unless its annotation says otherwise.
+    settings_later: leave settings that check themselves (`__post_init__`) as namespaces of their values, for
+    `overridden`: beside the settings of a file, other values make sense than beside the defaults.
+    ignored: the options that have no effect beside these arguments; giving one is an error.
+    Exits: SystemExit(2) after a message for arguments that don't fit, SystemExit(0) after --help. Raises an ElmoError
+    for paths and models that can't be right (`early_checks`).
+    """
+    found: Any = tyro.cli(
+        arguments,
+        args=argv,
+        prog=f"elmo {verb}",
+        description=_description(arguments, verb),
+        config=(tyro.conf.OmitArgPrefixes, *(() if flag_pairs else (tyro.conf.FlagCreatePairsOff,))),
+        default=default,
+        registry=_registry(settings_later),
+    )
+    if ignored is not None:
+        refuse_ignored(given_options(argv), ignored(found))
+    check(found)
+    return found
+
+
+def given_options(argv: Sequence[str]) -> list[str]:
+    """The long names of the options in `argv`, with hyphens, each once and in their order, whatever their values.
+
+    A value that equals the default counts as given too: whoever writes --store float32 wants float32.
+    """
+    given: dict[str, None] = {}
+    for word in argv:
+        if word == "--":  # only positional arguments follow
+            break
+        if word.startswith("--"):
+            given[word.partition("=")[0].replace("_", "-")] = None
+        elif word[:2] in _LONG_NAMES:  # -o OUT or -oOUT
+            given[_LONG_NAMES[word[:2]]] = None
+    return list(given)
+
+
+def options_of(*groups: type) -> set[str]:
+    """The options that the fields of dataclasses become, including the --no-x of each."""
+    names = [field.name.replace("_", "-") for group in groups for field in fields(group)]
+    return {f"--{prefix}{name}" for name in names for prefix in ("", "no-")}
+
+
+def refuse_ignored(given: Iterable[str], cases: Iterable[Ignored]) -> None:
+    """ConfigError if options were given that have no effect."""
+    for options, why, otherwise in cases:
+        if found := [option for option in given if option in options]:
+            *others, last = found
+            names = f"{', '.join(others)} and {last}" if others else last
+            verb, them = ("were", "them") if others else ("was", "it")
+            raise ConfigError(f"{names} {verb} given {why}. Leave {them} out, or {otherwise}.")
+
+
+def overridden(settings: T, values: Any, given: Collection[str]) -> T:
+    """`settings` with those of `values` whose options were given. Both may be groups of settings."""
+    changes = {}
+    for field in fields(settings):  # type: ignore[arg-type] - a dataclass
+        own, value = getattr(settings, field.name), getattr(values, field.name)
+        name = field.name.replace("_", "-")
+        if is_dataclass(own):
+            changes[field.name] = overridden(own, value, given)
+        elif f"--{name}" in given or f"--no-{name}" in given:
+            changes[field.name] = value
+    return replace(settings, **changes)  # type: ignore[type-var]
+
+
+def _description(arguments: type[object], verb: str) -> str:
+    paragraphs = ((get_origin(arguments) or arguments).__doc__ or "").split("\n\n")
+    return "\n\n".join([*(" ".join(paragraph.split()) for paragraph in paragraphs), examples_of(verb)])
+
+
+def _registry(settings_later: bool) -> ConstructorRegistry:
+    """tyro's own rules, with our metavars and defaults for the fields of dataclasses."""
+    registry = ConstructorRegistry()
+    is_asking = False
+
+    @registry.struct_rule
+    def documented(info: StructTypeInfo) -> StructConstructorSpec | None:
+        nonlocal is_asking
+        if is_asking:  # by the line below: tyro's own rule shall answer
+            return None
+        is_asking = True
+        try:
+            found = ConstructorRegistry.get_struct_spec(info)
+        finally:
+            is_asking = False
+        if not isinstance(found, StructConstructorSpec):
+            return None
+        is_later = settings_later and hasattr(info.type, "__post_init__")
+        make = SimpleNamespace if is_later else found.instantiate
+        return StructConstructorSpec(make, tuple(map(_documented, found.fields)))
+
+    return registry
+
+
+def _documented(field: StructFieldSpec) -> StructFieldSpec:
+    def help_text() -> str:
+        text = field.helptext() if callable(field.helptext) else field.helptext
+        return " ".join((text or "").split())  # tyro keeps line breaks before a digit or a quote
+
+    def hint(default: str) -> str:
+        """What is shown after an option's help: its default, unless the help names it or there is none."""
+        if field.default is MISSING or field.default is MISSING_NONPROP:  # positional arguments of any number
+            return "(required)"
+        return "" if "(default" in help_text() or default in ("None", "", "''") else f"(default: {default})"
+
+    bare, *annotations = get_args(field.type) if get_origin(field.type) is Annotated else (field.type,)
+    own = tyro.conf.arg(metavar=_metavar(field.name, bare), help_behavior_hint=hint)
+    # The last annotation wins: the verb's.
+    return replace(field, type=Annotated[(bare, own, *annotations)], helptext=help_text)  # type: ignore[arg-type]
+
+
+def _metavar(name: str, annotation: object) -> str | None:
+    """None: tyro's own."""
+    options = [option for option in get_args(annotation) if option is not NoneType]
+    if get_origin(annotation) in (Union, UnionType) and len(options) == 1:
+        annotation = options[0]
+    if get_origin(annotation) is Literal:
+        return "{" + ",".join(map(str, get_args(annotation))) + "}"
+    if get_origin(annotation) is tuple:
+        of_one = _metavar("", get_args(annotation)[0])
+        return _METAVARS.get(name) or (of_one and f"{of_one} [{of_one} ...]")
+    of_type = _METAVARS_OF_TYPES.get(annotation) if isinstance(annotation, type) else None
+    return of_type and (_METAVARS.get(name) or of_type)

@@ -1,0 +1,173 @@
+"""`elmo task train`: labelled files -> a trained model, its scores and predictions."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, Generic, Literal
+
+import tyro
+
+from elmo.cli.arguments import Ignored, Switch, given_options, overridden, parsed, refuse_ignored
+from elmo.cli.early_checks import As, check_tokens
+from elmo.cli.output import print_report
+from elmo.cli.verbs.task.score import print_note, table_of_scores
+from elmo.disk.json_file import read_record, read_toml
+from elmo.errors import ConfigError
+from elmo.process.freed_memory import keep_freed_memory
+from elmo.tasks.registry import AnyTask, find
+from elmo.tasks.settings import CharacterSettings, S, TaskSettings, with_table
+
+
+@dataclass(frozen=True)
+class Train(Generic[S]):
+    """Train a model on labelled files, once for each seed. The run folder contains the scores with their mean and
+    standard deviation, the predictions, and the best model. Ctrl-C and SIGTERM save everything; --resume continues."""
+
+    train: Path
+    """Labelled training data; .gz, .xz and .bz2 are unpacked."""
+    output: Annotated[Path, As("kept folder"), tyro.conf.arg(aliases=["-o"], metavar="RUN")]
+    """Folder of the run."""
+    settings: Annotated[S, tyro.conf.arg(name="")]
+    config: Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = None
+    """TOML file of settings; flags override it."""
+    dev: Path | None = None
+    """Labelled data for choosing the best epoch (default: a tenth of the training data, held out)."""
+    test: Path | None = None
+    """Labelled data to score once, at the end."""
+    seeds: tuple[int, ...] = (1,)
+    """Random seeds; one model is trained for each."""
+    cache: Path | None = None
+    """Folder for the biLM's layers, which are computed once; any number of runs can share it (default: in the run
+    folder)."""
+    cache_dtype: Literal["float32", "float16"] = "float32"
+    """How the layers are stored."""
+    include_bilm: Switch = False
+    """Put a copy of the biLM into the saved models."""
+    resume: Switch = False
+    """Continue the run in the output folder with its own settings, unless a settings file is given."""
+    json: Switch = False
+    """Print the scores as JSON."""
+    quiet: Switch = False
+    """No progress and no table."""
+
+
+def train(argv: list[str]) -> int:
+    """Runs the command; the exit code."""
+    task = find(argv[0])
+    arguments = parsed(
+        Train[task.settings],
+        argv[1:],
+        f"task train {argv[0]}",
+        flag_pairs=True,
+        default=Train(train=tyro.MISSING, output=tyro.MISSING, settings=task.settings()),
+        settings_later=True,
+    )
+    begun = arguments.output / "run.json" if arguments.resume else None
+    given = given_options(argv)
+    settings = overridden(settings_beneath(task, arguments.config, begun), arguments.settings, given)
+    refuse_ignored(given, _ignored(settings))
+    check_tokens(settings.tokens, resume=arguments.resume, quiet=arguments.quiet)
+    # Here and below, so that --help does not wait for numpy and torch.
+    from elmo.tasks.train.job import Files, Job, RunOptions
+
+    options = RunOptions(
+        seeds=arguments.seeds,
+        cache=arguments.cache,
+        cache_dtype=arguments.cache_dtype,
+        include_bilm=arguments.include_bilm,
+        resume=arguments.resume,
+    )
+    job = Job(task, settings, Files(arguments.train, arguments.dev, arguments.test), arguments.output, options)
+    task.check_settings(settings)
+    job.require_free()
+    from elmo.tasks.train.train import train
+
+    keep_freed_memory()
+    summary = train(job, progress=not arguments.quiet)
+    text = table_of_summary(summary, arguments.output)
+    print_report(summary, text, as_json=arguments.json, quiet=arguments.quiet)
+    _print_notes(task, summary, str(arguments.output))
+    return 0
+
+
+def _print_notes(task: AnyTask, summary: dict[str, Any], run: str) -> None:
+    from elmo.tasks.rules.scores import remark_on_rules
+    from elmo.tasks.train.task_data import remarks_on_trained_data
+
+    best = next(outcome for outcome in summary["per_seed"] if outcome["seed"] == summary["best_seed"])
+    if data := next((data for data in ("test", "dev") if best.get(data)), None):
+        for remark in task.remarks(best[data]):
+            print_note(remark, f"{run}, {data} data")
+    for remark in remarks_on_trained_data(summary.get("trained_on", {})):
+        print_note(remark, run)
+    dev = summary.get("dev")
+    if dev and (remark := remark_on_rules(summary["rules"], summary["metric"], dev["mean"])):
+        print_note(remark, run)
+
+
+def settings_beneath(task: AnyTask, config: Path | None, begun: Path | None) -> Any:
+    """The task's own settings, then those of a resumed run, then those of a TOML file; flags come above them.
+
+    `begun`: file of a run that is resumed. Raises ConfigError for files that are missing or not of that kind.
+    """
+    settings = task.settings()
+    if begun is not None:
+        if not begun.is_file():
+            raise ConfigError(f"{begun}: is missing, so there is no run to resume. Start it without --resume.")
+        noted = read_record(begun)
+        if noted["task"] != task.name:
+            raise ConfigError(f"{begun}: is of the task {noted['task']!r}, not {task.name!r}. Name that task.")
+        settings = with_table(settings, noted["settings"], str(begun))
+    return settings if config is None else with_table(settings, read_toml(config), str(config))
+
+
+def _ignored(settings: TaskSettings) -> Iterator[Ignored]:
+    """Options that have no effect beside these settings.
+
+    Those of the biLM are accepted with `--encoder none`: a baseline is trained by the command of its rival.
+    """
+    fit, tokens = settings.fit, settings.tokens
+    if fit.decay != "staircase":
+        of_steps = "--decay-rate", "--decay-steps"
+        yield Ignored(of_steps, f"with --decay {fit.decay}", "add --decay staircase")
+    if fit.optimizer != "adadelta":
+        yield Ignored(("--adadelta-epsilon",), f"with --optimizer {fit.optimizer}", "add --optimizer adadelta")
+    if not fit.average_decay:
+        of_average = "--average-warmup", "--no-average-warmup"
+        yield Ignored(of_average, "without an average of the weights", "add --average-decay 0.999")
+    if not tokens.static:
+        of_static = "--static-words", "--static-errors", "--train-static"
+        yield Ignored(of_static, "without static vectors", "add --static FILE")
+    if tokens.train_bilm:
+        why = "with --train-bilm, whose layers are computed anew in every step"
+        yield Ignored(("--cache", "--cache-dtype"), why, "leave out --train-bilm")
+    for network in (getattr(settings, field.name) for field in fields(settings)):
+        if isinstance(network, CharacterSettings) and not network.character_filters:
+            sizes = "--character-width", "--character-vector"
+            yield Ignored(sizes, "without a char CNN", "add --character-filters 100")
+
+
+def table_of_summary(summary: dict[str, Any], run: Path) -> str:
+    """What came out of a training: scores over the seeds, those of the rules, the best seed's labels, the mixes."""
+    lines = [f"{run}: finished, the best model is {run / 'model'}"]
+    best = next(outcome for outcome in summary["per_seed"] if outcome["seed"] == summary["best_seed"])
+    for data in ("dev", "test"):
+        if data in summary:
+            lines.append(f"{data:5} {summary['metric']} {_mean_and_deviation(summary[data])}")
+    for rule in summary["rules"]:
+        figures = ", ".join(f"{data} {rule[data]:.2f}" for data in ("dev", "test") if data in rule)
+        lines.append(f"{rule['label']}: {figures}")
+    data = "test" if "test" in summary else "dev"
+    if isinstance(best.get(data, {}).get("per_label"), Mapping):
+        lines.append(f"{data}, seed {summary['best_seed']}:")
+        lines.append(table_of_scores(best[data]))
+    for mix in summary["per_seed"][0]["mix_weights"]:
+        weights = ", ".join(f"{weight:.3f}" for weight in mix["weights"])
+        lines.append(f"mix at the {mix['placement']}: layers {weights}, gamma {mix['gamma']:.3f}")
+    return "\n".join(lines)
+
+
+def _mean_and_deviation(found: Mapping[str, Any]) -> str:
+    deviation = found["standard_deviation"]
+    scores = ", ".join(f"{score:.2f}" for score in found["scores"])
+    return f"{found['mean']:.2f}" + ("" if deviation is None else f" +- {deviation:.2f} (seeds: {scores})")

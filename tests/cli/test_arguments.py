@@ -1,0 +1,54 @@
+"""Which options a command line gives, and what they override; test_early_checks.py tries what the verbs refuse."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from elmo.cli.arguments import Ignored, given_options, options_of, overridden, refuse_ignored
+from elmo.errors import ConfigError
+
+
+@dataclass
+class _Group:
+    max_tokens: int = 1
+    quiet: bool = False
+
+
+@pytest.mark.parametrize(
+    ("argv", "given"),
+    [
+        (["a b", "-o", "out.h5", "--layers", "-1"], ["--output", "--layers"]),
+        (["--layers=top", "--max_tokens", "9", "-mMODEL", "-"], ["--layers", "--max-tokens", "--model"]),
+        (["--port", "1", "--port", "2"], ["--port"]),
+        (["--quiet", "--", "--port"], ["--quiet"]),
+        ([], []),
+    ],
+)
+def test_options_have_one_name_however_they_are_written(argv, given):
+    assert given_options(argv) == given
+
+
+def test_fields_are_options():
+    assert options_of(_Group) == {"--max-tokens", "--no-max-tokens", "--quiet", "--no-quiet"}
+
+
+def test_all_ignored_options_are_named_at_once():
+    refuse_ignored(["--quiet"], [Ignored({"--port"}, "anywhere", "stay")])
+    with pytest.raises(ConfigError, match=r"^--a was given here\. Leave it out, or stay\.$"):
+        refuse_ignored(["--a"], [Ignored((), "there", "go"), Ignored({"--a"}, "here", "stay")])
+    with pytest.raises(ConfigError, match=r"^--a, --b and --c were given here\. Leave them out, or stay\.$"):
+        refuse_ignored(["--a", "--b", "--d", "--c"], [Ignored({"--c", "--a", "--b"}, "here", "stay")])
+
+
+@dataclass(frozen=True)
+class _Settings:
+    group: _Group = field(default_factory=_Group)
+    name: str = "a"
+
+
+def test_flags_override_settings_group_by_group_even_with_a_default():
+    beneath = _Settings(_Group(max_tokens=7, quiet=True), "b")
+    values = _Settings(_Group(max_tokens=1, quiet=False), "a")
+    assert overridden(beneath, values, []) == beneath
+    assert overridden(beneath, values, ["--max-tokens"]) == _Settings(_Group(1, True), "b")
+    assert overridden(beneath, values, ["--no-quiet", "--name"]) == _Settings(_Group(7, False), "a")
