@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import CodeType, FrameType
+from types import CodeType, FrameType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -46,6 +46,7 @@ class Way:
         self.functions: dict[str, str] = {}
         self._is_it = is_it
         self._received: dict[CodeType, str] = {}
+        self._handed_on: set[CodeType] = set()
         self._watched: set[type] = set()
         self._stack = ExitStack()
 
@@ -57,16 +58,17 @@ class Way:
 
     def _call(self, frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
-        if event != "call" or code in self._received or not code.co_filename.startswith(_SOURCE):
+        if event != "call" or code in self._handed_on or not code.co_filename.startswith(_SOURCE):
             return
         count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
         for name in code.co_varnames[:count]:
             value = frame.f_locals.get(name)
-            if name == "self" and not dataclasses.is_dataclass(value):
+            if name == "self" and not is_settings(value):
                 continue
             if holder := self._holder(value):
-                self._received[code] = name
+                self._received.setdefault(code, name)
                 if holder != "object":  # nobody sees what is read of a list or a dictionary
+                    self._handed_on.add(code)
                     self._use(frame)
                 return
 
@@ -80,7 +82,7 @@ class Way:
             parts = list(value.values()) if isinstance(value, Mapping) else value
             found = {self._holder(part, depth - 1) for part in parts}
             return "list" if found & {"value", "list"} else "object" if "object" in found else None
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        if is_settings(value):
             own = dict(getattr(value, "__dict__", {}))
             for name in own:
                 if self._is_it(own[name]):
@@ -114,6 +116,10 @@ class Way:
                         place = Path(code.co_filename).relative_to(_SOURCE)
                         self.functions.setdefault(f"{place} {code.co_qualname}", self._received[code])
             frame = frame.f_back
+
+
+def is_settings(value: object) -> bool:
+    return isinstance(value, SimpleNamespace) or (dataclasses.is_dataclass(value) and not isinstance(value, type))
 
 
 @contextmanager

@@ -22,7 +22,7 @@ SEEDS = range(1 << 63)
 def require_setting(holds: bool, name: str, value: object, expected: str) -> None:
     """ConfigError unless the setting is as expected."""
     if not holds:
-        raise ConfigError(f"{name} must be {expected} (got {value!r}). Change it or leave it out.")
+        raise ConfigError(f"{name} must be {expected} (got {value!r}). Change it, or leave it out for the default.")
 
 
 def require_types(settings: object) -> None:

@@ -303,8 +303,8 @@ def test_every_path_among_the_arguments_has_a_role() -> None:
     assert set(outputs.values()) <= {"output file", "output folder", "kept folder", "unchecked"}
     # Every other one is a file that is read. A new name here must be one, too, or get an `As`.
     assert {field for (_, field), role in found.items() if role == "input"} == {
-        "api_key_file", "config", "data", "dev", "gold", "manifest", "old", "options", "predicted", "records", "softmax",
-        "static", "test", "text", "texts", "token_embeddings", "train", "valid", "vocabulary",
+        "api_key_file", "config", "data", "dev", "gold", "manifest", "old", "options", "predicted", "records",
+        "softmax", "static", "test", "text", "texts", "token_embeddings", "train", "valid", "vocabulary",
     }  # fmt: skip
     assert {place for place, role in found.items() if role == "file"} == {
         ("analyze.geometry", "text"), ("analyze.pos", "dev"), ("analyze.pos", "test"), ("analyze.pos", "train"),

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from elmo.context2vec.encoder import Context2VecEncoder
-from elmo.context2vec.network import Context2Vec, negative_sampling_loss
+from elmo.context2vec.network import Context2Vec, Context2VecEncoder, negative_sampling_loss
 from elmo.context2vec.train import negative_probabilities
 from elmo.weights.context2vec.layout import from_torch
 from elmo.weights.context2vec.read import read

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from elmo.context2vec.encoder import Context2VecEncoder
+from elmo.context2vec.network import Context2VecEncoder
 from elmo.context2vec.settings import Context2VecSettings
 from elmo.context2vec.train import numbered, train_context2vec
 from elmo.errors import ConfigError, TextError

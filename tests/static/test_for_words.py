@@ -3,7 +3,7 @@
 import pytest
 
 from elmo.errors import TextError
-from elmo.static.for_words import vectors_for_words
+from elmo.static.vectors import vectors_for_words
 from elmo.tasks.tokens.static_embedding import StaticEmbedding
 
 

@@ -9,10 +9,9 @@ import torch
 
 from elmo.errors import ConfigError, MissingExtraError, TextError
 from elmo.process.progress.report import SILENT
-from elmo.static.training import cooccurrences
-from elmo.static.training.cooccurrences import CooccurrenceCounter
+from elmo.static.training import glove
 from elmo.static.training.corpus import Corpus, count_words
-from elmo.static.training.glove import GloveTables
+from elmo.static.training.glove import CooccurrenceCounter, GloveTables
 from elmo.static.training.settings import StaticSettings
 from elmo.static.training.train import train_static_vectors
 
@@ -34,7 +33,7 @@ def counted_plainly(sentences, window):
 @pytest.mark.parametrize("chunk", [1, 40, 1 << 20])
 @pytest.mark.parametrize("window", [1, 3, 12])
 def test_cooccurrences_equal_the_plain_count(monkeypatch, chunk, window):
-    monkeypatch.setattr(cooccurrences, "_CHUNK_WORDS", chunk)
+    monkeypatch.setattr(glove, "_CHUNK_WORDS", chunk)
     random = np.random.default_rng(window)
     sentences = [random.integers(0, 7, size=length) for length in random.integers(0, 15, size=40)]
     counter = CooccurrenceCounter(7, window)

@@ -35,12 +35,12 @@ def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[st
         found[CONTEXT] = ContextAverage(vectors, source=str(choice.static))
     if choice.context2vec is not None:
         require_torch("context2vec")
-        from elmo.context2vec.encoder import Context2VecEncoder  # here: the other encoders need no torch
+        from elmo.context2vec.network import Context2VecEncoder  # here: the other encoders need no torch
 
         found[CONTEXT2VEC] = Context2VecEncoder.load(choice.context2vec, device=choice.device)
     if choice.cove is not None:
         require_torch("CoVe")
-        from elmo.cove.encoder import CoVeEncoder  # here: see above
+        from elmo.cove import CoVeEncoder  # here: see above
 
         found[COVE] = CoVeEncoder.load(choice.cove, device=choice.device)
     return found

@@ -1,13 +1,22 @@
-"""The network of context2vec. Source: Melamud et al. 2016, section 3; docs/specification-tasks.md, 9.2."""
+"""The network of context2vec, and the encoder that reads sentences with it.
+
+Source: Melamud et al. 2016, section 3; docs/specification-tasks.md, 9.2.
+"""
 
 import math
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from elmo.embed.equal_lengths import in_equal_lengths
+from elmo.process.device import chosen_device
 from elmo.shapes import Float, Int
 from elmo.weights.context2vec.layout import Sizes
-from elmo.weights.context2vec.read import Context2VecModel
+from elmo.weights.context2vec.read import Context2VecModel, read
+from elmo.weights.fingerprint import fingerprint
 
 UNKNOWN_ID, BEGINNING_ID, END_ID = range(3)
 
@@ -91,3 +100,43 @@ def negative_sampling_loss(
     signs = products.new_ones(products.shape[-1])
     signs[0] = -1
     return nn.functional.softplus(products * signs).sum()
+
+
+class Context2VecEncoder:
+    """A model of context2vec as an encoder of one layer, for analyses and tasks: the vector of a token's context.
+
+    A token is looked up as it is written, then lower-cased.
+
+    May be called from any thread.
+    """
+
+    num_layers, keep_boundaries = 1, False
+
+    def __init__(self, model: Context2VecModel, *, device: str = "cpu") -> None:
+        self.words = model.words
+        self.device = chosen_device(device)
+        self.network = Context2Vec.from_model(model).eval().requires_grad_(False).to(self.device)
+        self._rows = {word: row for row, word in enumerate(model.words)}
+        self.model_hash = fingerprint(model.tensors, model.words)
+        """SHA-256 over the weights and the words."""
+
+    @classmethod
+    def load(cls, path: Path | str, *, device: str = "cpu") -> "Context2VecEncoder":
+        """A model by its NAME.params, or by the folder that `elmo context2vec` made. Raises WeightFileError."""
+        return cls(read(path), device=device)
+
+    @property
+    def layer_dim(self) -> int:
+        """Dimensions of a context."""
+        return 2 * self.network.sizes.unit
+
+    def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "1 tokens dim"]]:
+        """Float32 (1, tokens, dim) for each sentence, in order."""
+        return in_equal_lengths(sentences, self._contexts, num_layers=1, layer_dim=self.layer_dim)
+
+    def _contexts(self, sentences: Sequence[Sequence[str]]) -> Float[np.ndarray, "batch 1 tokens dim"]:
+        ids = torch.tensor([self._ids(sentence) for sentence in sentences], device=self.device)
+        return self.network(ids)[:, None].cpu().numpy()
+
+    def _ids(self, sentence: Sequence[str]) -> list[int]:
+        return [self._rows.get(word, self._rows.get(word.lower(), UNKNOWN_ID)) for word in sentence]

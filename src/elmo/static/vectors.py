@@ -9,17 +9,17 @@ Source: docs/specification.md, 8; word2vec `distance.c`; GloVe `glove.c`; fastTe
 """
 
 import itertools
+import pkgutil
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Literal, get_args
+from typing import Any, BinaryIO, Literal, get_args
 
 import numpy as np
 
-from elmo.errors import ConfigError, TextError, TextWarning
+from elmo.errors import ConfigError, MissingExtraError, TextError, TextWarning
 from elmo.shapes import Float, Float32, Int
-from elmo.static.fasttext_model import FASTTEXT_MODEL, vectors_of_model
 from elmo.static.rows import Header, Row, binary_rows, dim_of, require_dim, text_rows
 from elmo.text.files.limits import limited_blocks, limited_lines
 from elmo.text.files.text_file import DAMAGED, STDIN, check_is_text_file, is_packed, opened
@@ -27,6 +27,8 @@ from elmo.text.files.text_file import DAMAGED, STDIN, check_is_text_file, is_pac
 VectorFormat = Literal["auto", "text", "binary"]
 OnBadRow = Literal["strict", "skip"]
 
+_FASTTEXT_MODEL = (793712314).to_bytes(4, "little")
+"""The first bytes of a fastText model. Source: fastText `fasttext.cc`, FASTTEXT_FILEFORMAT_MAGIC_INT32."""
 _ROWS_BETWEEN_REPORTS = 4096
 # The longest first line that is looked at: 2,000 numbers of 20 characters and a word.
 _LOOKED_AT = 1 << 16
@@ -124,7 +126,7 @@ def read_static_vectors(
             packed = raw if is_packed(path) else None
             found = _rows(path, content, packed, wanted, max_words, format, bad_row)
             if found is None:
-                return StaticVectors(*vectors_of_model(path, words, max_words))
+                return StaticVectors(*_vectors_of_model(path, words, max_words))
             dim, rows = found
             vectors = _collected(dim, _watched(rows, raw, on_bytes), bad_row, str(path))
     except DAMAGED as error:
@@ -135,6 +137,25 @@ def read_static_vectors(
     if left_out:
         warnings.warn(f"rows left out: {len(left_out):,}. The first: {left_out[0]}", TextWarning, stacklevel=2)
     return vectors
+
+
+def vectors_for_words(
+    path: Path | str, *, limit: int, wanted: Collection[str], errors: OnBadRow = "strict"
+) -> StaticVectors:
+    """Vectors of `wanted`, as they are written or lower-cased, and of the first `limit` words (0: of all).
+
+    `errors`: as for `read_static_vectors`.
+    Raises TextError for a file that can't be read, or that has none of the wanted words.
+    """
+    # In words that are asked for, a fault must be seen; the files of the time have bad ones among the others.
+    words = None if limit == 0 else wanted
+    found = read_static_vectors(path, words=words, max_words=limit or None, errors=errors)
+    if wanted and not any(found.row(word) is not None for word in wanted):
+        raise TextError(
+            f"{path}: has none of the {len(wanted):,} distinct words of the data, so every token's vector would be 0. "
+            "Name a file of the data's language and tokenization."
+        )
+    return found
 
 
 def write_static_vectors(path: Path, words: Sequence[str], vectors: Float[np.ndarray, "words dim"]) -> None:
@@ -168,7 +189,7 @@ def _rows(
 ) -> tuple[int, Iterator[Row]] | None:
     """Checks what the file is; the vectors' width, and the rows; None: it is a fastText model."""
     first = content.readline(_LOOKED_AT)
-    if first.startswith(FASTTEXT_MODEL):
+    if first.startswith(_FASTTEXT_MODEL):
         return None
     header = Header.parse(first)
     if header is None and format == "binary":
@@ -241,3 +262,46 @@ def _collected(dim: int, rows: Iterator[Row], bad_row: Callable[[str], None] | N
             bad_row(message)
     vectors = np.frombuffer(numbers, dtype=np.float32).reshape(len(places), dim)
     return StaticVectors(tuple(places), vectors)
+
+
+def _vectors_of_model(
+    path: Path | str, words: Collection[str] | None, max_words: int | None
+) -> tuple[tuple[str, ...], Float32[np.ndarray, "words dim"]]:
+    """The words and vectors of a fastText model: its first `max_words` words, and of `words` all that it can make
+    vectors of.
+
+    A word that the model hasn't seen has the mean of its n-grams' vectors, unless the model knows its lower-cased form,
+    which is then kept instead. With neither limit: all words that the model has seen.
+    """
+    try:
+        load = pkgutil.resolve_name("gensim.models.fasttext:load_facebook_vectors")
+    except ImportError:
+        raise MissingExtraError("gensim", "static", "reading a fastText model (.bin)") from None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of gensim, about other versions of fastText
+            model = load(str(path))
+    # Whatever gensim trips over in a damaged file.
+    except Exception as error:
+        raise TextError(
+            f"{path}: is a fastText model that gensim can't read ({error!r}). Use the .vec file beside it, or write "
+            "one: fasttext print-word-vectors MODEL < WORDS > VECTORS.vec"
+        ) from None
+    seen = model.index_to_key
+    kept: dict[str, None] = dict.fromkeys(seen[:max_words] if words is None or max_words is not None else ())
+    for word in sorted(words or ()):
+        if word in model.key_to_index or word.lower() not in model.key_to_index:
+            kept[word] = None
+        else:
+            kept[word.lower()] = None
+    found = {word: vector for word in kept if (vector := _vector(model, word)) is not None}
+    matrix = np.array(list(found.values()), dtype=np.float32).reshape(len(found), model.vector_size)
+    return tuple(found), matrix
+
+
+def _vector(model: Any, word: str) -> Float32[np.ndarray, " dim"] | None:
+    """None for a word without an n-gram, such as an empty one."""
+    try:
+        return model.get_vector(word) if word else None
+    except KeyError:
+        return None

@@ -39,7 +39,7 @@ def test_a_text_is_taken_as_it_is(folder, tmp_path, capsys):
 
 
 def test_impossible_numbers_and_texts_are_named(folder, tmp_path):
-    with pytest.raises(ConfigError, match="--rounds is 0"):
+    with pytest.raises(ConfigError, match=r"--rounds must be at least 1 \(got 0\)"):
         bench.main(["--rounds", "0"])
     (tmp_path / "blank.txt").write_text("\n", encoding="utf-8")
     with pytest.raises(ConfigError, match="no sentence to embed"):

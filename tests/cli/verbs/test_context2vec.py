@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("torch")
 
 from elmo.cli.verbs.context2vec import main
-from elmo.context2vec.encoder import Context2VecEncoder
+from elmo.context2vec.network import Context2VecEncoder
 from elmo.errors import ConfigError, OutputError, TextError
 from elmo.weights.context2vec.write import FILES
 

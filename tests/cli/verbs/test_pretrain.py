@@ -118,7 +118,7 @@ def test_an_existing_run_is_not_overwritten_and_a_missing_one_not_resumed(tmp_pa
     [
         ("cellsize = 1", r"bad\.toml: unknown setting 'cellsize'"),
         ("cell_size =", r"bad\.toml: is not a TOML file"),
-        ("dropout = 2.0", "dropout is 2.0, but must be at least 0 and below 1"),
+        ("dropout = 2.0", "dropout must be a probability: at least 0 and below 1 (got 2.0)"),
         (None, r"bad\.toml: there is no such file"),
     ],
 )
@@ -183,7 +183,7 @@ def test_a_device_that_is_not_there_is_refused(arguments, tmp_path):
         pytest.skip("there is a GPU here")
     with pytest.raises(ConfigError, match="device is 'cuda', but torch .* finds no GPU"):
         main([*arguments, "--device", "cuda"])
-    with pytest.raises(ConfigError, match="--peer-timeout is 0"):
+    with pytest.raises(ConfigError, match=r"--peer-timeout must be .* \(got 0.0\)"):
         main([*arguments, "--peer-timeout", "0"])
     assert not (tmp_path / "run").exists()
 

@@ -141,7 +141,7 @@ def _reproduce(experiment: str, argv: list[str]) -> int:
     )
     begun = arguments.output / f"{experiment}.run.json" if arguments.resume else None
     beneath = settings_beneath(task, arguments.config, begun)
-    settings = overridden(beneath, arguments.settings, given_options(argv))
+    settings = overridden(beneath, arguments.settings, given_options(argv[1:]))
     check_tokens(settings.tokens, resume=arguments.resume, quiet=arguments.quiet)
     # Here, so that --help does not wait for torch.
     from elmo.reproduce.experiment import reproduce

@@ -1,55 +1,31 @@
 """Checks of a run's settings. Every message has the setting with its value, the reason, and what to use instead."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import Field, dataclass, fields
-from typing import Any, get_args
+from collections.abc import Sequence
+from typing import Any
 
 from elmo.errors import ConfigError
-from elmo.setting_checks import SEEDS
-
-# A JSON file may hold integers that no float can; neither NaN nor inf is below this.
-_NO_FLOAT = 1 << 1023
-
-
-@dataclass(frozen=True)
-class _Rule:
-    names: tuple[str, ...]
-    holds: Callable[[Any], bool]
-    expected: str
-    because: str
-
-
-_RULES = (
-    _Rule(
-        ("batch_size", "unroll_steps", "num_negative_samples", "log_every", "save_every", "keep_checkpoints",
-         "max_skipped_steps", "max_character_dictionary"),
-        lambda value: value >= 1, "1 or more", "without even one of them there is nothing to do",
-    ),
-    _Rule(("softmax_divisor",), lambda value: value >= 1, "1 or more", "the widths of the clusters are divided by it"),
-    _Rule(
-        ("max_steps", "warmup_steps", "evaluate_every", "evaluation_sentences", "word_dim", "patience"),
-        lambda value: value >= 0, "0 or more", "it is a count",
-    ),
-    _Rule(("cell_clip", "projection_clip"), lambda value: value >= 0, "0 or more", "it bounds an absolute value"),
-    _Rule(("weight_decay",), lambda value: value >= 0, "0 or more", "below 0 the weights would grow"),
-    _Rule(("seed",), lambda value: value in SEEDS, "from 0 to 2^63 - 1", "torch's generators take no other"),
-    _Rule(("epochs",), lambda value: 0 < value <= 1e6, "above 0, and a million at most", "it is a count of passes"),
-    _Rule(("learning_rate",), lambda value: value > 0, "more than 0", "the weights would not learn"),
-    _Rule(("clip_norm",), lambda value: value > 0, "more than 0", "no gradient would be left"),
-    _Rule(("state_reset",), lambda value: 0 <= value <= 1, "from 0 to 1", "it is a probability"),
-    _Rule(("dropout",), lambda value: 0 <= value < 1, "at least 0 and below 1", "it is a probability"),
-)  # fmt: skip
+from elmo.setting_checks import require_seed, require_setting, require_types
 
 
 def check_settings(config: Any) -> None:
     """Raises ConfigError for the first setting of a PretrainConfig that is invalid, alone or together with others."""
-    known = {field.name: field for field in fields(config)}
-    for name, field in known.items():
-        _check_type(name, getattr(config, name), field)
-    for rule in _RULES:
-        for name in rule.names:
-            if not rule.holds(getattr(config, name)):
-                raise _wrong(known[name], getattr(config, name), rule.expected, rule.because)
+    require_types(config)
+    for name in (
+        "batch_size", "unroll_steps", "num_negative_samples", "log_every", "save_every", "keep_checkpoints",
+        "max_skipped_steps", "max_character_dictionary", "softmax_divisor",
+    ):  # fmt: skip
+        require_setting(getattr(config, name) >= 1, name, getattr(config, name), "at least 1")
+    for name in (
+        "max_steps", "warmup_steps", "evaluate_every", "evaluation_sentences", "word_dim", "patience", "cell_clip",
+        "projection_clip", "weight_decay",
+    ):  # fmt: skip
+        require_setting(getattr(config, name) >= 0, name, getattr(config, name), "at least 0")
+    for name, why in (("learning_rate", "or nothing is learned"), ("clip_norm", "or no gradient is left")):
+        require_setting(getattr(config, name) > 0, name, getattr(config, name), f"above 0, {why}")
+    require_seed(config.seed)
+    require_setting(0 < config.epochs <= 1e6, "epochs", config.epochs, "above 0 and at most a million")
+    require_setting(0 <= config.state_reset <= 1, "state_reset", config.state_reset, "a probability from 0 to 1")
+    require_setting(0 <= config.dropout < 1, "dropout", config.dropout, "a probability: at least 0 and below 1")
     _check_softmax(config)
     _check_weight_decay(config)
     _check_patience(config)
@@ -104,30 +80,8 @@ def checked_clusters(cutoffs: Sequence[int], vocabulary_size: int) -> list[int]:
     return [end - begin for begin, end in zip(cutoffs, ends, strict=True)]
 
 
-def _check_type(name: str, value: Any, field: Field) -> None:
-    default, choices = field.default, get_args(field.type)
-    if isinstance(default, str):
-        fits, expected = value in choices, f"one of {', '.join(map(str, choices))}"
-    elif isinstance(default, bool):
-        fits, expected = isinstance(value, bool), "true or false"
-    elif isinstance(default, int):
-        fits, expected = _is_whole(value), "a whole number"
-    elif isinstance(default, float):
-        fits = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _NO_FLOAT
-        expected = "a finite number"
-    else:
-        return
-    if not fits:
-        raise _wrong(field, value, expected, "other values have no meaning here")
-
-
 def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _wrong(field: Field, value: Any, expected: str, because: str) -> ConfigError:
-    advice = f"Leave it out for the default, {field.default!r}."
-    return ConfigError(f"{field.name} is {value!r}, but must be {expected}: {because}. {advice}")
 
 
 def _check_softmax(config: Any) -> None:

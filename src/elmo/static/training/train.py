@@ -1,21 +1,26 @@
-"""Training static vectors: a corpus -> words and vectors."""
+"""Training static vectors: a corpus -> words and vectors. word2vec and fastText by gensim, GloVe in `glove`.
+
+Source: Mikolov et al. 2013 (skip-gram, CBOW, negative sampling); Bojanowski et al. 2017 (n-grams).
+"""
 
 import time
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from elmo.errors import ConfigError, TextError
-from elmo.process.progress.report import Progress, following
+from elmo.errors import ConfigError, MissingExtraError, TextError
+from elmo.process.progress.report import Count, Progress, following
 from elmo.setting_checks import require_setting
 from elmo.shapes import Float32
 from elmo.static.training.corpus import Corpus, count_words
-from elmo.static.training.negative_sampling import negative_sampling, require_gensim
 from elmo.static.training.settings import StaticSettings
 from elmo.static.vectors import StaticVectors
 
 _MOST_THREADS = 1024
+# gensim leaves out all words of a sentence beyond this many, without a warning.
+_LONGEST = 10_000
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ def train_static_vectors(
     """
     require_setting(1 <= workers <= _MOST_THREADS, "workers", workers, f"from 1 to {_MOST_THREADS}")
     if settings.kind != "glove":
-        require_gensim(settings.kind)  # before a long count
+        _require_gensim(settings.kind)  # before a long count
     begun = time.perf_counter()
     corpus.lower_case = settings.lower_case
     with following(progress) as reported:
@@ -50,7 +55,7 @@ def train_static_vectors(
         if settings.kind == "glove":
             vectors = _glove(corpus, counts, settings, reported)
         else:
-            vectors = negative_sampling(corpus, counts, num_sentences, settings, workers, reported)
+            vectors = _negative_sampling(corpus, counts, num_sentences, settings, workers, reported)
     if not np.isfinite(vectors).all():
         raise ConfigError(
             f"some vectors are not finite: with a learning rate of {settings.start_rate} the training diverges. "
@@ -79,3 +84,66 @@ def _glove(
     from elmo.static.training.glove import count_cooccurrences, glove
 
     return glove(count_cooccurrences(corpus, counts, settings, progress), len(counts), settings, progress)
+
+
+def _require_gensim(kind: str) -> Any:
+    """gensim's models; MissingExtraError where it isn't installed."""
+    try:
+        import gensim.models
+    except ImportError:
+        raise MissingExtraError("gensim", "static", f"training {kind} vectors") from None
+    return gensim.models
+
+
+def _negative_sampling(
+    corpus: Corpus,
+    counts: dict[str, int],
+    num_sentences: int,
+    settings: StaticSettings,
+    workers: int,
+    progress: Progress,
+) -> Float32[np.ndarray, "words dim"]:
+    """The words' vectors, in the order of `counts`.
+
+    Repeatable only with `workers=1`: with more, the order of the updates depends on the threads.
+    """
+    models = _require_gensim(settings.kind)
+    options: dict[str, Any] = {
+        "vector_size": settings.dim,
+        "window": settings.num_window,
+        "sg": int(settings.architecture == "skipgram"),
+        "negative": settings.negatives,
+        "sample": settings.subsample,
+        "alpha": settings.start_rate,
+        "min_alpha": min(1e-4, settings.start_rate),
+        "epochs": settings.num_epochs,
+        "min_count": 1,
+        "seed": settings.seed,
+        "workers": workers,
+    }
+    if settings.kind == "fasttext":
+        ngrams = {"min_n": settings.min_ngram, "max_n": settings.max_ngram, "bucket": settings.buckets}
+        model = models.FastText(**options, **ngrams)
+    else:
+        model = models.Word2Vec(**options)
+    model.build_vocab_from_freq(counts)
+    read = Count(progress, "training", corpus.num_bytes * settings.num_epochs, "bytes")
+    # gensim counts words for the learning rate's fall; words without a vector are among those it reads.
+    model.train(corpus_iterable=_Passes(corpus, read), total_examples=num_sentences, epochs=settings.num_epochs)
+    rows = [model.wv.key_to_index[word] for word in counts]
+    return np.asarray(model.wv.vectors[rows], dtype=np.float32)
+
+
+class _Passes:
+    """The corpus, as often as it is asked for."""
+
+    def __init__(self, corpus: Corpus, read: Count) -> None:
+        """`read`: counts the bytes of all passes."""
+        self._corpus, self._read = corpus, read
+
+    def __iter__(self) -> Iterator[list[str]]:
+        for sentence in self._corpus.sentences(self._read.add):
+            if len(sentence) <= _LONGEST:
+                yield sentence
+            else:
+                yield from (sentence[start : start + _LONGEST] for start in range(0, len(sentence), _LONGEST))

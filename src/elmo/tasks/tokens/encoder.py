@@ -18,8 +18,8 @@ ELMO, NONE = "elmo", "none"
 GROUP = "elmo.encoders"
 
 _COMPARED = {
-    "context2vec": "elmo.context2vec.encoder:Context2VecEncoder.load",
-    "cove": "elmo.cove.encoder:CoVeEncoder.load",
+    "context2vec": "elmo.context2vec.network:Context2VecEncoder.load",
+    "cove": "elmo.cove:CoVeEncoder.load",
 }
 
 

@@ -240,7 +240,7 @@ def _static(
     if not tokens.static:
         return None, []
     # Here, because few runs need it.
-    from elmo.static.for_words import vectors_for_words
+    from elmo.static.vectors import vectors_for_words
 
     words = {word for sentence in task.sentences_of(*data.parts()) for word in sentence}
     found = {

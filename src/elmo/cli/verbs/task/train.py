@@ -63,7 +63,7 @@ def train(argv: list[str]) -> int:
         settings_later=True,
     )
     begun = arguments.output / "run.json" if arguments.resume else None
-    given = given_options(argv)
+    given = given_options(argv[1:])
     settings = overridden(settings_beneath(task, arguments.config, begun), arguments.settings, given)
     refuse_ignored(given, _ignored(settings))
     check_tokens(settings.tokens, resume=arguments.resume, quiet=arguments.quiet)

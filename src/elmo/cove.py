@@ -1,4 +1,4 @@
-"""CoVeEncoder: static vectors -> the two LSTM layers of a translation system's encoder, for analyses and tasks.
+"""CoVe (McCann et al. 2017), a comparison system: static vectors -> the layers of a translation encoder.
 
 Source: McCann et al. 2017, section 3; salesforce/cove, `cove/encoder.py`; docs/specification-tasks.md, 9.3.
 """
