@@ -9,7 +9,7 @@
     ├── OutOfMemory           the machine has not enough memory for a step
     └── Interrupted           a long run was asked to stop and has saved what it had
 
-Every message has three parts: what is wrong, with the values; why; the next step.
+Every message has three parts: the fault, with the values; why; the next step.
 The command line prints the message and ends with `exit_code`.
 """
 
@@ -62,7 +62,7 @@ class Interrupted(ElmoError):
 
 
 def paths_count_from() -> str:
-    """For the message about a path that leads nowhere: the folder from which relative paths count."""
+    """For messages about a path that doesn't exist: the folder from which relative paths count."""
     try:
         return f"Paths count from {Path.cwd()}"
     except FileNotFoundError:  # somebody has removed it, with a process in it

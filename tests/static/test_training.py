@@ -164,7 +164,7 @@ def test_words_are_counted_lower_cased_and_bounded(animals_and_stones):
 def test_texts_that_give_no_vectors_are_refused(tmp_path, animals_and_stones):
     with pytest.raises(TextError, match="none of the 9 distinct words occurs at least 5000 times"):
         train_static_vectors(Corpus([animals_and_stones]), StaticSettings(kind="glove", min_count=5000))
-    with pytest.raises(ConfigError, match="standard input, which can be read once only"):
+    with pytest.raises(ConfigError, match="standard input, which can be read only once"):
         Corpus(["-"])
     with pytest.raises(ConfigError, match="no text was given"):
         Corpus([])

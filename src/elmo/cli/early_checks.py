@@ -97,7 +97,7 @@ def _groups(arguments: object) -> Iterator[Any]:
 
 
 def _parts(annotation: Any) -> Iterator[Any]:
-    """A type's parts, and what stands beside them in an Annotated."""
+    """A type's parts, and the annotations of an Annotated."""
     yield annotation
     for part in (*get_args(annotation), *getattr(annotation, "__metadata__", ())):
         yield from _parts(part)

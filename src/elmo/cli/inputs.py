@@ -37,7 +37,7 @@ class TextInput:
 
     paths: list[str]
     reading: Reading
-    """With the tokenizer that "auto" stands for."""
+    """With the tokenizer that "auto" chose."""
     marks: Marks = field(default_factory=dict)
     """The typographic marks that the model reads as plain ones."""
     bad_lines: list[str] = field(default_factory=list)

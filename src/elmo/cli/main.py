@@ -48,7 +48,7 @@ VERBS = {
     "reproduce": "the paper's tables and figures, on your own files",
     "explore": "a page in the browser: a word in its sentence, layer by layer",
     "serve": "vectors over HTTP, in the shape of OpenAI's API",
-    "doctor": "what is installed, what is missing, what this machine can do",
+    "doctor": "check the installation, optional libraries and this machine",
     "bench": "measure words per second and compare with this machine's peak, by dtype and batch",
 }
 
@@ -133,7 +133,7 @@ def open_closed_streams() -> None:
 
 
 def _exit_now(code: int) -> NoReturn:
-    """Ends the process with this code, after what is to be done at its end.
+    """Ends the process with this code, after its exit functions.
 
     `sys.exit` would not do: if KeyboardInterrupt came while some module executed code from a string (dataclasses do),
     `python -m` remembers it and dies by SIGINT in the end, though the exception was handled.
@@ -162,7 +162,7 @@ def _limits_lifted() -> Iterator[None]:
 
 @contextmanager
 def _sigterm_like_ctrl_c() -> Iterator[None]:
-    """Lets SIGTERM, too, end a verb by KeyboardInterrupt, so that it removes what is unfinished and leaves whole lines.
+    """Lets SIGTERM end a verb by KeyboardInterrupt, too, so that it removes unfinished files and leaves whole lines.
 
     Verbs that can save what they have listen themselves (`stop_flag`).
     """

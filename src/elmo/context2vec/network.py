@@ -57,7 +57,7 @@ class Context2Vec(nn.Module):
     def _read(
         self, word_ids: Int[Tensor, "batch tokens"]
     ) -> tuple[Float[Tensor, "batch tokens cells"], Float[Tensor, "batch tokens cells"]]:
-        """The states before each token: what is left of it, and what is right of it."""
+        """The states before each token: of the words to its left, and of those to its right."""
         begun, ended = (word_ids.new_full((len(word_ids), 1), word) for word in (BEGINNING_ID, END_ID))
         leftward = torch.cat([begun, word_ids[:, :-1]], dim=1)
         rightward = torch.cat([ended, word_ids[:, 1:].flip(1)], dim=1)

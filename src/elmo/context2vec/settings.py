@@ -1,4 +1,4 @@
-"""Settings of training context2vec; the defaults are those of its authors' program."""
+"""Settings of training context2vec; the defaults are its authors'."""
 
 from dataclasses import dataclass
 

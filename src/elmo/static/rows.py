@@ -1,4 +1,4 @@
-"""The rows of a file of static vectors, one after another, each fault with its line or byte."""
+"""The rows of a file of static vectors, one after another; errors name the line or byte."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ BadRow = Callable[[str], None]
 _LEAVE_OUT = "leave such rows out with --static-errors skip (Python: errors='skip')"
 # No word has these.
 _CONTROLS = bytes([*range(32), 127])
-# All of a row's numbers are never so small: they are other bytes than thought.
+# If all numbers of a row are this small, its bytes are something else.
 _TINY = 1e-15
 _INNER_RETURN = (
     "has a carriage return (CR) with no line feed behind it, as lines of old Macintosh files end. Convert the file: tr "
@@ -76,7 +76,7 @@ def text_rows(
             blank = blank or number
             continue
         if blank:
-            _tell(f"{path}:{blank}: the line is blank, but others follow. Remove it, or {_LEAVE_OUT}", on_bad_row)
+            _report(f"{path}:{blank}: the line is blank, but others follow. Remove it, or {_LEAVE_OUT}", on_bad_row)
             blank = 0
         seen += 1
         is_first = max_words is not None and seen <= max_words
@@ -91,7 +91,7 @@ def text_rows(
         try:
             word, vector = _parsed(line, dim)
         except _BadRow as error:
-            _tell(f"{path}:{number}: {error}", on_bad_row)
+            _report(f"{path}:{number}: {error}", on_bad_row)
             continue
         if wanted is None or is_first or word in wanted:
             yield Row(word, vector, f"{path}:{number}")
@@ -132,7 +132,7 @@ def binary_rows(
         try:
             yield Row(_decoded(name), _sound(vector, name), place)
         except _BadRow as error:
-            _tell(f"{place}: {error}", on_bad_row)
+            _report(f"{place}: {error}", on_bad_row)
     if count == header.count:
         reader.skip(b"\n")
         if not reader.at_end:
@@ -158,12 +158,12 @@ class _Bytes:
         return not self._has(1)
 
     def skip(self, byte: bytes) -> None:
-        """Goes over one `byte`, if it is next."""
+        """Skips one `byte`, if it is next."""
         if self._has(1) and self._buffer[self._at : self._at + 1] == byte:
             self._at += 1
 
     def word(self) -> bytes | None:
-        """What stands before the next space; None if there is none soon enough."""
+        """The bytes before the next space; None if there is none soon enough."""
         end = self._buffer.find(b" ", self._at)
         if end < 0:
             self._has(_MAX_WORD_BYTES)
@@ -304,7 +304,7 @@ def _sound(vector: bytes, name: bytes) -> Float32[np.ndarray, " dim"]:
     return values
 
 
-def _tell(message: str, on_bad_row: BadRow | None) -> None:
+def _report(message: str, on_bad_row: BadRow | None) -> None:
     if on_bad_row is None:
         raise TextError(f"{message}.")
     on_bad_row(f"{message}.")

@@ -55,7 +55,7 @@ class StaticVectors:
         object.__setattr__(self, "_rows", {word: row for row, word in enumerate(self.words)})
         if len(self._rows) < len(self.words):
             twice = next(word for row, word in enumerate(self.words) if self._rows[word] != row)
-            raise ConfigError(f"the word {twice!r} is given twice, and only one vector can count. Leave one out.")
+            raise ConfigError(f"the word {twice!r} is given twice, but has one vector. Leave one of them out.")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -69,7 +69,7 @@ class StaticVectors:
         return self.vectors.shape[1]
 
     def row(self, word: str) -> int | None:
-        """Where `word`'s vector is: the word's as it stands, else that of its lower-cased form, else None."""
+        """The row of `word` as it is written, else of its lower-cased form, else None."""
         row = self._rows.get(word)
         return self._rows.get(word.lower()) if row is None else row
 
@@ -103,9 +103,9 @@ def read_static_vectors(
     parsed and takes no memory, so the file may be larger than memory. `format`: "auto" goes by the content.
     `errors`: what a row that can't be used does. "strict" raises; "skip" leaves it out and calls
     `on_bad_row(message)`, or says at the end how many there were (a `TextWarning`). Of a word given twice the first row
-    is kept, as gensim does, which is said as well. Of a fastText model, all `words` that it can make vectors of are
+    is kept, as gensim does, with a warning. Of a fastText model, all `words` that it can make vectors of are
     kept.
-    `on_bytes`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
+    `on_bytes`: called now and then with the bytes of the (packed) file read since the last call.
     Raises TextError, with file and line (binary: byte), if the file is missing, damaged or no such file, a row has
     other than dim numbers or one that isn't finite, a word is not UTF-8, the first line's count is wrong, or the file
     is over a limit of `elmo.text.files.limits`; ConfigError for an unknown `format` or `errors`; MissingExtraError for
@@ -113,7 +113,9 @@ def read_static_vectors(
     """
     for name, value, choices in (("format", format, VectorFormat), ("errors", errors, OnBadRow)):
         if value not in get_args(choices):
-            raise ConfigError(f"{name} is {value!r}, but must be one of: {', '.join(get_args(choices))}.")
+            raise ConfigError(
+                f"{name} must be one of {', '.join(get_args(choices))} (got {value!r}). Choose one of them."
+            )
     if str(path) == STDIN:
         raise ConfigError("static vectors can't be read from standard input, which has no beginning to go back to. "
                           "Write them to a file first.")  # fmt: skip
@@ -161,7 +163,7 @@ def vectors_for_words(
 def write_static_vectors(path: Path, words: Sequence[str], vectors: Float[np.ndarray, "words dim"]) -> None:
     """Writes word2vec's text layout, every float32 exactly.
 
-    Raises TextError if a word can't stand in such a file.
+    Raises TextError if such a file can't hold a word.
     """
     shape = np.shape(vectors)
     if len(shape) != 2 or shape[0] != len(words):
@@ -253,8 +255,8 @@ def _collected(dim: int, rows: Iterator[Row], bad_row: Callable[[str], None] | N
     if repeated:
         word = repeated[0].word
         message = (
-            f"{name}: {len(repeated):,} of the words stand there again, the first of them {word!r} at "
-            f"{repeated[0].place}, which stood at {places[word]} already. The first vector of each counts."
+            f"{name}: {len(repeated):,} words occur again, the first of them {word!r} at {repeated[0].place}, after "
+            f"{places[word]}. The first vector of each is used."
         )
         if bad_row is None:
             warnings.warn(message, TextWarning, stacklevel=2)

@@ -1,4 +1,4 @@
-"""`elmo context2vec`: a text -> a model that knows what stands around a word, to compare ELMo with."""
+"""`elmo context2vec`: a text -> a model of the contexts of words, as a baseline for ELMo."""
 
 import dataclasses
 from dataclasses import dataclass

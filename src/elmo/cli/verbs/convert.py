@@ -82,7 +82,7 @@ def main(argv: list[str]) -> int:
 
 
 def _require_elsewhere(output: Path, files: Path | tuple[Path, Path]) -> None:
-    """ConfigError if the output is what is converted, or in its folder, or holds it."""
+    """ConfigError if the output is the model to convert, is in its folder, or contains it."""
     for source in files if isinstance(files, tuple) else (files,):
         require_other_file(source, output, kind="model")
         if source.is_dir() and output.resolve().is_relative_to(source.resolve()):

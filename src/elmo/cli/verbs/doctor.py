@@ -1,4 +1,4 @@
-"""`elmo doctor`: what is installed, what is missing, what this machine can do.
+"""`elmo doctor`: checks the installation, optional libraries and this machine.
 
 It parses with the standard library alone, because it has to run where the installation is broken.
 """
@@ -63,7 +63,7 @@ def main(argv: list[str]) -> int:
     """Runs the command; 0: all that is needed works, 1: something needed is broken."""
     parser = argparse.ArgumentParser(
         prog="elmo doctor",
-        description="Show what is installed, what is missing and what this machine can do.",
+        description="Check the installation, optional libraries and what this machine can do.",
         epilog=examples_of("doctor"),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -111,7 +111,7 @@ def findings() -> Iterator[Finding]:
 
 
 def bounds() -> dict[str | None, dict[str, str]]:
-    """Of each extra, and of None: what is always needed, the libraries and the oldest version of each that will do.
+    """The libraries of each extra, and those that are always needed (None), with the oldest supported version.
 
     Read from the metadata that pip installed: pyproject.toml's bounds. Empty if there is none.
     """
@@ -129,7 +129,7 @@ def bounds() -> dict[str | None, dict[str, str]]:
 
 
 def cpu_features() -> list[str]:
-    """The processor's vector and matrix instructions that speed a biLM up, as far as the system tells."""
+    """The processor's vector and matrix instructions that speed a biLM up, as far as the system reports them."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -234,8 +234,8 @@ def _extra(extra: str, libraries: dict[str, str], purpose: str) -> Finding:
         return Finding(f"extra [{extra}]", "ok", f"installed: {purpose}")
     # Before an extra that brings torch: pip would take the build with several GB of CUDA.
     first = f"{_CPU_BUILD}; " if found.get("torch", "") is None and not shutil.which("nvidia-smi") else ""
-    told = f"{', '.join([*missing, *old])}; needed for {purpose}"
-    return Finding(f"extra [{extra}]", "note", told, f"{first}pip install 'pyelmo[{extra}]'")
+    missing_text = f"{', '.join([*missing, *old])}; needed for {purpose}"
+    return Finding(f"extra [{extra}]", "note", missing_text, f"{first}pip install 'pyelmo[{extra}]'")
 
 
 def _default_model() -> Finding:

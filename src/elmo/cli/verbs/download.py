@@ -22,7 +22,7 @@ class Arguments:
     """A published model ('elmo models' lists them): original, small, many-langs/ko, nlpl:154; or an id of the Hugging
     Face hub (org/name)."""
     mirror: tuple[str, ...] = ()
-    """Addresses to try before the publishers', as ADDRESS/NAME/FILE (default: those of $ELMO_MIRRORS)."""
+    """Addresses to try before the publishers', as ADDRESS/NAME/FILE (default: $ELMO_MIRRORS)."""
     json: bool = False
     """Print name, folder and files as JSON."""
     quiet: NoProgress = False
@@ -40,7 +40,7 @@ def main(argv: list[str]) -> int:
     if arguments.mirror and not from_publisher:
         raise ConfigError(
             "--mirror was given, but mirrors are asked only for the models that 'elmo models' lists as downloaded, and "
-            f"{arguments.name} is none of them. Leave --mirror out, or name one of those."
+            f"{arguments.name} is not one of them. Leave --mirror out, or name such a model."
         )
     if from_publisher:
         folder = fetched(arguments.name, mirrors=arguments.mirror, progress=not arguments.quiet)

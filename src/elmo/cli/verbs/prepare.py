@@ -16,6 +16,7 @@ from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.errors import ElmoError, TextError, paths_count_from
 from elmo.process.stop_flag import stop_flag
+from elmo.process.text_table import text_table
 from elmo.text.files.text_file import is_stream
 from elmo.text.first_look.sample import first_look
 from elmo.text.reading.settings import Reading
@@ -27,7 +28,7 @@ from elmo.weights.native.names import VOCABULARY_FILE
 @dataclass(frozen=True)
 class Arguments:
     """Turn a corpus into a vocabulary and memory-mapped shards for 'elmo pretrain', and report on it. Ctrl-C and
-    SIGTERM keep what is done; --resume continues from there, and also after a crash."""
+    SIGTERM keep finished work; --resume continues from there, and also after a crash."""
 
     texts: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="TEXT [TEXT ...]")]
     """Training text: files of any size, .gz, .xz, .bz2 and .zst are unpacked; - is standard input."""
@@ -84,7 +85,7 @@ def _warn_of_raw_text(texts: Sequence[Path], settings: CorpusSettings) -> None:
 
 
 def _vocabulary_file(given: str | None, *, quiet: bool) -> str | None:
-    """The file given, or that of the model given."""
+    """The file, or that of the model, by this name."""
     if given is None:
         return None
     if Path(given).is_file():
@@ -131,13 +132,11 @@ _ROWS = (
 def _table(report: dict[str, Any], output: Path) -> str:
     splits = report["splits"]
     has_beginnings = any(split["beginning_share"] for split in splits.values())
-    lines = [f"{output}: {report['vocabulary_size']:,} words in the vocabulary, {report['types']:,} word types", ""]
-    lines.append(f"{'':26}" + "".join(f"{name:>16}" for name in splits))
+    rows = [["", *splits]]
     for label, key, form in _ROWS:
         # Documents are counted only where some are held out.
         if any(key in split for split in splits.values()) and (key != "beginning_share" or has_beginnings):
-            shown = [form.format(split[key]) if key in split else "" for split in splits.values()]
-            lines.append(f"{label:26}" + "".join(f"{figure:>16}" for figure in shown))
-    if report["warnings"]:
-        lines += ["", *(f"warning: {warning}" for warning in report["warnings"])]
-    return "\n".join(lines)
+            rows.append([label, *(form.format(split[key]) if key in split else "" for split in splits.values())])
+    title = f"{output}: {report['vocabulary_size']:,} words in the vocabulary, {report['types']:,} word types"
+    warnings = [f"warning: {warning}" for warning in report["warnings"]]
+    return "\n".join([title, "", *text_table(rows), *([""] if warnings else []), *warnings])

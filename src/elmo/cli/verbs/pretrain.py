@@ -176,7 +176,7 @@ def opened_data(data: Path, ranks: "Ranks", flag: StopFlag) -> "TrainingData":
 
 @contextmanager
 def joined(machine: Machine) -> "Iterator[Ranks]":
-    """`distributed.joined`; an error of all ranks is reported by the first one only, that of one with its number."""
+    """`distributed.joined`; the first rank alone reports an error of all ranks, any other error comes with its rank."""
     # Here, so that --help does not wait for torch.
     from elmo.pretrain.ranks import distributed
     from elmo.pretrain.step.trainer import TrainingDiverged

@@ -28,7 +28,7 @@ from elmo.tasks.settings import S
 class Arguments(Generic[S]):
     """Train every system of the table or figure with every seed, and compare them as the paper does. The folder gets a
     page with means, standard deviations, intervals and the paper's figures, a JSON record, and a picture. The
-    experiment sets the settings that it compares; all others are those of the task. Ctrl-C and SIGTERM save everything;
+    experiment sets the settings that it compares; all others are the task's. Ctrl-C and SIGTERM save everything;
     --resume continues."""
 
     train: Path
@@ -47,8 +47,8 @@ class Arguments(Generic[S]):
     """Random seeds: each system is trained once with each. With a single seed, no claim is decided (default: 1 2 3, or
     the resumed ones)."""
     shares: tuple[float, ...] | None = None
-    """figure1: percentages of the training data (default: those of 0.1 1 5 10 20 50 100 that are at least one example,
-    or one group of examples, such as the questions about one article; or the resumed ones)."""
+    """figure1: percentages of the training data (default: 0.1 1 5 10 20 50 100, if at least one example, or one
+    group of examples, such as the questions about one article; or the resumed ones)."""
     bilms: Annotated[tuple[str, ...] | None, As("named model")] = None
     """bilms: names, folders or hub ids of two or more models, the first of which the others are compared with (default:
     the resumed ones)."""
@@ -96,8 +96,8 @@ def main(argv: list[str]) -> int:
         return _layer_table(argv[0], argv[1:])
     if argv[0] not in EXPERIMENTS:
         raise ConfigError(
-            f"there is no table or figure {argv[0]!r} to reproduce. Of ELMo in a task's model there are: "
-            f"{', '.join(EXPERIMENTS)}; of what the layers know: {', '.join(LAYER_TABLES)}."
+            f"there is no table or figure {argv[0]!r} to reproduce. With ELMo in a task's model, there are: "
+            f"{', '.join(EXPERIMENTS)}; on what the layers know: {', '.join(LAYER_TABLES)}."
         )
     return _reproduce(argv[0], argv[1:])
 

@@ -25,7 +25,7 @@ class Corpus:
     errors: OnBadText = "strict"
     lower_case: bool = False
     bad_lines: list[str] = dataclasses.field(default_factory=list)
-    """What was said of lines that were skipped, in the last reading."""
+    """Messages about the lines that the last reading skipped."""
 
     def __post_init__(self) -> None:
         if not self.texts:
@@ -33,14 +33,14 @@ class Corpus:
         for text in self.texts:
             if str(text) == STDIN:
                 raise ConfigError(
-                    "the text is standard input, which can be read once only, but training reads it several times. "
+                    "the text is standard input, which can be read only once, but training reads it several times. "
                     "Write it to a file first."
                 )
             check_is_text_file(text)
 
     @property
     def num_bytes(self) -> int:
-        """Of the files as they lie on the disk."""
+        """Size of the files on disk."""
         return sum(Path(text).stat().st_size for text in self.texts)
 
     def sentences(self, on_bytes: Callable[[int], object] | None = None) -> Iterator[list[str]]:
@@ -73,7 +73,7 @@ def count_words(corpus: Corpus, min_count: int, max_words: int, progress: Progre
     for sentence in corpus.sentences(read.add):
         counts.update(sentence)
         num_sentences += 1
-    # An empty token, and one with a space in it, can't stand in the file of vectors.
+    # The file of vectors can't hold an empty token, or one with a space in it.
     frequent = ((word, count) for word, count in counts.items() if count >= min_count and word and not _has_space(word))
     kept = sorted(frequent, key=lambda pair: (-pair[1], pair[0]))[: max_words or None]
     if not kept:

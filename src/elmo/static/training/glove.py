@@ -42,7 +42,7 @@ class Cooccurrences:
 
 
 class CooccurrenceCounter:
-    """Counts sentence by sentence; the memory is that of the distinct pairs."""
+    """Counts sentence by sentence; it needs memory for the distinct pairs."""
 
     def __init__(self, num_words: int, window: int) -> None:
         self._num_words = num_words
@@ -60,7 +60,7 @@ class CooccurrenceCounter:
             self._count_waiting()
 
     def result(self) -> Cooccurrences:
-        """What was counted so far."""
+        """The counts so far."""
         self._count_waiting()
         while len(self._runs) > 1:
             self._merge_last()
@@ -174,7 +174,7 @@ class GloveTables:
         weights = (counts / self.settings.x_max).clamp(max=1).pow(self.settings.alpha).float()
         one, other = self.values[0][near], self.values[1][far]
         biases = one[:, -1] + other[:, -1]
-        # With 1 in the bias's place, what is left is the factor that the other side's gradient has.
+        # With 1 in the bias's place, each side is the factor of the other side's gradient.
         one[:, -1] = 1
         other[:, -1] = 1
         misses = (one * other).sum(dim=1) - 1 + biases - counts.log().float()

@@ -1,4 +1,4 @@
-"""Settings of training static vectors; the defaults are those of the methods' own programs."""
+"""Settings of training static vectors; the defaults are the original programs'."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,11 +7,11 @@ from elmo.setting_checks import require_setting, require_types
 
 Kind = Literal["word2vec", "fasttext", "glove"]
 
-# Without a flag: word2vec's own (its paper's and program's), fastText's, GloVe's.
+# The original programs' defaults.
 _EPOCHS = {"word2vec": 5, "fasttext": 5, "glove": 15}
 _WINDOWS = {"word2vec": 5, "fasttext": 5, "glove": 10}
 _LEARNING_RATES = {"skipgram": 0.025, "cbow": 0.05, "glove": 0.05}
-# More is a slip of the keyboard, and would run for years or out of memory.
+# More is a typing error, and would run for years or out of memory.
 _MOST = {"dim": 10_000, "epochs": 10_000, "negatives": 10_000, "max_ngram": 1_000, "buckets": 1 << 31}
 
 
@@ -63,14 +63,14 @@ class StaticSettings:
         for name, most in _MOST.items():
             require_setting(getattr(self, name) <= most, name, getattr(self, name), f"at most {most:,}")
         for name in ("dim", "min_count", "negatives", "min_ngram"):
-            require_setting(getattr(self, name) >= 1, name, getattr(self, name), "1 or more")
+            require_setting(getattr(self, name) >= 1, name, getattr(self, name), "at least 1")
         for name in ("max_words", "window", "epochs", "learning_rate", "subsample", "max_ngram", "seed"):
-            require_setting(getattr(self, name) >= 0, name, getattr(self, name), "0 or more")
+            require_setting(getattr(self, name) >= 0, name, getattr(self, name), "at least 0")
         if self.max_ngram > 0:
             expected = f"at most max_ngram, which is {self.max_ngram} (0: no parts of words)"
             require_setting(self.min_ngram <= self.max_ngram, "min_ngram", self.min_ngram, expected)
         require_setting(self.x_max > 0, "x_max", self.x_max, "above 0")
-        require_setting(self.buckets >= 1, "buckets", self.buckets, "1 or more")
+        require_setting(self.buckets >= 1, "buckets", self.buckets, "at least 1")
         require_setting(self.num_window < 1 << 6, "window", self.window, "below 64")
         require_setting(self.seed < 1 << 32, "seed", self.seed, "below 2 ** 32")
 

@@ -15,7 +15,7 @@ from typing import Annotated
 import tyro
 
 from elmo.analysis.record import Record
-from elmo.cli.arguments import Force, NoProgress, OutputFile
+from elmo.cli.arguments import Force, NoProgress, OutputFile, parsed
 from elmo.cli.examples import examples_of
 from elmo.errors import ConfigError
 
@@ -38,7 +38,9 @@ def main(argv: list[str]) -> int:
         raise ConfigError(
             f"there is no analysis {analysis!r}. It must be one of {', '.join(ANALYSES)}. See 'elmo analyze --help'."
         )
-    return import_module(f"elmo.cli.verbs.analyze.{analysis}").run(rest)
+    module = import_module(f"elmo.cli.verbs.analyze.{analysis}")
+    arguments = parsed(module.Arguments, rest, f"analyze {analysis}")
+    return produce(arguments.results, lambda: module.record_of(arguments), module.table)
 
 
 def _help() -> str:

@@ -9,10 +9,10 @@ import tyro
 
 from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.record import Record, row_name
-from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
 from elmo.cli.inputs import FormFlags
-from elmo.cli.verbs.analyze import OutputFlags, produce
+from elmo.cli.verbs.analyze import OutputFlags
+from elmo.process.text_table import text_table
 from elmo.setting_checks import require_setting
 from elmo.text.reading.settings import TextForm, require_used_field
 
@@ -41,13 +41,6 @@ class Arguments:
     results: OutputFlags = field(default_factory=OutputFlags)
 
 
-def run(argv: list[str]) -> int:
-    """Runs the command; the exit code."""
-    arguments = parsed(Arguments, argv, "analyze geometry")
-    require_setting(arguments.sentences >= 2, "sentences", arguments.sentences, "at least 2")
-    return produce(arguments.results, lambda: record_of(arguments), table)
-
-
 def record_of(arguments: Arguments) -> Record:
     """The record of the analysis."""
     # Here, so that --help stays fast.
@@ -58,6 +51,7 @@ def record_of(arguments: Arguments) -> Record:
     from elmo.text.sentences import read_sentences
     from elmo.text.tokenizer import tokenizer
 
+    require_setting(arguments.sentences >= 2, "sentences", arguments.sentences, "at least 2")
     form = arguments.form
     require_used_field([arguments.text], form.format, form.field)
     tokenize = tokenizer(arguments.tokenizer)
@@ -78,17 +72,14 @@ def record_of(arguments: Arguments) -> Record:
 def table(record: Record) -> str:
     """The record's tables as text."""
     names = [row_name(row) for row in record["layers"]]
-    width = max(map(len, names)) + 2
     keys = ("anisotropy", "self_similarity", "intra_sentence", "explained")
-    heads = ("anisotropy", "self-similarity", "intra-sentence", "explained", "norm")
-    lines = [f"{'mean cosines':{width}}" + "".join(f"  {head:>15}" for head in heads)]
+    rows = [["mean cosines", "anisotropy", "self-similarity", "intra-sentence", "explained", "norm"]]
     for name, row in zip(names, record["layers"], strict=True):
         measured = [row[key] and row[key][0] for key in keys]
-        cells = [f"{value:15.3f}" if value is not None else f"{'-':>15}" for value in [*measured, row["norm"]]]
-        lines.append("  ".join([f"{name:{width}}", *cells]))
-    lines += ["", f"{'CKA':{width}}" + "".join(f"  {number:5}" for number in range(len(names)))]
+        rows.append([name, *("-" if value is None else f"{value:.3f}" for value in [*measured, row["norm"]])])
+    likeness = [["CKA", *map(str, range(len(names)))]]
     for number, (name, alike) in enumerate(zip(names, record["cka"], strict=True)):
-        cells = "".join(f"  {value:5.2f}" for value in alike)
-        lines.append(f"{f'{number} {name}':{width}}{cells}")
+        likeness.append([f"{number} {name}", *(f"{value:.2f}" for value in alike)])
     sizes = f"{record['sentences']:,} different sentences, {record['tokens']:,} tokens, {record['words']:,} words"
-    return "\n".join([*lines, "", f"Over {sizes}. Cosines are as they are: subtract anisotropy to compare layers."])
+    end = f"Over {sizes}. Cosines are as they are: subtract anisotropy to compare layers."
+    return "\n".join([*text_table(rows), "", *text_table(likeness), "", end])

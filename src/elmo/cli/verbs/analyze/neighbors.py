@@ -8,9 +8,9 @@ import tyro
 
 from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.record import Record
-from elmo.cli.arguments import DeviceOption, parsed
+from elmo.cli.arguments import DeviceOption
 from elmo.cli.early_checks import As
-from elmo.cli.verbs.analyze import RecordFlags, produce
+from elmo.cli.verbs.analyze import RecordFlags
 from elmo.setting_checks import require_setting
 
 if TYPE_CHECKING:
@@ -44,12 +44,6 @@ class Arguments:
     """Number of neighbors to show."""
     device: DeviceOption = "auto"
     results: RecordFlags = field(default_factory=RecordFlags)
-
-
-def run(argv: list[str]) -> int:
-    """Runs the command; the exit code."""
-    arguments = parsed(Arguments, argv, "analyze neighbors")
-    return produce(arguments.results, lambda: record_of(arguments), table)
 
 
 def record_of(arguments: Arguments) -> Record:

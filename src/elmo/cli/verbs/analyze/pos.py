@@ -8,9 +8,9 @@ import tyro
 
 from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.record import Record, row_name
-from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
-from elmo.cli.verbs.analyze import OutputFlags, produce
+from elmo.cli.verbs.analyze import OutputFlags
+from elmo.process.text_table import text_table
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,6 @@ class Arguments:
     """Leave out the online code length, which takes a third of the time."""
     encoders: EncoderChoice = field(default_factory=EncoderChoice)
     results: OutputFlags = field(default_factory=OutputFlags)
-
-
-def run(argv: list[str]) -> int:
-    """Runs the command; the exit code."""
-    arguments = parsed(Arguments, argv, "analyze pos")
-    return produce(arguments.results, lambda: record_of(arguments), table)
 
 
 def record_of(arguments: Arguments) -> Record:
@@ -68,24 +62,12 @@ def record_of(arguments: Arguments) -> Record:
 
 def table(record: Record) -> str:
     """The record's table as text."""
-    rows = [(row_name(row), row) for row in record["rows"]]
-    width = max(len(name) for name, _ in rows)
-    lines = [f"{'accuracy':{width}}     all  (95 % interval)   unseen  ambiguous  selectivity  compression"]
-    return "\n".join([*lines, *(f"{name:{width}}  {_figures(row)}".rstrip() for name, row in rows)])
-
-
-def _figures(row: Record) -> str:
-    low, high = row["interval"]
-    accuracies = (
-        f"{row['accuracy']:6.2f}  ({low:5.2f} to {high:5.2f})   {_share(row['unseen'])}     {_share(row['ambiguous'])}"
-    )
-    return f"{accuracies}  {_cell(row['selectivity'], 1)}  {_cell(row['compression'], 2)}"
-
-
-def _share(value: float | None) -> str:
-    """A dash where the test file has no such word."""
-    return f"{'-':>6}" if value is None else f"{value:6.2f}"
-
-
-def _cell(value: float | None, digits: int) -> str:
-    return f"{value:11.{digits}f}" if value is not None else " " * 11
+    rows = [["accuracy", "all", "(95 % interval)", "unseen", "ambiguous", "selectivity", "compression"]]
+    for row in record["rows"]:
+        low, high = row["interval"]
+        shares = ["-" if row[key] is None else f"{row[key]:.2f}" for key in ("unseen", "ambiguous")]
+        selectivity = "" if row["selectivity"] is None else f"{row['selectivity']:.1f}"
+        compression = "" if row["compression"] is None else f"{row['compression']:.2f}"
+        interval = f"({low:.2f} to {high:.2f})"
+        rows.append([row_name(row), f"{row['accuracy']:.2f}", interval, *shares, selectivity, compression])
+    return "\n".join(text_table(rows))

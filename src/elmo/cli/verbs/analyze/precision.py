@@ -9,10 +9,10 @@ import tyro
 
 from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.record import Record, row_name
-from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
-from elmo.cli.verbs.analyze import OutputFlags, produce
+from elmo.cli.verbs.analyze import OutputFlags
 from elmo.process.progress.report import Count, Progress, following
+from elmo.process.text_table import text_table
 
 if TYPE_CHECKING:
     from elmo.embed.encoder import Encoder
@@ -36,12 +36,6 @@ class Arguments:
     """Subtract each layer's mean over the corpus from all vectors; this takes a second pass."""
     encoders: EncoderChoice = field(default_factory=EncoderChoice)
     results: OutputFlags = field(default_factory=OutputFlags)
-
-
-def run(argv: list[str]) -> int:
-    """Runs the command; the exit code."""
-    arguments = parsed(Arguments, argv, "analyze precision")
-    return produce(arguments.results, lambda: record_of(arguments), table)
 
 
 def record_of(arguments: Arguments) -> Record:
@@ -93,18 +87,12 @@ def _tokens(corpus: Path) -> Iterator[Sequence[str]]:
 
 def table(record: Record) -> str:
     """The record's table as text."""
-    width = max(len(row_name(row)) for row in record["rows"])
     parts = []
     for question, depths in record["rows"][0]["precision"].items():
-        head = "".join(f"  {f'{k} nearest  (95 % interval)':>27}" for k in depths)
+        rows = [["", *(f"{k} nearest  (95 % interval)" for k in depths)]]
+        for row in record["rows"]:
+            measured = row["precision"][question].values()
+            rows.append([row_name(row), *(f"{mean:.1f}  ({low:.1f} to {high:.1f})" for mean, (low, high) in measured)])
         sizes = f"{record['words'][question]:,} words, {record['queries'][question]:,} queries"
-        lines = [f"same {question}, percent; {sizes}"]
-        lines += [f"{'':{width}}{head}", *(_row(row, question, width) for row in record["rows"])]
-        parts.append("\n".join(lines))
+        parts.append("\n".join([f"same {question}, percent; {sizes}", *text_table(rows)]))
     return "\n\n".join(parts)
-
-
-def _row(row: Record, question: str, width: int) -> str:
-    measured = row["precision"][question].values()
-    cells = "".join(f"  {f'{mean:.1f}  ({low:.1f} to {high:.1f})':>27}" for mean, (low, high) in measured)
-    return f"{row_name(row):{width}}{cells}"

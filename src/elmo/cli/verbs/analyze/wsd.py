@@ -8,9 +8,9 @@ import tyro
 
 from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.record import Record, row_name
-from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
-from elmo.cli.verbs.analyze import OutputFlags, produce
+from elmo.cli.verbs.analyze import OutputFlags
+from elmo.process.text_table import text_table
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,6 @@ class Arguments:
     """Also let the k nearest training instances vote, with the k that works best on this set."""
     encoders: EncoderChoice = field(default_factory=EncoderChoice)
     results: OutputFlags = field(default_factory=OutputFlags)
-
-
-def run(argv: list[str]) -> int:
-    """Runs the command; the exit code."""
-    arguments = parsed(Arguments, argv, "analyze wsd")
-    return produce(arguments.results, lambda: record_of(arguments), table)
 
 
 def record_of(arguments: Arguments) -> Record:
@@ -62,15 +56,10 @@ def table(record: Record) -> str:
     """The record's table as text."""
     names = list(record["systems"][0]["sets"])
     names = names if len(names) > 2 else names[:1]  # of one set, "all" says nothing more
-    width = max(len(row_name(system)) for system in record["systems"])
-    lines = [f"F1{'':{width - 2}}" + "".join(f"  {name:>{max(6, len(name))}}" for name in names) + "  over first sense"]
-    lines += [_row(system, names, width) for system in record["systems"]]
-    return "\n".join(
-        [*lines, "", "Over first sense: difference over all test sets, with its 95 % interval over documents."]
-    )
-
-
-def _row(system: Record, names: list[str], width: int) -> str:
-    cells = "".join(f"  {system['sets'][name]['f1']:{max(6, len(name))}.1f}" for name in names)
-    difference, low, high = system["minus_first_sense"]
-    return f"{row_name(system):{width}}{cells}  {difference:+.1f} ({low:+.1f} to {high:+.1f})"
+    rows = [["F1", *names, "over first sense"]]
+    for system in record["systems"]:
+        difference, low, high = system["minus_first_sense"]
+        scores = [f"{system['sets'][name]['f1']:.1f}" for name in names]
+        rows.append([row_name(system), *scores, f"{difference:+.1f} ({low:+.1f} to {high:+.1f})"])
+    end = "Over first sense: difference over all test sets, with its 95 % interval over documents."
+    return "\n".join([*text_table(rows), "", end])

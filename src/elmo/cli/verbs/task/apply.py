@@ -49,7 +49,7 @@ class _Loading:
     """package.module:function, the encoder of the model, if it isn't installed."""
     device: DeviceOption = "auto"
     ensemble: Annotated[tuple[Path, ...], As("unchecked"), tyro.conf.arg(metavar="RUN [RUN ...]")] = ()
-    """More models of the same task, whose probability distributions are averaged with those of the first RUN."""
+    """More models of the same task, whose probability distributions are averaged with the first RUN's."""
     dtype: Literal["float32", "bfloat16", "int8", "auto"] = "float32"
     """Precision of the biLM's matrix products, as in 'elmo embed'."""
     force: Force = False
@@ -67,7 +67,7 @@ class Evaluate(_Loading):
     data: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")] = tyro.MISSING
     """Labelled file."""
     output: OutputFile[Path | None] = None
-    """File for the predictions, in the task's official format (srl: that of srl-eval.pl if the file ends in .props)."""
+    """File for the predictions, in the task's official format (srl: srl-eval.pl's if the file ends in .props)."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ def unlabelled_files(arguments: Predict, given: Sequence[str]) -> UnlabelledFile
 
 
 def _words_of(bilm: str | None) -> list[str] | None:
-    """The biLM's words. None if there is no list of them, or no such model, of which loading it says more."""
+    """The biLM's words. None if there is no list of them, or no such model: loading it reports that."""
     try:
         return None if bilm is None else vocabulary_of(bilm)
     except WeightFileError:

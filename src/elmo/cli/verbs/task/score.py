@@ -49,7 +49,7 @@ def _ignored(_: Score[Any]) -> Iterator[Ignored]:
 
 
 def print_scores(task: AnyTask, scores: Mapping[str, Any], source: str, *, as_json: bool) -> None:
-    """Prints the scores of the data `source`, and what is remarkable about them on standard error."""
+    """Prints the scores of the data `source`, and remarks about them on standard error."""
     print(json.dumps(scores, indent=2, ensure_ascii=False) if as_json else table_of_scores(scores))
     for remark in task.remarks(scores):
         print_note(remark, source)

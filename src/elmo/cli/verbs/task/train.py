@@ -106,9 +106,9 @@ def _print_notes(task: AnyTask, summary: dict[str, Any], run: str) -> None:
 
 
 def settings_beneath(task: AnyTask, config: Path | None, begun: Path | None) -> Any:
-    """The task's own settings, then those of a resumed run, then those of a TOML file; flags come above them.
+    """The task's own settings, overridden by a resumed run's, then by a TOML file's; flags override these.
 
-    `begun`: file of a run that is resumed. Raises ConfigError for files that are missing or not of that kind.
+    `begun`: the settings file of a resumed run. Raises ConfigError for a missing file, or one of another task.
     """
     settings = task.settings()
     if begun is not None:
@@ -116,7 +116,7 @@ def settings_beneath(task: AnyTask, config: Path | None, begun: Path | None) -> 
             raise ConfigError(f"{begun}: is missing, so there is no run to resume. Start it without --resume.")
         noted = read_record(begun)
         if noted["task"] != task.name:
-            raise ConfigError(f"{begun}: is of the task {noted['task']!r}, not {task.name!r}. Name that task.")
+            raise ConfigError(f"{begun}: the run is of the task {noted['task']!r}, not {task.name!r}. Name that task.")
         settings = with_table(settings, noted["settings"], str(begun))
     return settings if config is None else with_table(settings, read_toml(config), str(config))
 
@@ -148,7 +148,7 @@ def _ignored(settings: TaskSettings) -> Iterator[Ignored]:
 
 
 def table_of_summary(summary: dict[str, Any], run: Path) -> str:
-    """What came out of a training: scores over the seeds, those of the rules, the best seed's labels, the mixes."""
+    """The result of a training: scores over the seeds, the rules' scores, the best seed's labels, the mixes."""
     lines = [f"{run}: finished, the best model is {run / 'model'}"]
     best = next(outcome for outcome in summary["per_seed"] if outcome["seed"] == summary["best_seed"])
     for data in ("dev", "test"):
