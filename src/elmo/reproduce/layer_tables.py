@@ -8,6 +8,7 @@ from typing import Any
 
 from elmo.analysis.record import row_name
 from elmo.errors import TextError
+from elmo.process.text_table import text_table
 from elmo.reproduce import paper
 from elmo.reproduce.record_shape import SHAPES, first_fault
 
@@ -83,7 +84,9 @@ def side_by_side(table: str, record: Record) -> str:
     elif record["analysis"] == "precision":
         lines += _counted(record)
     else:
-        lines += [*_table(rows(table, record), record["model"]), "", *_directions(table, record)]
+        head = ["", "the paper", record["model"]]
+        cells = [[row.name, _cell(row.paper), _cell(row.ours)] for row in rows(table, record)]
+        lines += [*text_table([head, *cells]), "", *_directions(table, record)]
     return "\n".join([*lines, "", f"The paper: {paper.SOURCE}. {record['model']}: {_files(record)}."])
 
 
@@ -96,13 +99,6 @@ def _ours(record: Record) -> Iterator[tuple[str, float]]:
         yield from ((row_name(one), one["sets"]["all"]["f1"]) for one in record["systems"])
     else:
         yield from ((row_name(one), one["accuracy"]) for one in record["rows"])
-
-
-def _table(found: list[Row], model: str) -> Iterator[str]:
-    width, ours = max(len(row.name) for row in found), max(8, len(model))
-    yield f"{'':{width}}  {'the paper':>9}  {model:>{ours}}"
-    for row in found:
-        yield f"{row.name:{width}}  {_cell(row.paper):>9}  {_cell(row.ours):>{ours}}".rstrip()
 
 
 def _cell(value: float | None) -> str:
