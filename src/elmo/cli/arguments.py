@@ -167,8 +167,13 @@ def refuse_ignored(given: Iterable[str], cases: Iterable[Ignored]) -> None:
             raise ConfigError(f"{names} {verb} given {why}. Leave {them} out, or {otherwise}.")
 
 
-def overridden(settings: T, values: Any, given: Collection[str]) -> T:
-    """`settings` with those of `values` whose options were given. Both may be groups of settings."""
+def overridden(
+    settings: T, values: Any, given: Collection[str], ignored: Callable[[T], Iterable[Ignored]] | None = None
+) -> T:
+    """`settings` with those of `values` whose options were given. Both may be groups of settings.
+
+    `ignored`: as for `parsed`, beside the resulting settings.
+    """
     changes = {}
     for field in fields(settings):  # type: ignore[arg-type] - a dataclass
         own, value = getattr(settings, field.name), getattr(values, field.name)
@@ -177,7 +182,10 @@ def overridden(settings: T, values: Any, given: Collection[str]) -> T:
             changes[field.name] = overridden(own, value, given)
         elif f"--{name}" in given or f"--no-{name}" in given:
             changes[field.name] = value
-    return replace(settings, **changes)  # type: ignore[type-var]
+    found = replace(settings, **changes)  # type: ignore[type-var]
+    if ignored is not None:
+        refuse_ignored(given, ignored(found))
+    return found
 
 
 def _description(arguments: type[object], verb: str) -> str:

@@ -1,9 +1,9 @@
 """`elmo pretrain`: prepared data -> a trained biLM."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -18,7 +18,6 @@ from elmo.cli.arguments import (
     given_options,
     overridden,
     parsed,
-    refuse_ignored,
 )
 from elmo.cli.early_checks import As, is_alone
 from elmo.cli.output import print_report
@@ -96,8 +95,9 @@ def main(argv: list[str]) -> int:
                 "of them."
             )
         given, may_resume = given_options(argv), arguments.resume or arguments.resume_if_begun
+        recipe = arguments.recipe
         if not may_resume:
-            arguments = _complete(arguments, given, None)
+            recipe = overridden(_beneath(arguments.config, None), recipe, given, _ignored)
         check_run(arguments.data, arguments.output, may_exist=may_resume)
         keep_freed_memory()
         with joined(arguments.machine) as ranks:
@@ -109,30 +109,26 @@ def main(argv: list[str]) -> int:
             # The first rank looks for all: another one could already see what it begins.
             resumes = arguments.resume or (arguments.resume_if_begun and ranks.on_first(lambda: run.is_begun))
             if may_resume:  # nobody reads the settings of a run on disk before the ranks are together
-                arguments = _complete(arguments, given, run if resumes else None)
+                recipe = overridden(_beneath(arguments.config, run if resumes else None), recipe, given, _ignored)
             data, watching = opened_data(arguments.data, ranks, flag), arguments.machine.watching(ranks)
             if resumes:
-                model = loop.resume(data, arguments.output, config=arguments.recipe, **watching)
+                model = loop.resume(data, arguments.output, config=recipe, **watching)
             else:
-                model = loop.pretrain(arguments.recipe, data, arguments.output, **watching)
+                model = loop.pretrain(recipe, data, arguments.output, **watching)
             if ranks.is_first:
                 _report(model, arguments.machine)
     return 0
 
 
-def _complete(arguments: Arguments, given: Sequence[str], resumed: "RunFolder | None") -> Arguments:
-    """The arguments with all settings: the paper's, the resumed run's, the TOML file's, the flags', in this order."""
+def _beneath(config: Path | None, resumed: "RunFolder | None") -> PretrainConfig:
+    """The settings that flags override: the paper's, the resumed run's, the TOML file's, in this order."""
     settings: dict[str, Any] = {}
-    source = "the recipe"
     if resumed is not None:
         resumed.require_begun()
         settings = asdict(resumed.config())
-    if arguments.config is not None:
-        source = str(arguments.config)
-        settings |= read_toml(arguments.config)
-    recipe = overridden(PretrainConfig.from_dict(settings, source), arguments.recipe, given)
-    refuse_ignored(given, _ignored(recipe))
-    return replace(arguments, recipe=recipe)
+    if config is not None:
+        settings |= read_toml(config)
+    return PretrainConfig.from_dict(settings, "the recipe" if config is None else str(config))
 
 
 def _ignored(recipe: PretrainConfig) -> Iterator[Ignored]:

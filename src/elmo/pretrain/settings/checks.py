@@ -4,28 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from elmo.errors import ConfigError
-from elmo.setting_checks import require_seed, require_setting, require_types
 
 
-def check_settings(config: Any) -> None:
-    """Raises ConfigError for the first setting of a PretrainConfig that is invalid, alone or together with others."""
-    require_types(config)
-    for name in (
-        "batch_size", "unroll_steps", "num_negative_samples", "log_every", "save_every", "keep_checkpoints",
-        "max_skipped_steps", "max_character_dictionary", "softmax_divisor",
-    ):  # fmt: skip
-        require_setting(getattr(config, name) >= 1, name, getattr(config, name), "at least 1")
-    for name in (
-        "max_steps", "warmup_steps", "evaluate_every", "evaluation_sentences", "word_dim", "patience", "cell_clip",
-        "projection_clip", "weight_decay",
-    ):  # fmt: skip
-        require_setting(getattr(config, name) >= 0, name, getattr(config, name), "at least 0")
-    for name, why in (("learning_rate", "or nothing is learned"), ("clip_norm", "or no gradient is left")):
-        require_setting(getattr(config, name) > 0, name, getattr(config, name), f"above 0, {why}")
-    require_seed(config.seed)
-    require_setting(0 < config.epochs <= 1e6, "epochs", config.epochs, "above 0 and at most a million")
-    require_setting(0 <= config.state_reset <= 1, "state_reset", config.state_reset, "a probability from 0 to 1")
-    require_setting(0 <= config.dropout < 1, "dropout", config.dropout, "a probability: at least 0 and below 1")
+def check_combinations(config: Any) -> None:
+    """Raises ConfigError for the first settings of a PretrainConfig that are invalid together."""
     _check_softmax(config)
     _check_weight_decay(config)
     _check_patience(config)

@@ -5,7 +5,8 @@ from typing import Any, Literal
 
 from elmo.config import NUM_BYTE_CHARACTERS, PUBLISHED_FILTERS, Activation, BiLMConfig, Characters, Direction
 from elmo.errors import ConfigError
-from elmo.pretrain.settings.checks import check_settings, checked_clusters, pairs, whole_numbers
+from elmo.pretrain.settings.checks import check_combinations, checked_clusters, pairs, whole_numbers
+from elmo.setting_checks import require_seed, require_setting, require_types
 
 _LARGEST = 1_000_000
 
@@ -125,7 +126,24 @@ class PretrainConfig:
     def __post_init__(self) -> None:
         object.__setattr__(self, "filters", pairs("filters", self.filters))
         object.__setattr__(self, "softmax_cutoffs", whole_numbers("softmax_cutoffs", self.softmax_cutoffs))
-        check_settings(self)
+        require_types(self)
+        for name in (
+            "batch_size", "unroll_steps", "num_negative_samples", "log_every", "save_every", "keep_checkpoints",
+            "max_skipped_steps", "max_character_dictionary", "softmax_divisor",
+        ):  # fmt: skip
+            require_setting(getattr(self, name) >= 1, name, getattr(self, name), "at least 1")
+        for name in (
+            "max_steps", "warmup_steps", "evaluate_every", "evaluation_sentences", "word_dim", "patience", "cell_clip",
+            "projection_clip", "weight_decay",
+        ):  # fmt: skip
+            require_setting(getattr(self, name) >= 0, name, getattr(self, name), "at least 0")
+        for name, why in (("learning_rate", "or nothing is learned"), ("clip_norm", "or no gradient is left")):
+            require_setting(getattr(self, name) > 0, name, getattr(self, name), f"above 0, {why}")
+        require_seed(self.seed)
+        require_setting(0 < self.epochs <= 1e6, "epochs", self.epochs, "above 0 and at most a million")
+        require_setting(0 <= self.state_reset <= 1, "state_reset", self.state_reset, "a probability from 0 to 1")
+        require_setting(0 <= self.dropout < 1, "dropout", self.dropout, "a probability: at least 0 and below 1")
+        check_combinations(self)
         try:
             self.architecture(_LARGEST)
         except ConfigError as error:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Generic, Literal
 
 import tyro
 
-from elmo.cli.arguments import Ignored, Switch, given_options, overridden, parsed, refuse_ignored
+from elmo.cli.arguments import Ignored, Switch, given_options, overridden, parsed
 from elmo.cli.early_checks import As, check_tokens
 from elmo.cli.output import print_report
 from elmo.cli.verbs.task.score import print_note, table_of_scores
@@ -63,9 +63,8 @@ def train(argv: list[str]) -> int:
         settings_later=True,
     )
     begun = arguments.output / "run.json" if arguments.resume else None
-    given = given_options(argv[1:])
-    settings = overridden(settings_beneath(task, arguments.config, begun), arguments.settings, given)
-    refuse_ignored(given, _ignored(settings))
+    beneath = settings_beneath(task, arguments.config, begun)
+    settings = overridden(beneath, arguments.settings, given_options(argv[1:]), _ignored)
     check_tokens(settings.tokens, resume=arguments.resume, quiet=arguments.quiet)
     # Here and below, so that --help does not wait for numpy and torch.
     from elmo.tasks.train.job import Files, Job, RunOptions
