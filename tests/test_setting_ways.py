@@ -32,7 +32,7 @@ MOST = 28
 """Of a setting's value. So many are passed by the projection clip, which is checked for the run and for the network; 26
 in training a task's model and in embedding, and 16 if one part of pretraining alone uses it."""
 MOST_OF_A_TASK = 31
-"""Of the object of `elmo task train`, which tells every part what to do."""
+"""Of the task of `elmo task train`, which nearly every part of a training uses."""
 
 NUMBER = 0.12345678
 

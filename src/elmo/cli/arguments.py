@@ -231,7 +231,7 @@ def _documented(field: StructFieldSpec) -> StructFieldSpec:
     bare, *annotations = get_args(field.type) if get_origin(field.type) is Annotated else (field.type,)
     own = tyro.conf.arg(metavar=_metavar(field.name, bare), help_behavior_hint=hint)
     # The last annotation wins: the verb's.
-    return replace(field, type=Annotated[(bare, own, *annotations)], helptext=help_text)  # type: ignore[arg-type]
+    return replace(field, type=Annotated[(bare, own, *annotations)], helptext=help_text)
 
 
 def _metavar(name: str, annotation: object) -> str | None:

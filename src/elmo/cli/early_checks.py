@@ -83,7 +83,8 @@ def declared_roles(group: type) -> Iterator[tuple[str, Role]]:
     for field in fields(group):
         parts = list(_parts(hints[field.name]))
         marked = [part.role for part in parts if isinstance(part, As)]  # the last one wins, as with tyro's
-        role = marked[-1] if marked else _ROLES.get(field.name) or ("input" if Path in parts else None)
+        by_type: Role | None = "input" if Path in parts else None
+        role = marked[-1] if marked else _ROLES.get(field.name, by_type)
         if role is not None:
             yield field.name, role
 
