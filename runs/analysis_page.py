@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from elmo.analysis.figures import draw
+from elmo.analysis.plots import draw
 from elmo.analysis.record import Record
 from elmo.errors import ElmoError
 

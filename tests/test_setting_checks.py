@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from elmo.analysis.geometry.sample import SampleSettings
+from elmo.analysis.geometry import SampleSettings
 from elmo.analysis.neighbors.occurrences import Limits
 from elmo.config import BiLMConfig
 from elmo.context2vec.settings import Context2VecSettings

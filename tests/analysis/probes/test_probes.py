@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from elmo.analysis.encoders import StaticEncoder
-from elmo.analysis.probes.controls import ambiguous, control_tags, majority_tags, unseen
 from elmo.analysis.probes.experiment import MAJORITY, Measures, Treebanks, probe_table
 from elmo.analysis.probes.linear_probe import Split, fit
-from elmo.analysis.probes.treebank import TaggedSentence, read_treebank
+from elmo.analysis.probes.treebank import TaggedSentence, ambiguous, control_tags, majority_tags, read_treebank, unseen
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, TextError
 from elmo.static.vectors import StaticVectors

@@ -7,15 +7,13 @@ import numpy as np
 import pytest
 
 from elmo.analysis.encoders import StaticEncoder, WithAverage
-from elmo.analysis.senses.baselines import SeenSenses, count_senses, most_frequent_or_first
+from elmo.analysis.measures import unit
 from elmo.analysis.senses.experiment import sense_table
 from elmo.analysis.senses.files import SenseFiles, key_file
-from elmo.analysis.senses.inventory import Inventory, read_inventory
-from elmo.analysis.senses.nearest_instances import VOTERS, TrainingInstances
-from elmo.analysis.senses.prototypes import NearestSense, Prototypes
+from elmo.analysis.senses.inventory import Inventory, SeenSenses, count_senses, most_frequent_or_first, read_inventory
+from elmo.analysis.senses.nearest import VOTERS, NearestSense, Prototypes, TrainingInstances
 from elmo.analysis.senses.raganato import Instance, read_keys, read_sentences
 from elmo.analysis.senses.score import Judged, paired_interval, score
-from elmo.analysis.unit_vectors import unit
 from elmo.embed.embedder import Embedder
 from elmo.errors import TextError
 from elmo.static.vectors import StaticVectors

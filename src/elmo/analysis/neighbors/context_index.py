@@ -23,8 +23,8 @@ from typing import Literal
 
 import numpy as np
 
+from elmo.analysis.measures import unit
 from elmo.analysis.neighbors.index_files import open_files
-from elmo.analysis.unit_vectors import unit
 from elmo.errors import ConfigError
 from elmo.setting_checks import require_setting
 from elmo.shapes import Float, Int

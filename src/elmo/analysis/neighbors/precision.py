@@ -14,17 +14,14 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from elmo.analysis.encoders import layer_name, require_known_words, token_layers
-from elmo.analysis.intervals import Measured, mean_and_interval
+from elmo.analysis.measures import Measured, mean_and_interval, unit, votes
 from elmo.analysis.neighbors.occurrences import LIMITS, Limits, Occurrence, Question, by_form
-from elmo.analysis.unit_vectors import unit
 from elmo.embed.encoder import Encoder
 from elmo.errors import TextError
 from elmo.process.progress.report import Count, Progress, following
 
 DEPTHS = (1, 5, 10)
 CHANCE = "chance"
-# Cosines that differ by less are equal: half precision of the stored vectors, and rounding of the products.
-_EQUAL = 1e-5
 
 _ByWord = dict[Question, dict[int, Float[np.ndarray, " words"]]]
 """Question -> k -> percent."""
@@ -105,15 +102,9 @@ def precision_table(
 def precision_at(
     cosines: Float[np.ndarray, "queries candidates"], right: Bool[np.ndarray, "queries candidates"], k: int
 ) -> Float[np.ndarray, " queries"]:
-    """The share of right ones among the `k` candidates of highest cosine; -inf: no candidate.
-
-    Among equal cosines at the end of the list each is equally likely to be taken: the expected share.
-    """
-    last = -np.partition(-cosines, k - 1, axis=1)[:, k - 1 : k]
-    nearer, equal = cosines > last + _EQUAL, np.abs(cosines - last) <= _EQUAL
-    left = k - nearer.sum(axis=1)
-    of_equal = (equal & right).sum(axis=1) / equal.sum(axis=1)
-    return ((nearer & right).sum(axis=1) + left * of_equal) / k
+    """The share of right ones among the `k` candidates of highest cosine; -inf: no candidate. Of equal cosines at the
+    end of the list, the expected share."""
+    return (votes(cosines, k) * right).sum(axis=1) / k
 
 
 def _queries(form: Sequence[Occurrence], question: Question, limits: Limits) -> Queries:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elmo.analysis.neighbors.context_index import ContextIndex, Hit, LayerOrWeights
-from elmo.analysis.neighbors.endings import verb_forms_of
-from elmo.analysis.neighbors.particles import forms_of
+from elmo.analysis.neighbors.korean import forms_of, verb_forms_of
 from elmo.errors import ConfigError
 from elmo.setting_checks import require_setting
 from elmo.static.vectors import StaticVectors

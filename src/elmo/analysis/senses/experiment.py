@@ -5,11 +5,9 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 
 from elmo.analysis.encoders import layer_name, require_known_words
-from elmo.analysis.senses.baselines import most_frequent_or_first
 from elmo.analysis.senses.files import ALL_SETS, SenseFiles, TestSet, read_files
-from elmo.analysis.senses.inventory import Word
-from elmo.analysis.senses.nearest_instances import VOTERS, TrainingInstances
-from elmo.analysis.senses.prototypes import Answer, NearestSense, instance_vectors, train
+from elmo.analysis.senses.inventory import Word, most_frequent_or_first
+from elmo.analysis.senses.nearest import VOTERS, Answer, NearestSense, TrainingInstances, instance_vectors, train
 from elmo.analysis.senses.raganato import read_sentences
 from elmo.analysis.senses.score import Judged, SenseScore, by_pos, paired_interval, score
 from elmo.embed.encoder import Encoder

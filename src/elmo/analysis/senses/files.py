@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from elmo.analysis.senses.baselines import SeenSenses, count_senses
-from elmo.analysis.senses.inventory import Inventory, Word, read_inventory
+from elmo.analysis.senses.inventory import Inventory, SeenSenses, Word, count_senses, read_inventory
 from elmo.analysis.senses.raganato import AnnotatedSentence, read_keys, read_sentences
 from elmo.analysis.senses.score import Judged
 from elmo.errors import ConfigError, TextError

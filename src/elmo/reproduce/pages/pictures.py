@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from elmo.analysis.figure_file import SUFFIXES, require_matplotlib, save
+from elmo.analysis.plots import SUFFIXES, require_matplotlib, save
 from elmo.disk.atomic import new_file
 from elmo.reproduce.pages.names import data_name, layer_names, metric_name, title
 from elmo.reproduce.pages.tables import data_in

@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 from elmo.analysis.encoders import Centered, ContextAverage, StaticEncoder, token_layers
-from elmo.analysis.geometry.cka import cka
-from elmo.analysis.geometry.experiment import geometry
-from elmo.analysis.geometry.measures import explained_variance
-from elmo.analysis.geometry.sample import SampleSettings, drawn
+from elmo.analysis.geometry import SampleSettings, drawn, geometry
+from elmo.analysis.measures import cka, explained_variance
 from elmo.embed.embedder import Embedder
 from elmo.errors import TextError
 from elmo.static.vectors import StaticVectors

@@ -1,11 +1,16 @@
-"""Korean verbs with their endings: which words of a text are one verb?
+"""Korean words with what is attached to them: which words of a text are one noun, or one verb?
 
-A verb or adjective is a stem with endings, and some of them change the stem: 쓰다 is "쓰고", "쓴다", "썼다". Stems are
+Nouns: a token of Korean text is an eojeol, mostly a noun with particles ("배가", "배를", "배에서도"), so occurrences of
+one noun are many different words. Some particles have two forms, by whether the syllable before them ends in a
+consonant. A noun is not distinguished from another one that is written alike, nor from a verb's stem: "나는" can be "I"
+with its topic particle or "flying".
+
+Verbs and adjectives: a stem with endings, some of which change the stem: 쓰다 is "쓰고", "쓴다", "썼다". Stems are
 compared letter by letter, in three forms: as it is before consonants, with 으 where it ends in a consonant, and with
-아 or 어. Source: Sohn 1999, The Korean Language, on predicates and their irregular classes. The class can't be seen,
-so a stem's irregular forms count beside its regular ones: of 묻다, "묻어서" (bury) and "물어서" (ask). The list of
-endings is not complete, and what follows an ending isn't looked at ("썼다고는"). A verb is not told from another word
-that is written alike.
+아 or 어. The class can't be seen, so a stem's irregular forms count beside its regular ones: of 묻다, "묻어서" (bury)
+and "물어서" (ask). The list of endings is not complete, and what follows an ending isn't looked at ("썼다고는").
+
+Source: Sohn 1999, The Korean Language, on nominal particles, and on predicates and their irregular classes.
 """
 
 import re
@@ -15,15 +20,7 @@ from collections.abc import Iterable, Iterator
 from elmo.errors import ConfigError
 
 # Words and patterns as letters: conjoining jamo, of which a final consonant is another one than an initial one.
-_NIEUN, _DIGEUT, _RIEUL, _MIEUM, _BIEUP, _SIOT, _SSANGSIOT = (
-    "\u11ab",
-    "\u11ae",
-    "\u11af",
-    "\u11b7",
-    "\u11b8",
-    "\u11ba",
-    "\u11bb",
-)
+_NIEUN, _DIGEUT, _RIEUL, _MIEUM, _BIEUP, _SIOT, _SSANGSIOT = "\u11ab\u11ae\u11af\u11b7\u11b8\u11ba\u11bb"
 _INITIAL_RIEUL = "\u1105"
 _A, _AE, _YA, _EO, _E, _YEO, _O = "\u1161", "\u1162", "\u1163", "\u1165", "\u1166", "\u1167", "\u1169"
 _WA, _WAE, _OE, _U, _WEO, _EU, _I = "\u116a", "\u116b", "\u116c", "\u116e", "\u116f", "\u1173", "\u1175"
@@ -108,3 +105,34 @@ def _infinitives(stem: str) -> Iterator[str]:
             yield stem
         elif vowel in _MERGED:
             yield body + _MERGED[vowel]
+
+
+_TO_AFTER_CONSONANT, _TO = ("으로", "으로서", "으로써"), ("로", "로서", "로써")
+_AFTER_CONSONANT = ("이", "을", "은", "과", "이랑", "이나", "이라도", "이든지", "이야말로")
+_AFTER_VOWEL = ("가", "를", "는", "와", "랑", "나", "라도", "든지", "야말로")
+_AFTER_ALL = (
+    *("의", "에", "에서", "에게", "에게서", "께", "께서", "한테", "한테서", "하고", "보다", "처럼", "만큼"),
+    *("도", "만", "까지", "부터", "조차", "마저", "밖에", "마다", "대로", "뿐"),
+)
+_FIRST, _LAST, _NUM_FINALS, _FINAL_RIEUL = 0xAC00, 0xD7A3, 28, 8
+
+
+def forms_of(noun: str, words: Iterable[str]) -> list[str]:
+    """The words that are this noun alone or with one or more particles, in their order."""
+    return [word for word in words if word.startswith(noun) and _are_particles(word[len(noun) :], noun[-1:])]
+
+
+def _are_particles(rest: str, before: str) -> bool:
+    """Whether `rest` is a sequence of particles that can follow the syllable `before`."""
+    return not rest or any(
+        rest.startswith(particle) and _are_particles(rest[len(particle) :], particle[-1])
+        for particle in _following(before)
+    )
+
+
+def _following(syllable: str) -> tuple[str, ...]:
+    final = (ord(syllable) - _FIRST) % _NUM_FINALS if syllable and _FIRST <= ord(syllable) <= _LAST else None
+    if final is None:  # not Hangul: its pronunciation isn't known
+        return (*_AFTER_ALL, *_AFTER_CONSONANT, *_TO_AFTER_CONSONANT, *_AFTER_VOWEL, *_TO)
+    to = _TO if final in (0, _FINAL_RIEUL) else _TO_AFTER_CONSONANT
+    return (*_AFTER_ALL, *to, *(_AFTER_CONSONANT if final else _AFTER_VOWEL))

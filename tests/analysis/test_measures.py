@@ -1,20 +1,23 @@
-"""The measures against their definitions, pair by pair."""
+"""Measures beside their formulas over all pairs, and cosines of tokens beside a plain loop."""
 
 from itertools import permutations
 
 import numpy as np
 import pytest
 
-from elmo.analysis.geometry.cka import cka
-from elmo.analysis.geometry.measures import (
+from elmo.analysis.measures import (
     anisotropy,
+    cka,
     explained_variance,
     intra_sentence_similarity,
     known,
+    mean_and_interval,
     mean_pair_cosine,
+    token_similarity,
+    unit,
 )
-from elmo.analysis.intervals import mean_and_interval
-from elmo.analysis.unit_vectors import unit
+from elmo.embed.embedder import Embedder
+from elmo.embed.results.similarity import cosines
 
 
 def cosine(a, b):
@@ -84,3 +87,24 @@ def test_an_interval_covers_the_mean_by_two_standard_errors():
     mean, (low, high) = mean_and_interval(np.array([1.0, 2.0, 3.0, 4.0]))
     assert mean == 2.5 and high - mean == pytest.approx(1.96 * np.std([1, 2, 3, 4], ddof=1) / 2) == mean - low
     assert mean_and_interval(np.array([2.0])) == (2.0, (2.0, 2.0))
+
+
+A, B = ["the", "cat", "sat"], ["a", "cat", "and", "a", "dog"]
+
+
+@pytest.mark.parametrize("keep_boundaries", [False, True])
+def test_each_cell_is_the_cosine_of_two_tokens(tiny_bilm, keep_boundaries):
+    found = token_similarity(Embedder(tiny_bilm, keep_boundaries=keep_boundaries), A, B)
+    one, other = Embedder(tiny_bilm).embed([A, B])
+    assert found.shape == (3, 3, 5)
+    for layer in range(3):
+        for i, x in enumerate(one[layer]):
+            for j, y in enumerate(other[layer]):
+                expected = x @ y / np.linalg.norm(x) / np.linalg.norm(y)
+                assert found[layer, i, j] == pytest.approx(expected, abs=1e-5)
+
+
+def test_weights_give_the_cosines_of_the_weighted_sum(tiny_bilm):
+    embedder, weights = Embedder(tiny_bilm), [0.2, 0.5, 0.3]
+    one, other = embedder.embed([A, B], layers=weights)
+    np.testing.assert_allclose(token_similarity(embedder, A, B, weights), cosines(one[None], other[None]), atol=1e-6)

@@ -1,25 +1,94 @@
-"""Measures every layer of every encoder on one text, streamed: a sentence's vectors are added up and forgotten."""
+"""The geometry of a layer's vectors: how alike are tokens, occurrences of one word, the words of one sentence?
 
+Words and tokens are sampled once from the text alone, so that every encoder is measured on the same ones. The text is
+streamed: a sentence's vectors are added up and forgotten. The formulas are in `measures`.
+"""
+
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from elmo.analysis.encoders import layer_name, require_known_words, token_layers
-from elmo.analysis.geometry.cka import cka
-from elmo.analysis.geometry.measures import (
+from elmo.analysis.measures import (
+    Measured,
     anisotropy,
+    cka,
     explained_variance,
     intra_sentence_similarity,
     known,
+    mean_and_interval,
     mean_pair_cosine,
+    unit,
 )
-from elmo.analysis.geometry.sample import DEFAULTS, Sample, SampleSettings, drawn
-from elmo.analysis.intervals import Measured, mean_and_interval
-from elmo.analysis.unit_vectors import unit
 from elmo.embed.encoder import Encoder
+from elmo.errors import TextError
 from elmo.process.progress.report import Count, Progress, following
+from elmo.setting_checks import require_seed, require_setting, require_types
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What is measured of a text."""
+
+    sentences: Sequence[tuple[str, ...]]
+    words: dict[str, int]
+    """Words in enough different sentences -> their rows."""
+    token_of: Int[np.ndarray, " sentences"]
+    """A token of each sentence, drawn at random."""
+    kept: frozenset[int]
+    """The sentences whose drawn token's vector is kept, for what sums can't give."""
+    explained: frozenset[str]
+    """The words whose occurrences' vectors are kept."""
+
+
+@dataclass(frozen=True)
+class SampleSettings:
+    """How much is measured."""
+
+    least_sentences: int = 5
+    """A word is measured if it stands in so many different sentences."""
+    tokens: int = 10_000
+    """Tokens of different sentences for anisotropy, norms and CKA."""
+    words: int = 500
+    """Words for the maximum explainable variance."""
+    occurrences: int = 50
+    """Occurrences of each of these words at most: the first ones."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        for name in ("least_sentences", "tokens", "words", "occurrences"):
+            require_setting(getattr(self, name) >= 1, name, getattr(self, name), "1 or more")
+        require_seed(self.seed)
+
+
+DEFAULTS = SampleSettings()
+
+
+def drawn(sentences: Sequence[tuple[str, ...]], settings: SampleSettings = DEFAULTS) -> Sample:
+    """The sample. Equal sentences are measured once; raises TextError if fewer than two different ones have tokens."""
+    different = list(dict.fromkeys(one for one in sentences if one))
+    if len(different) < 2:
+        raise TextError(
+            "the text has fewer than two different sentences with tokens, so there are no pairs to compare. Name a "
+            "longer text."
+        )
+    random = np.random.default_rng(settings.seed)
+    token_of = np.array([random.integers(len(one)) for one in different])
+    kept = random.permutation(len(different))[: settings.tokens]
+    counts = Counter(word for one in different for word in dict.fromkeys(one))
+    words = [word for word, count in counts.items() if count >= settings.least_sentences]
+    explained = random.permutation(len(words))[: settings.words]
+    return Sample(
+        different,
+        {word: row for row, word in enumerate(words)},
+        token_of,
+        frozenset(map(int, kept)),
+        frozenset(words[place] for place in explained),
+    )
 
 
 @dataclass(frozen=True)

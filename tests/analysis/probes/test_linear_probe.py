@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from elmo.analysis.probes.regression import Regression
+from elmo.analysis.probes.linear_probe import Regression
 
 pytest.importorskip("scipy")
 

@@ -1,13 +1,18 @@
-"""A record as a figure: a dot with its interval for every layer of every encoder."""
+"""The record of an analysis as a figure: a dot with its interval for every layer of every encoder.
+
+Equal figures give equal files: SVG without a date, and with ids from a fixed salt.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from elmo.analysis.figure_file import SUFFIXES, require_matplotlib, save
 from elmo.analysis.record import Record, row_name
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, MissingExtraError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _COLORS = {"biLM": "C0", "forward LM": "C4", "random biLM": "0.55", "static": "C1", "context average": "C1"}
 _LINES = (":", "-.", "--")
@@ -152,3 +157,23 @@ _PANELS: dict[str, Callable[[Record], list[Panel]]] = {
     "wsd": _wsd,
     "geometry": _geometry,
 }
+
+
+SUFFIXES = (".png", ".svg")
+
+
+def require_matplotlib() -> None:
+    """MissingExtraError without matplotlib."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("matplotlib", "analysis", "drawing a figure") from None
+
+
+def save(figure: "Figure", path: Path, suffix: str) -> None:
+    """Writes `path` in the format of `suffix`, one of `SUFFIXES`: the path of an unfinished file has its own."""
+    import matplotlib
+
+    metadata = {"Date": None} if suffix == ".svg" else None
+    with matplotlib.rc_context({"svg.hashsalt": "elmo"}):
+        figure.savefig(path, format=suffix[1:], dpi=200, metadata=metadata)
