@@ -22,11 +22,10 @@ from typing import Any
 from elmo.disk.atomic import new_file
 from elmo.disk.json_file import read_toml
 from elmo.errors import ConfigError, ElmoError
-from elmo.reproduce.pages.markdown import cautions, sentence
-from elmo.reproduce.pages.names import data_name, metric_name
-from elmo.reproduce.pages.pictures import draw
-from elmo.reproduce.pages.tables import aligned, rows, shown, with_interval
+from elmo.reproduce.markdown import cautions, sentence
+from elmo.reproduce.plots import draw
 from elmo.reproduce.record import Record
+from elmo.reproduce.tables import aligned, data_name, metric_name, rows, shown, with_interval
 from elmo.tasks.rules.scores import best_rule
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

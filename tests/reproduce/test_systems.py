@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from elmo.errors import ConfigError
-from elmo.reproduce.data_facts import data_facts
+from elmo.reproduce.experiment import data_facts
 from elmo.reproduce.paper import TABLES
 from elmo.reproduce.systems import (
     EXPERIMENTS,

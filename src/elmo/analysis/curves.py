@@ -1,7 +1,7 @@
 """Curves of training runs: the sampled loss of training, and the perplexity on held-out text, over tokens seen.
 
-The loss of training is that of the sampled softmax: optimistic, so it stands on an axis of its own and is never turned
-into a perplexity (docs/specification.md, 6.5).
+The training loss comes from the sampled softmax and is optimistic, so it has an axis of its own and is never converted
+to a perplexity (docs/specification.md, 6.5).
 """
 
 from collections.abc import Sequence
@@ -88,7 +88,7 @@ def _tokens_read(lines: Sequence[dict[str, Any]], tokens_per_step: int, metrics:
 
 
 def _numbers(lines: Sequence[dict[str, Any]], key: str, metrics: Path) -> Float[np.ndarray, " lines"]:
-    """What each line says under `key`. Raises ConfigError for what is no number."""
+    """The value of `key` in each line. Raises ConfigError for a value that is not a number."""
     for line in lines:
         if type(line.get(key)) not in (int, float):
             raise ConfigError(

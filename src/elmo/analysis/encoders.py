@@ -179,7 +179,7 @@ def layer_name(encoder: Encoder, layer: int) -> str:
 def random_embedder(embedder: "Embedder", seed: int = 0) -> "Embedder":
     """An embedder of the same architecture whose weights are the initial ones: what an untrained network gives.
 
-    A char CNN with random weights already tells words apart, and random LSTMs already mix a sentence; only what a
+    A char CNN with random weights already distinguishes words, and random LSTMs already mix a sentence; only what a
     trained model has above this one was learned.
     """
     require_torch("an embedder with random weights")
@@ -212,7 +212,7 @@ class EncoderChoice:
     static: Annotated[Path | None, tyro.conf.arg(metavar="VECTORS")] = None
     """Static vectors as controls: the word's own, and the mean of the ten words to each side of it."""
     static_errors: Literal["strict", "skip"] = "strict"
-    """What to do with a row of the static vectors that can't be used. strict: stop; skip: leave it out, and say how
+    """What to do with a row of the static vectors that can't be used. strict: stop; skip: leave it out, and report how
     many."""
     context2vec: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
     """A model of context2vec to compare with, made by 'elmo context2vec' or its authors' programs."""

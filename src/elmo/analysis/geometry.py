@@ -49,7 +49,7 @@ class SampleSettings:
     """How much is measured."""
 
     least_sentences: int = 5
-    """A word is measured if it stands in so many different sentences."""
+    """A word is measured if at least this many different sentences have it."""
     tokens: int = 10_000
     """Tokens of different sentences for anisotropy, norms and CKA."""
     words: int = 500
@@ -167,7 +167,7 @@ def geometry(
 
 
 class _Sums:
-    """What is kept of one encoder's vectors while they stream by."""
+    """Sums and samples of one encoder's vectors, added up sentence by sentence."""
 
     def __init__(self, sample: Sample, encoder: Encoder, settings: SampleSettings) -> None:
         self._sample, self._encoder, self._settings = sample, encoder, settings

@@ -172,7 +172,7 @@ def test_the_figures_without_vectors_equal_the_references_exactly(shared: Path):
     assert len(seen.counts) == expected["semcor"]["lemma_pos"]
     frequent = "semcor_mfs_ties_by_first_occurrence_backoff_rank1_ties_by_semcor_count"
     rules = {
-        "rank1_file_order": inventory.first_row,
+        "rank1_file_order": lambda word: min(inventory.senses[word], key=lambda sense: sense.rank).key,
         "rank1_ties_by_semcor_count": inventory.first_sense,
         frequent: lambda word: most_frequent_or_first(word, seen, inventory),
     }

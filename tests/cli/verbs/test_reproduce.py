@@ -289,7 +289,7 @@ def test_a_folder_with_other_things_is_left_alone(arguments, tmp_path, capsys):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letter.txt").write_text("Dear")
     assert main(arguments("table2", "out")) == 2
-    assert "holds other things than what 'elmo reproduce' writes" in capsys.readouterr().err
+    assert "holds files that 'elmo reproduce' doesn't write" in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["letter.txt"]
 
 

@@ -77,7 +77,7 @@ def occurrence_map(
     """The marked tokens, each a sentence and a place in it, among all occurrences of the same words in the index.
 
     `limit`: occurrences shown at most; of more, a sample is drawn by `seed`. `weights`: a picture more, of the weighted
-    sum of the layers. The marked sentences themselves are left out wherever they stand in the index.
+    sum of the layers. The marked sentences themselves are left out wherever the index has them.
     Raises ConfigError without a marked token, for a place outside its sentence, a limit below 1 and a negative seed.
     """
     if not marked:
@@ -150,7 +150,7 @@ def plane(vectors: Float[np.ndarray, "points dim"]) -> tuple[Float[np.ndarray, "
 def turned_onto(
     points: Float[np.ndarray, "points 2"], earlier: Float[np.ndarray, "points 2"]
 ) -> Float[np.ndarray, "points 2"]:
-    """The points turned or mirrored as a whole so that each lies as near as possible to where it was `earlier`."""
+    """The points turned or mirrored as a whole so that each is as near as possible to its place in `earlier`."""
     left, _, right = np.linalg.svd(points.T.astype(np.float64) @ earlier)
     return (points @ (left @ right)).astype(np.float32)
 

@@ -33,10 +33,6 @@ class Occurrence:
         part of speech."""
         return (self.form,) if question == "part of speech" else (self.form, self.lemma, self.pos)
 
-    def agrees(self, other: "Occurrence", question: Question) -> bool:
-        """Whether both have the same part of speech, or a sense in common."""
-        return self.pos == other.pos if question == "part of speech" else bool(self.senses & other.senses)
-
 
 @dataclass(frozen=True)
 class Limits:

@@ -135,13 +135,13 @@ def _require_queries(questions: Mapping[Question, Sequence[Queries]], limits: Li
         cause = f"too few of the {forms:,} word forms with several senses are in enough documents"
         step = "Name a larger corpus, or one of more documents"
     raise TextError(
-        f"there is no query: one needs {least} occurrences of its word form in other documents, of which some agree "
+        f"there are no queries: one needs {least} occurrences of its word form in other documents, some of which agree "
         f"with it and some don't, but {cause}. {step}."
     )
 
 
 def _agreeing(form: Sequence[Occurrence], question: Question) -> Bool[np.ndarray, "occurrences occurrences"]:
-    """`Occurrence.agrees` of all pairs."""
+    """Whether two occurrences have the same part of speech, or a sense in common."""
     if question == "part of speech":
         parts = _numbers([one.pos for one in form])
         return parts[:, None] == parts

@@ -42,11 +42,6 @@ class Inventory:
         listed = self.senses.get(word, ())
         return min(listed, key=lambda sense: (sense.rank, -sense.count)).key if listed else None
 
-    def first_row(self, word: Word) -> str | None:
-        """The sense of lowest rank that comes first in the file: the weaker rule, for comparison."""
-        listed = self.senses.get(word, ())
-        return min(listed, key=lambda sense: sense.rank).key if listed else None
-
 
 def read_inventory(path: Path | str) -> Inventory:
     """A table with tabs between columns, among them lemma, pos, rank, sense_key and semcor_count.

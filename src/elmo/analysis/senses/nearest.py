@@ -42,7 +42,7 @@ class Prototypes:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the nearest prototype says, for each layer."""
+    """The sense of the nearest prototype, for each layer."""
 
     senses: tuple[str | None, ...]
     ties: tuple[bool, ...]

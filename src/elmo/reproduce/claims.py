@@ -2,7 +2,7 @@
 
 Every claim is that some difference is larger than a threshold (0, unless it says otherwise). Claims about scores are
 decided on the test data if there are any: the dev data chose the epochs. On the dev data, differences and intervals
-are shown without a verdict. All verdicts of a table are corrected together (`decision`).
+are shown without a verdict. All verdicts of a table are corrected together (`verdicts`).
 
 Source: Peters et al. 2018, sections 4 and 5.1 to 5.4.
 """
@@ -14,8 +14,7 @@ from typing import Any
 
 from elmo.reproduce import paper
 from elmo.reproduce.outcomes import Outcome, data_of, decisive
-from elmo.reproduce.verdicts.decision import AGREES, UNDECIDED, Decision, decide
-from elmo.reproduce.verdicts.difference import Difference, contrast, over_seeds
+from elmo.reproduce.verdicts import AGREES, UNDECIDED, Decision, Difference, contrast, decide, over_seeds
 
 # How far from the plain average a layer's weight may be in a mix that is "roughly balanced", as a fraction of it.
 _BALANCED = 0.5
@@ -77,45 +76,12 @@ class Finding:
 
 def findings(experiment: str, outcomes: Sequence[Outcome]) -> list[Finding]:
     """Every claim about the experiment, with its verdict."""
-    found = list(_CLAIMS[experiment](outcomes))
+    found = list(_pairs(experiment, outcomes) if experiment in _PAIRS else _CLAIMS[experiment](outcomes))
     shown_only = set(data_of(outcomes)) - {decisive(outcomes)}
     decided = [place for place, one in enumerate(found) if one.measured_on not in shown_only]
     for place, decision in zip(decided, decide([found[place].difference for place in decided]), strict=True):
         found[place] = replace(found[place], decision=decision)
     return found
-
-
-def _table1(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
-    yield from _beats(outcomes, "ELMo beats the baseline", "elmo", "baseline")
-
-
-def _table2(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
-    for claim, better, worse in (
-        ("ELMo (all layers, lambda 0.001) beats the baseline", "lambda-0.001", "baseline"),
-        ("the top layer alone beats the baseline", "top", "baseline"),
-        ("all layers (lambda 1) beat the top layer alone", "lambda-1", "top"),
-        ("all layers (lambda 0.001) beat the top layer alone", "lambda-0.001", "top"),
-        ("a free mix (lambda 0.001) beats one near the average (lambda 1)", "lambda-0.001", "lambda-1"),
-    ):
-        yield from _pair("table2", outcomes, claim, better, worse)
-
-
-def _table3(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
-    for claim, better, worse in (
-        ("ELMo at the input beats ELMo at the output", "input", "output"),
-        ("ELMo at both places beats the input alone", "both", "input"),
-        ("ELMo at both places beats the output alone", "both", "output"),
-    ):
-        yield from _pair("table3", outcomes, claim, better, worse)
-
-
-def _gamma(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
-    for claim, better, worse in (
-        ("the top layer with gamma beats the top layer without", "top", "top-fixed"),
-        ("all layers with gamma beat all layers without", "mix", "mix-fixed"),
-        ("the baseline beats the top layer without gamma (paper: SNLI)", "baseline", "top-fixed"),
-    ):
-        yield from _beats(outcomes, claim, better, worse)
 
 
 def _bilms(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
@@ -127,19 +93,12 @@ def _bilms(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
         yield from _beats(outcomes, claim, outcome.name, first.name)
 
 
-def _taglm(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
-    for claim, better, worse in (
-        ("TagLM beats the baseline", "taglm", "baseline"),
-        ("ELMo beats TagLM", "elmo", "taglm"),
-        ("the top layer between the layers beats the top layer at the input", "taglm", "top-input"),
-    ):
-        yield from _beats(outcomes, claim, better, worse)
-
-
-def _pair(experiment: str, outcomes: Sequence[Outcome], claim: str, better: str, worse: str) -> Iterator[Finding]:
-    """One system beats another, with the paper's own differences."""
-    known = tuple(paper.gain(experiment, better, worse).items())
-    return (replace(one, paper=known) for one in _beats(outcomes, claim, better, worse))
+def _pairs(experiment: str, outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+    """The claims in `_PAIRS`, with the paper's own differences where it has a table of them."""
+    for claim, better, worse in _PAIRS[experiment]:
+        known = paper.gain(experiment, better, worse) if experiment in paper.TABLES else {}
+        for one in _beats(outcomes, claim, better, worse):
+            yield replace(one, paper=tuple(known.items()))
 
 
 def _beats(outcomes: Sequence[Outcome], claim: str, better: str, worse: str) -> Iterator[Finding]:
@@ -229,12 +188,33 @@ _MEASURES: dict[str, list[tuple[str, Callable[[Sequence[float]], float]]]] = {
     ],
 }
 _CLAIMS: dict[str, Callable[[Sequence[Outcome]], Iterator[Finding]]] = {
-    "table1": _table1,
-    "table2": _table2,
-    "table3": _table3,
-    "gamma": _gamma,
     "bilms": _bilms,
-    "taglm": _taglm,
     "figure1": _figure1,
     "figure2": _figure2,
 }
+_PAIRS = {
+    "table1": [("ELMo beats the baseline", "elmo", "baseline")],
+    "table2": [
+        ("ELMo (all layers, lambda 0.001) beats the baseline", "lambda-0.001", "baseline"),
+        ("the top layer alone beats the baseline", "top", "baseline"),
+        ("all layers (lambda 1) beat the top layer alone", "lambda-1", "top"),
+        ("all layers (lambda 0.001) beat the top layer alone", "lambda-0.001", "top"),
+        ("a free mix (lambda 0.001) beats one near the average (lambda 1)", "lambda-0.001", "lambda-1"),
+    ],
+    "table3": [
+        ("ELMo at the input beats ELMo at the output", "input", "output"),
+        ("ELMo at both places beats the input alone", "both", "input"),
+        ("ELMo at both places beats the output alone", "both", "output"),
+    ],
+    "gamma": [
+        ("the top layer with gamma beats the top layer without", "top", "top-fixed"),
+        ("all layers with gamma beat all layers without", "mix", "mix-fixed"),
+        ("the baseline beats the top layer without gamma (paper: SNLI)", "baseline", "top-fixed"),
+    ],
+    "taglm": [
+        ("TagLM beats the baseline", "taglm", "baseline"),
+        ("ELMo beats TagLM", "elmo", "taglm"),
+        ("the top layer between the layers beats the top layer at the input", "taglm", "top-input"),
+    ],
+}
+"""By experiment, claims that one system beats another: (claim, the better one, the worse one)."""

@@ -5,9 +5,8 @@ from typing import Any
 
 from elmo.analysis.plots import SUFFIXES, require_matplotlib, save
 from elmo.disk.atomic import new_file
-from elmo.reproduce.pages.names import data_name, layer_names, metric_name, title
-from elmo.reproduce.pages.tables import data_in
 from elmo.reproduce.record import Record
+from elmo.reproduce.tables import data_in, data_name, layer_names, metric_name, title
 
 # Points of score that an axis spans at least: differences of a few tenths shouldn't fill a picture.
 _LEAST_SPAN = 8.0

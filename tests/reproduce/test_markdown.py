@@ -2,8 +2,8 @@
 
 import re
 
-from elmo.reproduce.pages.markdown import markdown
-from elmo.reproduce.pages.tables import aligned
+from elmo.reproduce.markdown import markdown
+from elmo.reproduce.tables import aligned
 
 RULES = [{"rule": "handles", "label": "rule: handles", "dev": 31.5, "test": 30.5}]
 

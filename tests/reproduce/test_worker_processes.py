@@ -3,8 +3,8 @@
 import pytest
 
 from elmo.process import answering_process
-from elmo.reproduce import grid, side_by_side
-from elmo.reproduce.side_by_side import TrainerDied, train_side_by_side
+from elmo.reproduce import grid, worker_processes
+from elmo.reproduce.worker_processes import TrainerDied, train_in_processes
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.train.job import AnyJob, Files, Job
 
@@ -16,7 +16,7 @@ def jobs(tmp_path, count: int = 3) -> list[AnyJob]:
 def test_a_process_that_dies_is_told_with_its_training(tmp_path, monkeypatch):
     monkeypatch.setattr(answering_process, "_START", "import os; os._exit(3)")
     with pytest.raises(TrainerDied, match=r"run-0: the process of this training ended with code 3 .* --workers"):
-        train_side_by_side(jobs(tmp_path), 1, lambda: None)
+        train_in_processes(jobs(tmp_path), 1, lambda: None)
 
 
 def test_the_trainings_that_have_ended_are_counted(tmp_path, monkeypatch, recorded_progress):
@@ -32,8 +32,8 @@ def test_the_trainings_that_have_ended_are_counted(tmp_path, monkeypatch, record
                 path.write_text("{}", encoding="utf-8")
             look()
 
-    monkeypatch.setattr(grid, "train_side_by_side", train)
-    assert grid._side_by_side(begun, 2, recorded_progress) == [{}] * 3
+    monkeypatch.setattr(grid, "train_in_processes", train)
+    assert grid._in_processes(begun, 2, recorded_progress) == [{}] * 3
     recorded_progress.require_stages(trainings="trainings")
     assert recorded_progress.stages["trainings"][0] == (1, 3)
 
@@ -48,10 +48,10 @@ def test_trainings_begin_seed_by_seed_and_each_system_ends_with_all_of_its_seeds
 
 def test_a_training_waits_for_another_in_its_folder(tmp_path, monkeypatch):
     begun = []
-    monkeypatch.setattr(side_by_side, "_Process", lambda job, threads: begun.append(job) or Ended(job))
+    monkeypatch.setattr(worker_processes, "_Process", lambda job, threads: begun.append(job) or Ended(job))
     first, second, third = jobs(tmp_path)
     again = first.with_options(seeds=[2])
-    train_side_by_side([first, again, second, third], 2, lambda: None)
+    train_in_processes([first, again, second, third], 2, lambda: None)
     assert begun == [first, second, again, third]
 
 
@@ -78,5 +78,5 @@ def test_what_looking_raises_ends_all_of_them(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.path", [str(tmp_path)])
     looks = iter(range(2))
     with pytest.raises(StopIteration):
-        train_side_by_side(jobs(tmp_path), 2, lambda: next(looks))
+        train_in_processes(jobs(tmp_path), 2, lambda: next(looks))
     assert (tmp_path / "ended").read_text() == ".."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from elmo.reproduce.verdicts.claims import findings
+from elmo.reproduce.claims import findings
 
 CLOSE = [-0.2, 0.0, 0.2]
 

@@ -1,11 +1,14 @@
-"""Difference: of mean scores, with its standard error over seeds and test examples, an interval and a p-value.
+"""Whether a difference of mean scores is more than chance: standard error, interval, p-value and decision.
 
 A score is one draw from two populations: trainings (seeds) and test examples. The variance of a difference D of means
 over seeds is estimated as
 
     V = V_examples + sum over systems j of max(0, s_j^2 - I_j) / K_j
 
-- V_examples: variance of D over bootstrap resamples of the test examples (`bootstrap`), all seeds kept.
+- V_examples: variance of D over bootstrap resamples of the test examples (`resampled_scores`), all seeds kept. Units
+  (sentences, or documents where examples of a document belong together) are drawn with replacement, the same ones for
+  every system and every seed, so that differences between systems are paired. This works for every metric that is a
+  function of summed counts: accuracy, exact match, F1, the coreference measures.
 - s_j^2: sample variance of system j's scores over its K_j seeds.
 - I_j: the part of s_j^2 that comes from the limited test data (two seeds err on different examples): the variance of
   a seed's score around the mean of its seeds over the resamples. V_examples already contains it, so it is subtracted.
@@ -15,20 +18,27 @@ Satterthwaite, because a variance from three seeds is uncertain. Resampling thre
 understate their variance by a third and ignore that uncertainty: `benchmarks/tasks/verdicts.py` shows how often each
 rule finds a difference between equal systems.
 
+The claims of a table are decided together (`decide`), their p-values corrected by Holm's method: if nothing that a
+table compares differs, the chance that any of its claims is decided is at most 5 %, however the claims depend on each
+other.
+
 Sources: Welch 1947; Satterthwaite 1946; for seeds and test examples as two random factors, Bouthillier et al. 2021,
-Accounting for Variance in Machine Learning Benchmarks.
+Accounting for Variance in Machine Learning Benchmarks; Efron and Tibshirani 1993, An Introduction to the Bootstrap; for
+paired tests in NLP, Berg-Kirkpatrick et al. 2012, An Empirical Investigation of Statistical Significance in NLP; Holm
+1979, A Simple Sequentially Rejective Multiple Test Procedure.
 """
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float
 
 from elmo.errors import MissingExtraError
+from elmo.tasks.counts import Metric
 
 LEVEL = 0.95
 """Of the intervals; a corrected p-value of at most 1 - LEVEL decides a claim."""
@@ -147,3 +157,100 @@ def _student_t() -> Any:
     except ModuleNotFoundError:
         raise MissingExtraError("scipy", "analysis", "comparing the seeds of two systems") from None
     return t
+
+
+DRAWS = 10_000
+SEED = 0
+"""Of the random numbers: the same data always give the same figures."""
+
+# Draws computed at a time, so that 10,000 draws of 100,000 units don't need 8 GB.
+_CHUNK_ELEMENTS = 4_000_000
+
+
+def resampled_scores(
+    counts: Sequence[Float[np.ndarray, "seeds units counts"]], metric: Metric, *, draws: int = DRAWS, seed: int = SEED
+) -> list[Float[np.ndarray, "draws seeds"]]:
+    """The scores of every seed of every system on `draws` resamples of the units.
+
+    All systems must have the same units in the same order; their numbers of seeds may differ.
+    """
+    num_units = counts[0].shape[1]
+    assert all(own.shape[1:] == counts[0].shape[1:] for own in counts), [own.shape for own in counts]
+    stacked = np.concatenate(counts).astype(np.float64)  # (all seeds, units, counts)
+    by_unit = stacked.transpose(1, 0, 2).reshape(num_units, -1)
+    random = np.random.default_rng(seed)
+    step = max(1, _CHUNK_ELEMENTS // num_units)
+    parts = []
+    for start in range(0, draws, step):
+        times = _times_drawn(random, min(step, draws - start), num_units)
+        parts.append(metric((times @ by_unit).reshape(len(times), *stacked.shape[::2])))
+    ends = np.cumsum([len(own) for own in counts])[:-1]
+    return np.split(np.concatenate(parts), ends, axis=1)
+
+
+def summed_by_unit(
+    counts: Float[np.ndarray, "seeds examples counts"], units: Sequence[Hashable]
+) -> Float[np.ndarray, "seeds units counts"]:
+    """The counts of the examples of each unit added up; `units[i]` names the unit of example i."""
+    places = {unit: place for place, unit in enumerate(dict.fromkeys(units))}
+    summed = np.zeros((len(places), len(counts), counts.shape[2]))
+    np.add.at(summed, np.array([places[unit] for unit in units]), counts.transpose(1, 0, 2))
+    return summed.transpose(1, 0, 2)
+
+
+def effective_units(counts: Float[np.ndarray, "seeds units counts"]) -> float:
+    """How many units of equal size carry as much information as these: (sum of sizes)^2 / sum of squared sizes (Kish 1965).
+
+    A unit's size is the sum of its counts. A few long documents among short ones decide a score almost alone.
+    """
+    sizes = counts.sum(axis=(0, 2))
+    return float(sizes.sum() ** 2 / (sizes**2).sum())
+
+
+def _times_drawn(random: np.random.Generator, draws: int, num_units: int) -> Float[np.ndarray, "draws units"]:
+    """How often each unit is in each resample."""
+    drawn = random.integers(0, num_units, (draws, num_units)) + num_units * np.arange(draws)[:, None]
+    return np.bincount(drawn.ravel(), minlength=draws * num_units).reshape(draws, num_units).astype(np.float64)
+
+
+Verdict = Literal["agrees", "does not agree", "not decided"]
+AGREES: Verdict = "agrees"
+DISAGREES: Verdict = "does not agree"
+UNDECIDED: Verdict = "not decided"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What became of one claim."""
+
+    verdict: Verdict
+    corrected_p: float | None
+    """None if the difference has no p-value."""
+
+
+def decide(differences: Sequence[Difference]) -> list[Decision]:
+    """One decision for each difference; the claims are that they are larger than their thresholds.
+
+    A difference without a p-value (one seed) is not decided and doesn't count in the correction.
+    """
+    known = [one.p_value for one in differences if one.p_value is not None]
+    corrected = iter(holm(known))
+    return [
+        Decision(UNDECIDED, None) if one.p_value is None else _decision(one, next(corrected)) for one in differences
+    ]
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """The corrected p-values, in the order given; at most 1."""
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    corrected, largest = [0.0] * len(p_values), 0.0
+    for rank, place in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - rank) * p_values[place]))
+        corrected[place] = largest
+    return corrected
+
+
+def _decision(difference: Difference, corrected_p: float) -> Decision:
+    if corrected_p > 1 - LEVEL:
+        return Decision(UNDECIDED, corrected_p)
+    return Decision(AGREES if difference.mean > difference.threshold else DISAGREES, corrected_p)

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from elmo.errors import MissingExtraError
-from elmo.reproduce.pages.pictures import draw
+from elmo.reproduce.plots import draw
 
 matplotlib = pytest.importorskip("matplotlib")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo.reproduce.runs import CountsDontFit, Trained, outcome_of
+from elmo.reproduce.outcomes import CountsDontFit, Trained, outcome_of
 from elmo.reproduce.systems import systems_of
 from elmo.tasks.ner.settings import Settings
 

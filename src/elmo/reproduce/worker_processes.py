@@ -1,7 +1,7 @@
-"""Trainings side by side: other processes that train a system each, so that all cores are used.
+"""Trains systems in several processes at once, so that all cores are used.
 
-A process is told its training through its standard input, and stops, with all saved, when that ends: asked to, or by
-kill -9 of the process that started it. What it raises comes back on its standard output.
+A process receives its training through its standard input and stops, with everything saved, when that ends: when asked
+to, or when the process that started it is killed. What it raises comes back on its standard output.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ class TrainerDied(ElmoError):
     """A process ended without an answer, most often for lack of memory."""
 
 
-def train_side_by_side(jobs: Sequence[AnyJob], workers: int, look: Callable[[], None]) -> None:
+def train_in_processes(jobs: Sequence[AnyJob], workers: int, look: Callable[[], None]) -> None:
     """Does all jobs, `workers` at a time, each with its part of the threads; the results are in their folders.
 
     Jobs begin in their order, but one whose folder another is working in waits for it. `look` is called five times a
@@ -66,7 +66,7 @@ class _Process:
     def __init__(self, job: AnyJob, threads: int) -> None:
         self._job = job
         self._process = started(__name__, environment={"OMP_NUM_THREADS": str(threads)})
-        with contextlib.suppress(BrokenPipeError):  # it has died already, which is told below
+        with contextlib.suppress(BrokenPipeError):  # it has died already; `raise_error` reports it
             pickle.dump(_Portable.of(job), self._stdin)
             self._stdin.flush()
 
@@ -89,8 +89,8 @@ class _Process:
         if not answer:
             raise TrainerDied(
                 f"{self._job.run}: the process of this training ended with code {self._process.returncode} "
-                "without an answer; most often memory was short. What it saved is kept: use fewer --workers and go on "
-                "with --resume."
+                "without an answer; most often for lack of memory. What it saved is kept: use fewer --workers and "
+                "continue with --resume."
             )
         error = pickle.loads(answer)
         if error is not None:
@@ -170,7 +170,7 @@ def _error_of(portable_job: "_Portable") -> Exception | None:
 
 
 def continued(job: AnyJob, on_seed: Callable[[int], None] | None = None, progress: Progress = SILENT) -> dict[str, Any]:
-    """What `train` gives; a run that was begun goes on. Rules are scored once for all runs, by `data_facts`."""
+    """What `train` returns; a run that was begun is resumed. Rules are scored once for all runs, by `data_facts`."""
     is_begun = (job.run / "run.json").is_file()
     return train(job.with_options(resume=is_begun, rules=False), progress=progress, on_seed=on_seed)
 

@@ -4,16 +4,15 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from elmo.reproduce.pages.names import data_name, title
-from elmo.reproduce.pages.tables import aligned, rows, with_interval
 from elmo.reproduce.record import Record
+from elmo.reproduce.tables import aligned, data_name, rows, title, with_interval
 from elmo.tasks.rules.scores import best_rule
 
 _DIGITS = {"weights": 3, "epochs": 1}
 
 
 def markdown(record: Record, facts: Sequence[str]) -> str:
-    """The whole page. `facts`: lines that say what was trained on what."""
+    """The whole page. `facts`: lines about the data, models and number of trainings."""
     parts = [
         f"# {title(record['experiment'])}: {data_name(record)}",
         "\n".join(f"- {fact}" for fact in facts),
