@@ -74,7 +74,7 @@ def _senses() -> Iterator[str]:
 
 
 def _gap() -> Iterator[str]:
-    yield "| the word that stands in a place | left side | right side | both sides |"
+    yield "| the actual word of a place | left side | right side | both sides |"
     yield "|---|---|---|---|"
     places = []
     for model in ("small-en", "small-ko"):

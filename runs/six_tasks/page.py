@@ -76,7 +76,7 @@ def _table1(records: Sequence[Record]) -> Iterator[str]:
     head += ["gain [95 % interval]", "error reduction"]
     yield from aligned([head, *map(_row, records)])
     yield ""
-    yield "A rule needs no training but the words or labels of the training data. Mean ± standard deviation over seeds."
+    yield "A rule isn't trained: it uses words or labels of the training data. Mean ± standard deviation over seeds."
     if any(_missing(record) for record in records):
         yield ""
         yield '*Rows marked "partial" don\'t have all planned seeds yet; with one seed there is no interval.*'

@@ -131,7 +131,7 @@ def test_what_the_experiment_tries_out_is_not_to_be_set():
         require_open("table2", with_tokens(encoder="none"))
     share = replace(SETTINGS, fit=replace(SETTINGS.fit, train_share=0.5))
     require_open("table2", share)
-    with pytest.raises(ConfigError, match="say which ones with --shares"):
+    with pytest.raises(ConfigError, match="choose them with --shares"):
         require_open("figure1", share)
 
 

@@ -48,8 +48,8 @@ def read_record(path: Path, table: str) -> Record:
         )
     if fault := first_fault(record, SHAPES[analysis]):
         raise TextError(
-            f"{path}: is not a complete record of 'elmo analyze {analysis}': {fault}. Name the file as -o wrote it, or run "
-            "the analysis again."
+            f"{path}: is not a complete record of 'elmo analyze {analysis}': {fault}. Name the file as -o wrote it, or "
+            "run the analysis again."
         )
     return record
 

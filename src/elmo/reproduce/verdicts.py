@@ -199,7 +199,7 @@ def summed_by_unit(
 
 
 def effective_units(counts: Float[np.ndarray, "seeds units counts"]) -> float:
-    """How many units of equal size carry as much information as these: (sum of sizes)^2 / sum of squared sizes (Kish 1965).
+    """How many units of equal size are worth as much: (sum of sizes)^2 / sum of squared sizes (Kish 1965).
 
     A unit's size is the sum of its counts. A few long documents among short ones decide a score almost alone.
     """
