@@ -38,7 +38,7 @@ from elmo.process.thread_lock import ThreadLock
 from elmo.shapes import Float, Int
 from elmo.text.batches import bucket, number_tokens, pad
 from elmo.text.first_look.language import Language
-from elmo.text.first_look.said_once import ModelReader
+from elmo.text.first_look.sample import ModelReader
 from elmo.text.reading.settings import SentenceEnds
 from elmo.text.sentence_checks import checked_count, checked_sentences, checked_stream
 from elmo.text.sentences import Tokenize

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from elmo.errors import TextError
-from elmo.text.formats.lines import utf8_lines
+from elmo.text.files.lines import utf8_lines
 
 TagColumn = Literal["upos", "xpos"]
 """UPOS: the 17 tags that all languages share; XPOS: the treebank's own (for English, those of the Penn Treebank)."""

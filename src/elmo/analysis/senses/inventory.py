@@ -7,7 +7,7 @@ from pathlib import Path
 
 from elmo.analysis.senses.raganato import AnnotatedSentence
 from elmo.errors import TextError
-from elmo.text.formats.lines import utf8_lines
+from elmo.text.files.lines import utf8_lines
 
 Word = tuple[str, str]
 """A lemma with underscores and its part of speech (NOUN, VERB, ADJ, ADV)."""

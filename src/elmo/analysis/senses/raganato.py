@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from elmo.errors import TextError
+from elmo.text.files.lines import byte_lines, utf8_lines
 from elmo.text.files.text_file import check_is_text_file
-from elmo.text.formats.lines import byte_lines, utf8_lines
 
 # A sentence of more tokens than this is a damaged file; SemCor's longest has 251 elements.
 _MOST_TOKENS = 20_000

@@ -64,7 +64,7 @@ def record_of(arguments: Arguments) -> Record:
     from elmo.analysis.record import begun
     from elmo.embed.embedder import Embedder
     from elmo.static.vectors import read_static_vectors
-    from elmo.text.marked import marked
+    from elmo.text.tokenizer import marked
 
     require_setting(arguments.top >= 1, "top", arguments.top, "1 or more")
     queries = [marked(sentence) for sentence in arguments.sentences]

@@ -12,8 +12,7 @@ from elmo.analysis.senses.inventory import read_inventory
 from elmo.analysis.senses.raganato import read_keys, read_sentences
 from elmo.errors import TextError
 from elmo.lm.manifest import read_manifest
-from elmo.text.files.limits import LINE_VARIABLE
-from elmo.text.formats.lines import utf8_lines
+from elmo.text.files.lines import LINE_VARIABLE, utf8_lines
 
 _CORPUS = (
     '<corpus><text id="d">\n<sentence id="s">\n<instance id="i" lemma="Fluß" pos="NOUN">Fluß</instance>\n'
