@@ -22,7 +22,7 @@ from elmo.reproduce.grid import require_fitting, run_grid
 from elmo.reproduce.markdown import markdown
 from elmo.reproduce.outcomes import Trained, outcome_of
 from elmo.reproduce.plots import draw, require_matplotlib
-from elmo.reproduce.record import Record, recorded
+from elmo.reproduce.record import ExperimentRecord, recorded
 from elmo.reproduce.systems import (
     EXPERIMENTS,
     System,
@@ -74,7 +74,7 @@ SEEDS = (1, 2, 3)
 class Reproduced:
     """The results, and the files that were written."""
 
-    results: Record
+    results: ExperimentRecord
     """As in the JSON file."""
     page: str
     """As in the Markdown file."""
@@ -209,7 +209,7 @@ def _written(
     return Reproduced(record, page, files)
 
 
-def _trainings(record: Record) -> list[str]:
+def _trainings(record: ExperimentRecord) -> list[str]:
     """What a reader must know about the trainings."""
     settings, systems = record["settings"], record["systems"]
     files = ", ".join(f"{name} {file}" for name, file in record["files"].items())
@@ -222,7 +222,7 @@ def _trainings(record: Record) -> list[str]:
     ]
 
 
-def _bilms(record: Record) -> Iterator[str]:
+def _bilms(record: ExperimentRecord) -> Iterator[str]:
     """The models by name, each with the first digits of its hash: one name may be that of several editions."""
     hashes = [system["inputs"]["bilm"] for system in record["systems"] if "bilm" in system["inputs"]]
     models = record.get("bilms", [record["settings"]["model"]])

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elmo.analysis.record import row_name
+from elmo.analysis.record import Record, row_name
 from elmo.disk.bounded import shown
 from elmo.errors import TextError
 from elmo.reproduce import paper
-
-Record = Mapping[str, Any]
 
 LAYER_TABLES = {
     "table4": "the nearest occurrences of a word in its sentence, by layer",
@@ -28,7 +26,7 @@ _MOST_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
-class Row:
+class LayerRow:
     """One row of table 5 or 6, in percent; None for what wasn't measured."""
 
     name: str
@@ -67,10 +65,10 @@ def _loaded(path: Path) -> Record:
     return record
 
 
-def rows(table: str, record: Record) -> list[Row]:
+def rows(table: str, record: Record) -> list[LayerRow]:
     """The rows of table 5 or 6: first ours, then those that only the paper has."""
     theirs, ours = _theirs(table), dict(_ours(record))
-    return [Row(name, theirs.get(name), ours.get(name)) for name in dict.fromkeys([*ours, *theirs])]
+    return [LayerRow(name, theirs.get(name), ours.get(name)) for name in dict.fromkeys([*ours, *theirs])]
 
 
 def figures_of_paper(table: str) -> Record:
@@ -103,7 +101,7 @@ def _ours(record: Record) -> Iterator[tuple[str, float]]:
         yield from ((row_name(one), one["accuracy"]) for one in record["rows"])
 
 
-def _table(found: list[Row], model: str) -> Iterator[str]:
+def _table(found: list[LayerRow], model: str) -> Iterator[str]:
     width, ours = max(len(row.name) for row in found), max(8, len(model))
     yield f"{'':{width}}  {'the paper':>9}  {model:>{ours}}"
     for row in found:
@@ -191,22 +189,22 @@ def _files(record: Record) -> str:
     return ", ".join(one["file"] for one in data)
 
 
-Shape = Any
+RecordShape = Any
 
 
 @dataclass(frozen=True)
 class Each:
     """An object of any keys."""
 
-    of: Shape
+    of: RecordShape
 
 
 @dataclass(frozen=True)
 class Either:
     """One of two shapes that are of different kinds, such as an object and None."""
 
-    first: Shape
-    second: Shape
+    first: RecordShape
+    second: RecordShape
 
 
 _FILE = {"file": str}
@@ -225,7 +223,7 @@ _PRECISION = {
     "precision": Each({"1": _MEASURED, "10": _MEASURED}),
     "over_layer_below": Either(None, Each({"1": _MEASURED})),
 }
-SHAPES: Mapping[str, Shape] = {
+SHAPES: Mapping[str, RecordShape] = {
     "wsd": {**_BEGINNING, "systems": [{**_SYSTEM, "sets": {"all": {"f1": float}}}]},
     "pos": {**_BEGINNING, "rows": [{**_SYSTEM, "accuracy": float}]},
     "neighbors": {**_BEGINNING, "queries": [_QUERY]},
@@ -236,12 +234,12 @@ SHAPES: Mapping[str, Shape] = {
 _KINDS = {str: "a text", int: "a whole number", float: "a number", dict: "an object", list: "a list"}
 
 
-def first_fault(value: object, shape: Shape, place: str = "") -> str | None:
+def first_fault(value: object, shape: RecordShape, place: str = "") -> str | None:
     """What is wrong with the first part that doesn't have its shape, and what it must be; None if all is well."""
     return next(_faults(value, shape, place), None)
 
 
-def _faults(value: object, shape: Shape, place: str) -> Iterator[str]:
+def _faults(value: object, shape: RecordShape, place: str) -> Iterator[str]:
     if isinstance(shape, Either):
         shape = shape.first if _is_kind(value, _kind(shape.first)) else shape.second
     kind = _kind(shape)
@@ -253,7 +251,7 @@ def _faults(value: object, shape: Shape, place: str) -> Iterator[str]:
         yield from _faults_of_list(value, shape, place)
 
 
-def _faults_of_object(value: Mapping[str, object], shape: Shape, place: str) -> Iterator[str]:
+def _faults_of_object(value: Mapping[str, object], shape: RecordShape, place: str) -> Iterator[str]:
     wanted = dict.fromkeys(value, shape.of) if isinstance(shape, Each) else shape
     for key, one in wanted.items():
         inner = f"{place}.{key}" if place else key
@@ -263,7 +261,7 @@ def _faults_of_object(value: Mapping[str, object], shape: Shape, place: str) -> 
             yield f"there is no {inner}"
 
 
-def _faults_of_list(value: list[object], shape: Shape, place: str) -> Iterator[str]:
+def _faults_of_list(value: list[object], shape: RecordShape, place: str) -> Iterator[str]:
     wanted = shape if isinstance(shape, tuple) else shape * len(value)
     if len(value) != len(wanted):
         yield f"{place} has {len(value)} entries, but must have {len(wanted)}"
@@ -272,7 +270,7 @@ def _faults_of_list(value: list[object], shape: Shape, place: str) -> Iterator[s
         yield from _faults(one, of_one, f"{place}[{number}]")
 
 
-def _kind(shape: Shape) -> type:
+def _kind(shape: RecordShape) -> type:
     if isinstance(shape, Each | dict):
         return dict
     if isinstance(shape, list | tuple):

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from elmo.reproduce.record import Record
+from elmo.reproduce.record import ExperimentRecord
 from elmo.reproduce.tables import aligned, data_name, rows, title, with_interval
 from elmo.tasks.rules.scores import best_rule
 
 _DIGITS = {"weights": 3, "epochs": 1}
 
 
-def markdown(record: Record, facts: Sequence[str]) -> str:
+def markdown(record: ExperimentRecord, facts: Sequence[str]) -> str:
     """The whole page. `facts`: lines about the data, models and number of trainings."""
     parts = [
         f"# {title(record['experiment'])}: {data_name(record)}",
@@ -38,7 +38,7 @@ def sentence(claim: Sequence[dict[str, Any]]) -> str:
     return f"{text[0].upper()}{text[1:]}{of_paper}: **{decided['verdict']}**. {differences}."
 
 
-def cautions(record: Record) -> list[str]:
+def cautions(record: ExperimentRecord) -> list[str]:
     """A sentence if a rule without learning is as good as a system that was trained on the largest share of the data.
 
     If that is the baseline, no comparison with it means anything; otherwise only those with that system.
@@ -77,7 +77,7 @@ def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"= {value:.3f}" if value < 0.1 else f"= {value:.2f}"
 
 
-def _legend(record: Record) -> str:
+def _legend(record: ExperimentRecord) -> str:
     seeds = ", ".join(map(str, record["seeds"]))
     own = f"Mean ± sample standard deviation over the seeds {seeds}." if "," in seeds else f"One seed: {seeds}."
     of_paper = record["paper"]
@@ -88,7 +88,7 @@ def _legend(record: Record) -> str:
     return f"{own} The paper: {of_paper['source']}, table 1."
 
 
-def _reductions(record: Record) -> Iterator[str]:
+def _reductions(record: ExperimentRecord) -> Iterator[str]:
     """The relative error reductions, beside the paper's table 1 for the same task; table 1 has them itself."""
     if not record["gains"] or record["experiment"] == "table1":
         return
@@ -110,7 +110,7 @@ def _reductions(record: Record) -> Iterator[str]:
     yield "\n".join(lines)
 
 
-def _method(record: Record) -> str:
+def _method(record: ExperimentRecord) -> str:
     """How the verdicts came about."""
     bootstrap = record["bootstrap"]
     if bootstrap is None:

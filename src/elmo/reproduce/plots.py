@@ -5,7 +5,7 @@ from typing import Any
 
 from elmo.analysis.plots import SUFFIXES, require_matplotlib, save
 from elmo.disk.atomic import new_file
-from elmo.reproduce.record import Record
+from elmo.reproduce.record import ExperimentRecord
 from elmo.reproduce.tables import data_in, data_name, layer_names, metric_name, title
 
 # Points of score that an axis spans at least: differences of a few tenths shouldn't fill a picture.
@@ -15,7 +15,7 @@ _FAR_BELOW = 12.0
 _COLORS = {"baseline": "0.35", "elmo": "C0", "rule": "C3"}
 
 
-def draw(record: Record, path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> list[Path]:
+def draw(record: ExperimentRecord, path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> list[Path]:
     """Writes `path` with each suffix, each whole or not at all, over what is there; the files.
 
     Raises MissingExtraError without matplotlib.
@@ -34,7 +34,7 @@ def draw(record: Record, path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> li
     return files
 
 
-def _draw_dots(figure: Any, record: Record) -> None:
+def _draw_dots(figure: Any, record: ExperimentRecord) -> None:
     """A line for each system: the mean, its interval, and every seed. Rules without learning are dotted lines."""
     names, systems = data_in(record), record["systems"]
     figure.set_size_inches(4.4 * len(names) + 1.2, 2.1 + 0.45 * len(systems))
@@ -83,7 +83,7 @@ def _legend(figure: Any, axes: Any, explanation: str) -> None:
         figure.supxlabel(explanation, fontsize=7, color="0.35")
 
 
-def _draw_shares(figure: Any, record: Record) -> None:
+def _draw_shares(figure: Any, record: ExperimentRecord) -> None:
     """Means over the share of the data, its axis logarithmic, with intervals."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
@@ -117,7 +117,7 @@ def _draw_curve(axes: Any, points: list[tuple[float, dict[str, Any]]], name: str
         axes.plot([share, share], _bounds(one), color=_COLORS[name], linewidth=1.2)
 
 
-def _draw_weights(figure: Any, record: Record) -> None:
+def _draw_weights(figure: Any, record: ExperimentRecord) -> None:
     """A row for each mix, a column for each layer, darker where the weight is larger."""
     rows = [(system, mix) for system in record["systems"] for mix in system["mixes"]]
     weights = [[weight["mean"] for weight in mix["weights"]] for _, mix in rows]
@@ -156,7 +156,7 @@ def _span(set_limits: Any, scores: list[float]) -> None:
     set_limits(max(0.0, low - room), min(100.0, high + room))
 
 
-def _explanation(record: Record, dots: str) -> str:
+def _explanation(record: ExperimentRecord, dots: str) -> str:
     varies = "seeds and test examples" if record["bootstrap"] else "seeds alone"
     lines = [
         f"{dots}; lines: 95 % intervals of the means over {varies}.",
@@ -171,7 +171,7 @@ def _explanation(record: Record, dots: str) -> str:
     return "\n".join(lines)
 
 
-def _all_bounds(record: Record, data: str) -> list[float]:
+def _all_bounds(record: ExperimentRecord, data: str) -> list[float]:
     return [bound for system in record["systems"] for bound in _bounds(system[data])]
 
 

@@ -20,10 +20,12 @@ from elmo.reproduce.outcomes import Outcome, data_of, decisive
 from elmo.reproduce.verdicts import DRAWS, SEED, contrast, error_reduction
 from elmo.version import __version__
 
-Record = dict[str, Any]
+ExperimentRecord = dict[str, Any]
 
 
-def recorded(asked: Mapping[str, Any], outcomes: Sequence[Outcome], rules: Sequence[Mapping[str, Any]] = ()) -> Record:
+def recorded(
+    asked: Mapping[str, Any], outcomes: Sequence[Outcome], rules: Sequence[Mapping[str, Any]] = ()
+) -> ExperimentRecord:
     """The record. `asked`: what the experiment is; "experiment", "task" and "seeds" are among it."""
     experiment = asked["experiment"]
     known = paper.TABLE_1.get(asked["task"])

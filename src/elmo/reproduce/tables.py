@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from elmo.reproduce.outcomes import DATA
-from elmo.reproduce.record import Record
+from elmo.reproduce.record import ExperimentRecord
 
-Row = Sequence[str]
+Cells = Sequence[str]
 
 
-def rows(record: Record) -> list[Row]:
+def rows(record: ExperimentRecord) -> list[Cells]:
     """The table of the record's experiment, its head first."""
     tables = {
         "table1": _gains_table,
@@ -24,7 +24,7 @@ def rows(record: Record) -> list[Row]:
     return tables[record["experiment"]](record)
 
 
-def aligned(table: Sequence[Row]) -> list[str]:
+def aligned(table: Sequence[Cells]) -> list[str]:
     """A Markdown table, the first row its head, with columns of equal width."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = [
@@ -51,17 +51,17 @@ def with_interval(difference: float, interval: Sequence[float] | None, digits: i
     return f"{difference:+.{digits}f}{reach}"
 
 
-def data_in(record: Record) -> list[str]:
+def data_in(record: ExperimentRecord) -> list[str]:
     """Which of "dev" and "test" there are scores on."""
     return [data for data in DATA if all(data in system for system in record["systems"])]
 
 
-def _gains_table(record: Record) -> list[Row]:
+def _gains_table(record: ExperimentRecord) -> list[Cells]:
     """Table 1: without and with ELMo, and the paper's line for the same task."""
     metric, data = metric_name(record["metric"]), data_in(record)
     by_name = {system["system"]: system for system in record["systems"]}
     head = ["", f"baseline, {metric}", f"+ ELMo, {metric}", "gain [95 % interval]", "relative error reduction"]
-    table: list[Row] = [head]
+    table: list[Cells] = [head]
     (gain,) = record["gains"]
     for name in data:
         reduction = gain[name]["error_reduction"]
@@ -84,7 +84,7 @@ def _gains_table(record: Record) -> list[Row]:
     return table
 
 
-def _layers_table(record: Record) -> list[Row]:
+def _layers_table(record: ExperimentRecord) -> list[Cells]:
     """Tables 2 and 3 with the paper's three tasks beside ours; those experiments that have none."""
     metric, data, experiment = metric_name(record["metric"]), data_in(record), record["experiment"]
     gains = {gain["system"]: gain for gain in record["gains"]}
@@ -93,7 +93,7 @@ def _layers_table(record: Record) -> list[Row]:
     papers = list(of_paper.get(record["systems"][0]["system"], ()))
     head = [{"table3": "ELMo", "bilms": "biLM"}.get(experiment, "layers"), *(f"{name} {metric}" for name in data)]
     head += [f"gain on {decisive} [95 % interval]"] if gains else []
-    table: list[Row] = [[*head, *(f"paper: {task} dev" for task in papers)]]
+    table: list[Cells] = [[*head, *(f"paper: {task} dev" for task in papers)]]
     for rule in record["rules"]:
         table.append([rule["label"], *(f"{rule[name]:.2f}" for name in data), *[""] * (bool(gains) + len(papers))])
     for system in record["systems"]:
@@ -104,12 +104,12 @@ def _layers_table(record: Record) -> list[Row]:
     return table
 
 
-def _shares_table(record: Record) -> list[Row]:
+def _shares_table(record: ExperimentRecord) -> list[Cells]:
     """Figure 1: a line for each share, without and with ELMo."""
     metric, data, decisive = metric_name(record["metric"]), data_in(record), record["decided_on"]
     which = ("baseline", "+ ELMo")
     head = ["training data", *(f"{name} {metric}, {one}" for name in data for one in which)]
-    table: list[Row] = [[*head, f"gain on {decisive} [95 % interval]"]]
+    table: list[Cells] = [[*head, f"gain on {decisive} [95 % interval]"]]
     gains = {gain["share"]: gain for gain in record["gains"]}
     for rule in record["rules"]:
         table.append([rule["label"], *(text for name in data for text in (f"{rule[name]:.2f}", "")), ""])
@@ -121,12 +121,12 @@ def _shares_table(record: Record) -> list[Row]:
     return table
 
 
-def _weights_table(record: Record) -> list[Row]:
+def _weights_table(record: ExperimentRecord) -> list[Cells]:
     """Figure 2: a line for each mix."""
     data = data_in(record)
     layers = layer_names(len(record["systems"][0]["mixes"][0]["weights"]))
     scores = [f"{name} {metric_name(record['metric'])}" for name in data]
-    table: list[Row] = [["ELMo", "mix at the", *layers, "gamma", *scores]]
+    table: list[Cells] = [["ELMo", "mix at the", *layers, "gamma", *scores]]
     for system in record["systems"]:
         for mix in system["mixes"]:
             weights = [shown(weight, 3) for weight in mix["weights"]]

@@ -28,7 +28,7 @@ NEIGHBORS = 5
 
 
 @dataclass(frozen=True)
-class Occurrence:
+class MapPoint:
     """One point: a token in its sentence."""
 
     tokens: tuple[str, ...]
@@ -57,7 +57,7 @@ class Picture:
 class OccurrenceMap:
     """The occurrences of the marked words."""
 
-    occurrences: list[Occurrence]
+    occurrences: list[MapPoint]
     """The marked tokens first, then those of the index."""
     in_index: int
     """Occurrences in the index; more than are shown if a sample was drawn."""
@@ -88,8 +88,8 @@ def occurrence_map(
     require_seed(seed)
     tokens, in_index = _occurrences(index, marked, limit, seed)
     places = [index.place(int(token)) for token in tokens]
-    occurrences = [Occurrence(tuple(sentence), place, mark) for mark, (sentence, place) in enumerate(marked)]
-    occurrences += [Occurrence(index.sentences[sentence], position, None) for sentence, position in places]
+    occurrences = [MapPoint(tuple(sentence), place, mark) for mark, (sentence, place) in enumerate(marked)]
+    occurrences += [MapPoint(index.sentences[sentence], position, None) for sentence, position in places]
     choices: list[LayerOrWeights] = [*range(index.num_layers), *([] if weights is None else [list(weights)])]
     vectors = [np.concatenate([_marked(embedder, marked, it), index.vectors(tokens, it)]) for it in choices]
     return OccurrenceMap(occurrences, in_index, _pictures(vectors, len(marked)))

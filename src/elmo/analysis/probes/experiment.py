@@ -14,7 +14,7 @@ from elmo.analysis.probes.linear_probe import STRENGTHS, Split, fit
 from elmo.analysis.probes.online_code import OnlineCode, online_code
 from elmo.analysis.probes.treebank import (
     TagColumn,
-    TaggedSentence,
+    TreebankSentence,
     ambiguous,
     control_tags,
     majority_tags,
@@ -65,7 +65,7 @@ class ProbeRow:
 class Judge:
     """Compares predictions with the test file's tags."""
 
-    def __init__(self, train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> None:
+    def __init__(self, train: Sequence[TreebankSentence], test: Sequence[TreebankSentence]) -> None:
         self._gold = np.array([tag for sentence in test for tag in sentence.tags])
         self._unseen, self._ambiguous = unseen(train, test), ambiguous(train, test)
         self._lengths = np.array([len(sentence.tokens) for sentence in test])
@@ -190,7 +190,7 @@ class _Probed:
     def __init__(
         self,
         layers: Sequence[Float[np.ndarray, "tokens dim"]],
-        splits: Sequence[Sequence[TaggedSentence]],
+        splits: Sequence[Sequence[TreebankSentence]],
         measures: Measures,
     ) -> None:
         self._layers, self._splits, self._measures = layers, splits, measures
@@ -226,7 +226,7 @@ class _Probed:
 
 
 def _vectors(
-    encoder: Encoder, sentences: Sequence[TaggedSentence], embedded: Count
+    encoder: Encoder, sentences: Sequence[TreebankSentence], embedded: Count
 ) -> Float[np.ndarray, "layers tokens dim"]:
     """Of all sentences, as float32; they are counted in `embedded`."""
     size = (encoder.num_layers, sum(len(one.tokens) for one in sentences), encoder.layer_dim)
@@ -237,7 +237,7 @@ def _vectors(
     return found
 
 
-def _numbered(splits: Sequence[Sequence[TaggedSentence]]) -> tuple[list[str], list[Int[np.ndarray, " tokens"]]]:
+def _numbered(splits: Sequence[Sequence[TreebankSentence]]) -> tuple[list[str], list[Int[np.ndarray, " tokens"]]]:
     tags = sorted({tag for split in splits for sentence in split for tag in sentence.tags})
     number = {tag: place for place, tag in enumerate(tags)}
     if not tags:

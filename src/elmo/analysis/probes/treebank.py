@@ -25,14 +25,14 @@ _COLUMNS = 10
 
 
 @dataclass(frozen=True)
-class TaggedSentence:
+class TreebankSentence:
     """The words of a sentence, and a tag for each."""
 
     tokens: tuple[str, ...]
     tags: tuple[str, ...]
 
 
-def read_treebank(path: Path | str, column: TagColumn = "xpos") -> list[TaggedSentence]:
+def read_treebank(path: Path | str, column: TagColumn = "xpos") -> list[TreebankSentence]:
     """The sentences of a CoNLL-U file; multiword tokens and empty nodes are left out.
 
     Raises TextError with file and line for a line without ten columns, without a tag or not in UTF-8, and for a file
@@ -46,7 +46,7 @@ def read_treebank(path: Path | str, column: TagColumn = "xpos") -> list[TaggedSe
     return sentences
 
 
-def _sentences(lines: Iterator[str], name: str, column: TagColumn) -> Iterator[TaggedSentence]:
+def _sentences(lines: Iterator[str], name: str, column: TagColumn) -> Iterator[TreebankSentence]:
     words: list[tuple[str, str]] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -65,8 +65,8 @@ def _sentences(lines: Iterator[str], name: str, column: TagColumn) -> Iterator[T
         yield _sentence(words)
 
 
-def _sentence(words: list[tuple[str, str]]) -> TaggedSentence:
-    return TaggedSentence(tuple(word for word, _ in words), tuple(tag for _, tag in words))
+def _sentence(words: list[tuple[str, str]]) -> TreebankSentence:
+    return TreebankSentence(tuple(word for word, _ in words), tuple(tag for _, tag in words))
 
 
 def _tag(columns: list[str], name: str, number: int, column: TagColumn) -> str:
@@ -79,7 +79,7 @@ def _tag(columns: list[str], name: str, number: int, column: TagColumn) -> str:
     return tag
 
 
-def majority_tags(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> list[str]:
+def majority_tags(train: Sequence[TreebankSentence], test: Sequence[TreebankSentence]) -> list[str]:
     """For each test token its word's most frequent training tag; for an unseen word the most frequent tag of words that
     occur once in training."""
     counts: dict[str, Counter[str]] = {}
@@ -92,7 +92,7 @@ def majority_tags(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence
     return [best.get(word, fallback) for sentence in test for word in sentence.tokens]
 
 
-def control_tags(splits: Sequence[Sequence[TaggedSentence]], seed: int = 0) -> list[list[TaggedSentence]]:
+def control_tags(splits: Sequence[Sequence[TreebankSentence]], seed: int = 0) -> list[list[TreebankSentence]]:
     """The same sentences with a random tag for each word type, drawn by the tags' frequencies in the first split."""
     random = np.random.default_rng(seed)
     counts = Counter(tag for sentence in splits[0] for tag in sentence.tags)
@@ -100,17 +100,17 @@ def control_tags(splits: Sequence[Sequence[TaggedSentence]], seed: int = 0) -> l
     words = sorted({word for split in splits for sentence in split for word in sentence.tokens})
     drawn = dict(zip(words, (tags[place] for place in random.choice(len(tags), len(words), p=shares)), strict=True))
     return [
-        [TaggedSentence(one.tokens, tuple(map(drawn.__getitem__, one.tokens))) for one in split] for split in splits
+        [TreebankSentence(one.tokens, tuple(map(drawn.__getitem__, one.tokens))) for one in split] for split in splits
     ]
 
 
-def unseen(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> Bool[np.ndarray, " tokens"]:
+def unseen(train: Sequence[TreebankSentence], test: Sequence[TreebankSentence]) -> Bool[np.ndarray, " tokens"]:
     """Whether the word of each test token doesn't occur in training."""
     known = {word for sentence in train for word in sentence.tokens}
     return np.array([word not in known for sentence in test for word in sentence.tokens], dtype=bool)
 
 
-def ambiguous(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> Bool[np.ndarray, " tokens"]:
+def ambiguous(train: Sequence[TreebankSentence], test: Sequence[TreebankSentence]) -> Bool[np.ndarray, " tokens"]:
     """Whether the word of each test token has two tags or more in training."""
     tags: dict[str, set[str]] = {}
     for sentence in train:

@@ -41,7 +41,7 @@ class Prototypes:
 
 
 @dataclass(frozen=True)
-class Answer:
+class SenseAnswer:
     """The sense of the nearest prototype, for each layer."""
 
     senses: tuple[str | None, ...]
@@ -83,7 +83,7 @@ class NearestSense:
     seen: SeenSenses
     inventory: Inventory
 
-    def answer(self, word: Word, vectors: Float[np.ndarray, "layers dim"]) -> Answer:
+    def answer(self, word: Word, vectors: Float[np.ndarray, "layers dim"]) -> SenseAnswer:
         """The sense whose prototype has the highest cosine in each layer.
 
         Layer 0 doesn't depend on the sentence, so senses can be equally near there: then the more frequent sense in the
@@ -92,14 +92,14 @@ class NearestSense:
         counts = self.seen.counts.get(word)
         if not counts:
             first = self.inventory.first_sense(word)
-            return Answer((first,) * len(vectors), (False,) * len(vectors))
+            return SenseAnswer((first,) * len(vectors), (False,) * len(vectors))
         # A stable sort: of equally frequent senses the one seen first stays first.
         candidates = sorted(counts, key=counts.__getitem__, reverse=True)
         rows = [self.prototypes.rows[word, sense] for sense in candidates]
         cosines = np.einsum("sld,ld->ls", self.prototypes.vectors[rows], unit(vectors))
         nearest = cosines >= cosines.max(axis=1, keepdims=True) - _EQUAL
         ties = nearest.sum(axis=1) > 1
-        return Answer(tuple(candidates[place] for place in nearest.argmax(axis=1)), tuple(map(bool, ties)))
+        return SenseAnswer(tuple(candidates[place] for place in nearest.argmax(axis=1)), tuple(map(bool, ties)))
 
 
 @dataclass
