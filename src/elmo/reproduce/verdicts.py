@@ -155,7 +155,7 @@ def _student_t() -> Any:
         # Here, because it takes a second to import and few verdicts need it.
         from scipy.stats import t
     except ModuleNotFoundError:
-        raise MissingExtraError("scipy", "analysis", "comparing the seeds of two systems") from None
+        raise MissingExtraError("scipy", "torch", "comparing the seeds of two systems") from None
     return t
 
 
