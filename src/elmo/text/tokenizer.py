@@ -111,8 +111,8 @@ def _function(name: str) -> Callable[[str], list[str]]:
     found = named_object(name, "tokenizer")
     if not callable(found):
         raise ConfigError(
-            f"the tokenizer {name!r} is of type {type(found).__name__}, not a function. Name a function from a string to a "
-            "list of strings."
+            f"the tokenizer {name!r} is of type {type(found).__name__}, not a function. Name a function from a string "
+            "to a list of strings."
         )
     return cast(Callable[[str], list[str]], found)  # what it returns is checked in use
 
