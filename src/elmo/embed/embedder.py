@@ -184,7 +184,7 @@ class Embedder:
     def vocabulary(self) -> Sequence[str] | None:
         """The words that the model predicts, the most frequent first, if it was loaded and has them.
 
-        Read at the first use, since vectors don't need it. Raises WeightFileError or TextError for a list that is damaged.
+        Read at the first use, since vectors don't need it. Raises WeightFileError or TextError for a damaged list.
         """
         found = self._vocabulary
         if isinstance(found, Path):
