@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from elmo.analysis.plots import plain, require_matplotlib
 from elmo.disk.atomic import new_file
 from elmo.disk.bounded import shown
 from elmo.disk.json_file import read_record, read_records
-from elmo.errors import ConfigError, MissingExtraError
+from elmo.errors import ConfigError
 from elmo.shapes import Float
 
 SUFFIXES = (".png", ".svg", ".pdf")
@@ -122,11 +123,10 @@ def draw_curves(runs: Sequence[Curves], path: Path, *, force: bool = False) -> N
 
 
 def _figure(runs: Sequence[Curves]) -> Any:
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import EngFormatter
-    except ImportError:
-        raise MissingExtraError("matplotlib", "analysis", "drawing curves") from None
+    require_matplotlib()
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import EngFormatter
+
     figure = Figure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
     left, right = figure.subplots(1, 2, sharex=True)
     for number, run in enumerate(runs):
@@ -140,9 +140,7 @@ def _figure(runs: Sequence[Curves]) -> Any:
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
         axes.margins(x=0.12)
         axes.set_xlim(left=0)
-        axes.grid(which="both", color="0.9", linewidth=0.6)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
+        plain(axes, which="both")
     _legends(left, right, runs)
     return figure
 

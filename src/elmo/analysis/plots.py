@@ -78,9 +78,7 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
     axes.set_xlabel(panel.axis, fontsize=8)
     axes.margins(x=0.12)
     axes.tick_params(axis="x", labelsize=8)
-    axes.grid(axis="x", color="0.9", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, axis="x")
 
 
 def _digits(panel: Panel) -> int:
@@ -160,6 +158,13 @@ _PANELS: dict[str, Callable[[Record], list[Panel]]] = {
 
 
 SUFFIXES = (".png", ".svg")
+
+
+def plain(axes: Any, **grid: Any) -> None:
+    """A pale grid behind the data, and no frame at the top and on the right. `grid`: as for matplotlib's `grid`."""
+    axes.grid(color="0.9", linewidth=0.6, **grid)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def require_matplotlib() -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from elmo.analysis.plots import SUFFIXES, require_matplotlib, save
+from elmo.analysis.plots import SUFFIXES, plain, require_matplotlib, save
 from elmo.disk.atomic import new_file
 from elmo.reproduce.record import ExperimentRecord
 from elmo.reproduce.tables import data_in, data_name, layer_names, metric_name, title
@@ -48,8 +48,7 @@ def _draw_dots(figure: Any, record: ExperimentRecord) -> None:
         axes.set_yticks(range(len(systems)), [system["label"] for system in systems])
         axes.set_ylim(len(systems) - 0.5, -0.5)
         axes.set_xlabel(f"{metric_name(record['metric'])} on {data}")
-        axes.grid(axis="x", color="0.9", linewidth=0.6)
-        _plain(axes)
+        plain(axes, axis="x")
     _legend(figure, panels[-1], _explanation(record, "Full dots: means; circles: single seeds"))
 
 
@@ -103,8 +102,7 @@ def _draw_shares(figure: Any, record: ExperimentRecord) -> None:
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share:g}"))
         axes.set(xlabel="% of the training data", ylabel=f"{metric_name(record['metric'])} on {data}")
-        axes.grid(axis="y", color="0.9", linewidth=0.6)
-        _plain(axes)
+        plain(axes, axis="y")
     _legend(figure, panels[-1], _explanation(record, "Dots: means"))
 
 
@@ -173,8 +171,3 @@ def _explanation(record: ExperimentRecord, dots: str) -> str:
 
 def _all_bounds(record: ExperimentRecord, data: str) -> list[float]:
     return [bound for system in record["systems"] for bound in _bounds(system[data])]
-
-
-def _plain(axes: Any) -> None:
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
