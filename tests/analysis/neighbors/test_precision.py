@@ -115,7 +115,7 @@ def test_limits_are_kept_and_a_corpus_without_choices_is_refused(corpus):
 )
 def test_a_corpus_without_any_query_is_refused_with_the_reason(corpus, limits, message):
     with pytest.raises(TextError, match=f"there are no queries: one needs .* in other documents.*{message}"):
-        table(corpus, {}, PrecisionLimits(**limits))
+        table(corpus, {}, limits)
 
 
 def test_an_expression_is_one_form_with_its_capitals():
