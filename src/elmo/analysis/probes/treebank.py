@@ -6,7 +6,7 @@ learn it by heart. A layer's selectivity is its accuracy minus that on the contr
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,6 +16,7 @@ from jaxtyping import Bool
 
 from elmo.errors import TextError
 from elmo.text.files.lines import utf8_lines
+from elmo.text.formats.columns import ColumnSentence, column_sentences
 
 TagColumn = Literal["upos", "xpos"]
 """UPOS: the 17 tags that all languages share; XPOS: the treebank's own (for English, those of the Penn Treebank)."""
@@ -38,7 +39,8 @@ def read_treebank(path: Path | str, column: TagColumn = "xpos") -> list[Treebank
     Raises TextError with file and line for a line without ten columns, without a tag or not in UTF-8, and for a file
     without words.
     """
-    sentences = list(_sentences(utf8_lines(path), str(path), column))
+    found = column_sentences(utf8_lines(path), str(path), hashes="comments")
+    sentences = [TreebankSentence(*zip(*words, strict=True)) for one in found if (words := _words(one, path, column))]
     if not sentences:
         raise TextError(
             f"{path}: has no words. Name a CoNLL-U file: ten columns with tabs between them, a word per line."
@@ -46,37 +48,22 @@ def read_treebank(path: Path | str, column: TagColumn = "xpos") -> list[Treebank
     return sentences
 
 
-def _sentences(lines: Iterator[str], name: str, column: TagColumn) -> Iterator[TreebankSentence]:
-    words: list[tuple[str, str]] = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            if words:
-                yield _sentence(words)
-            words = []
-        elif not line.startswith("#"):
-            columns = line.split("\t")
-            if len(columns) != _COLUMNS:
-                raise TextError(
-                    f"{name}:{number}: has {len(columns)} columns, but CoNLL-U has {_COLUMNS}. Fix the line."
-                )
-            if columns[0].isdecimal():
-                words.append((columns[1], _tag(columns, name, number, column)))
-    if words:
-        yield _sentence(words)
-
-
-def _sentence(words: list[tuple[str, str]]) -> TreebankSentence:
-    return TreebankSentence(tuple(word for word, _ in words), tuple(tag for _, tag in words))
-
-
-def _tag(columns: list[str], name: str, number: int, column: TagColumn) -> str:
-    tag = columns[_PLACES[column]]
-    if tag in ("", "_"):
-        raise TextError(
-            f"{name}:{number}: the word {columns[1]!r} has no {column.upper()}. Choose the other column (--tags), or "
-            "fix the line."
-        )
-    return tag
+def _words(sentence: ColumnSentence, path: Path | str, column: TagColumn) -> list[tuple[str, str]]:
+    """The words with their tags."""
+    words = []
+    for row, number in zip(sentence.rows, sentence.lines, strict=True):
+        if len(row) != _COLUMNS:
+            raise TextError(f"{path}:{number}: has {len(row)} columns, but CoNLL-U has {_COLUMNS}. Fix the line.")
+        word, tag = row[1], row[_PLACES[column]]
+        if not row[0].isdecimal():
+            continue
+        if tag in ("", "_"):
+            raise TextError(
+                f"{path}:{number}: the word {word!r} has no {column.upper()}. Choose the other column (--tags), or fix "
+                "the line."
+            )
+        words.append((word, tag))
+    return words
 
 
 def majority_tags(train: Sequence[TreebankSentence], test: Sequence[TreebankSentence]) -> list[str]:
