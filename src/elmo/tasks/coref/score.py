@@ -17,10 +17,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from jaxtyping import Float
-
-from elmo.errors import MissingExtraError, TextError
+from elmo.errors import TextError
+from elmo.tasks.coref.assignment import best_assignment
 from elmo.tasks.coref.documents import Mention
 
 Clusters = Sequence[Sequence[Mention]]
@@ -184,17 +182,8 @@ def _aligned(key: list[set[Mention]], response: list[set[Mention]], overlaps: li
             [2 * overlaps[row].get(column, 0) / (len(key[row]) + len(response[column])) for column in columns]
             for row in rows
         ]
-        total += best_sum(np.array(gains))
+        total += sum(gains[row][column] for row, column in best_assignment(gains))
     return total
-
-
-def best_sum(gains: Float[np.ndarray, "rows columns"]) -> float:
-    """The highest sum of gains over one-to-one pairs of rows and columns. Raises MissingExtraError without SciPy."""
-    try:
-        from scipy.optimize import linear_sum_assignment  # here: nothing else of this task needs it
-    except ModuleNotFoundError:
-        raise MissingExtraError("scipy", "torch", "scoring coreference") from None
-    return float(gains[linear_sum_assignment(gains, maximize=True)].sum())
 
 
 def _components(overlaps: list[dict[int, int]]) -> Iterator[tuple[list[int], list[int]]]:
