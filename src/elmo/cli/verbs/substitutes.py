@@ -10,8 +10,8 @@ from elmo.cli.arguments import DeviceOption, LanguageModelOption, parsed
 from elmo.cli.early_checks import As, check_language_model
 from elmo.cli.inputs import model_and_input, vocabulary_of, warn_of_tokens
 from elmo.setting_checks import require_setting
-from elmo.text.marked import marked
 from elmo.text.reading.as_trained import as_trained, plain_marks
+from elmo.text.tokenizer import marked
 
 if TYPE_CHECKING:
     from elmo.lm.substitutes import Prediction

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from elmo.analysis.encoder_choice import EncoderChoice
+from elmo.analysis.encoders import EncoderChoice
 from elmo.analysis.record import Record, row_name
 from elmo.cli.early_checks import As
 from elmo.cli.inputs import FormFlags
@@ -44,9 +44,8 @@ class Arguments:
 def record_of(arguments: Arguments) -> Record:
     """The record of the analysis."""
     # Here, so that --help stays fast.
-    from elmo.analysis.controls import described, encoders_of
-    from elmo.analysis.geometry.experiment import geometry
-    from elmo.analysis.geometry.sample import SampleSettings
+    from elmo.analysis.encoders import described, encoders_of
+    from elmo.analysis.geometry import SampleSettings, geometry
     from elmo.analysis.record import begun
     from elmo.text.sentences import read_sentences
     from elmo.text.tokenizer import tokenizer

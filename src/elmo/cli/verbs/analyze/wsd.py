@@ -6,7 +6,7 @@ from typing import Annotated
 
 import tyro
 
-from elmo.analysis.encoder_choice import EncoderChoice
+from elmo.analysis.encoders import EncoderChoice
 from elmo.analysis.record import Record, row_name
 from elmo.cli.early_checks import As
 from elmo.cli.verbs.analyze import OutputFlags
@@ -35,7 +35,7 @@ class Arguments:
 def record_of(arguments: Arguments) -> Record:
     """The record of the analysis."""
     # Here, so that --help stays fast.
-    from elmo.analysis.controls import described, encoders_of
+    from elmo.analysis.encoders import described, encoders_of
     from elmo.analysis.record import begun
     from elmo.analysis.senses.experiment import sense_table
     from elmo.analysis.senses.files import SenseFiles

@@ -17,7 +17,7 @@ from elmo.text.reading.settings import Reading, TextForm
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
-    from elmo.embed.layer_names import Layers
+    from elmo.layer_choice import Layers
 
 # Of what must be meant to be the name of a file.
 _FILE_ENDINGS = (
@@ -121,7 +121,7 @@ def is_meant_as_file(text: str) -> bool:
 
 def check_layers(layers: "Layers", model: str | None) -> None:
     """Raises if there is no such model, or its config shows that it hasn't these layers."""
-    from elmo.embed.layer_names import layer_weights
+    from elmo.layer_choice import layer_weights
     from elmo.weights.describe import outline
 
     if (num_layers := outline(model).num_layers) is not None:

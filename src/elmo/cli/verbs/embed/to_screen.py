@@ -28,7 +28,7 @@ _WIDEST_TOKEN = 24
 def show_text(arguments: Arguments) -> int:
     """Shows the vectors of a text that was given as an argument; the exit code."""
     # Here, so that --help does not wait for it.
-    from elmo.embed.layer_names import parse_layers
+    from elmo.layer_choice import parse_layers
 
     layers = parse_layers(arguments.layers)
     text = _text_to_show(arguments)
@@ -69,7 +69,7 @@ def _text_to_show(arguments: Arguments) -> str:
 
 def show_lines(arguments: Arguments) -> int:
     """A line of JSON for each sentence and blank line of standard input, in constant memory."""
-    from elmo.embed.layer_names import parse_layers
+    from elmo.layer_choice import parse_layers
 
     layers = parse_layers(arguments.layers)
     check_layers(layers, arguments.model)
