@@ -74,7 +74,8 @@ def roles(arguments: object) -> Iterator[tuple[str, Role, Any]]:
     for group in _groups(arguments):
         for name, role in declared_roles(type(group)):
             value = getattr(group, name)
-            yield from ((name, role, one or None) for one in (value if isinstance(value, tuple) else (value,)))
+            for one in value if isinstance(value, tuple) else (value,):
+                yield name, role, one or None
 
 
 def declared_roles(group: type) -> Iterator[tuple[str, Role]]:
@@ -84,7 +85,7 @@ def declared_roles(group: type) -> Iterator[tuple[str, Role]]:
         parts = list(_parts(hints[field.name]))
         marked = [part.role for part in parts if isinstance(part, As)]  # the last one wins, as with tyro's
         by_type: Role | None = "input" if Path in parts else None
-        role = marked[-1] if marked else _ROLES.get(field.name, by_type)
+        role: Role | None = marked[-1] if marked else _ROLES.get(field.name) or by_type
         if role is not None:
             yield field.name, role
 
