@@ -36,8 +36,14 @@ class As:
     role: Role
 
 
-_ROLES: dict[str, Role] = {"model": "model", "cache": "kept folder", "context2vec": "input folder"}
-_ROLES |= {"output": "output file", "figure": "output file", "cove": "input folder"}
+_ROLES: dict[str, Role] = {
+    "model": "model",
+    "output": "output file",
+    "figure": "output file",
+    "cache": "kept folder",
+    "context2vec": "input folder",
+    "cove": "input folder",
+}
 
 
 def check(arguments: object) -> None:
