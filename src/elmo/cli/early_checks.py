@@ -89,9 +89,10 @@ def declared_roles(group: type) -> Iterator[tuple[str, Role]]:
     hints = get_type_hints(group, include_extras=True)
     for field in fields(group):
         parts = list(_parts(hints[field.name]))
-        marked = [part.role for part in parts if isinstance(part, As)]  # the last one wins, as with tyro's
-        by_type: Role | None = "input" if Path in parts else None
-        role: Role | None = marked[-1] if marked else _ROLES.get(field.name) or by_type
+        marked: list[Role] = [part.role for part in parts if isinstance(part, As)]  # the last one wins, as with tyro's
+        role: Role | None = marked[-1] if marked else _ROLES.get(field.name)
+        if role is None and Path in parts:
+            role = "input"
         if role is not None:
             yield field.name, role
 
