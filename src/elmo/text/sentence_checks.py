@@ -61,6 +61,11 @@ def checked_sentence(sentence: Any, place: int) -> Sequence[str]:
     return listed
 
 
+def is_flat_list(sentences: Sequence[Any]) -> bool:
+    """Whether it is two or more words, which could be one sentence or sentences of one word."""
+    return all(map(_has_no_space, sentences)) and sum(map(bool, sentences)) >= 2
+
+
 def is_column(value: Any) -> bool:
     """Whether it is a column of a table or an array, whose rows are texts, and no list that could be a sentence."""
     return not isinstance(value, str) and any(
@@ -152,11 +157,9 @@ def _has_no_space(sentence: Any) -> bool:
 
 
 def _refuse_flat_list(sentences: Sequence[Any]) -> None:
-    if len(sentences) < 2 or not all(map(_has_no_space, sentences)):
+    if not is_flat_list(sentences):
         return
     words = [str(word) for word in sentences if word]
-    if len(words) < 2:
-        return
     shown, more = words[:_WORDS_SHOWN], ", ..." if len(words) > _WORDS_SHOWN else ""
     flat = _cut(", ".join(map(repr, shown)) + more)
     nested = _cut(", ".join(f"[{word!r}]" for word in shown) + more)

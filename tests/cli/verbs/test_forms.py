@@ -12,7 +12,8 @@ COLUMNS = "-DOCSTART- -X- O\n\nthe DT O\nbank NN B-ORG\nwas VBD O\nsteep JJ O\n.
 WORDS = ["the", "bank", "was", "steep", ".", "the", "bank"]
 SMALL = ["--hidden-sizes", "4", "--epochs", "1", "--seeds", "1"]
 REFUSED = {
-    "rows.json": (json.dumps([{"text": "the bank"}], indent=1), "looks like a JSON array"),
+    "words.json": (json.dumps(["the", "bank"], indent=1), "is an array of words"),
+    "squad.json": (json.dumps({"data": [{"title": "the bank"}]}, indent=1), "looks like JSON"),
     "page.xml": ('<?xml version="1.0"?>\n<s>the bank</s>\n', "looks like XML or HTML"),
     "wiki_00": ('<doc id="1" url="https://a">\nthe bank\n</doc>\n', "WikiExtractor"),
     "p.fasta": (">P1 the\nMKTAYIAK\n>P2 bank\nGGSLLF\n", "looks like FASTA"),
@@ -71,9 +72,9 @@ def test_a_tagger_reads_the_words_of_columns_and_not_their_tags(tmp_path, capsys
     capsys.readouterr()
     assert main(["task", "predict", str(tmp_path / "run"), str(tree)]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines() if line] == ["the", "bank"]
-    (tmp_path / "u16.conll").write_bytes(COLUMNS.encode("utf-16"))
+    (tmp_path / "u32.conll").write_bytes(COLUMNS.encode("utf-32"))
     (tmp_path / "ko.conll").write_bytes("비가 O\n왔다 O\n".encode("cp949"))
-    for name, message in (("u16.conll", "looks like text in UTF-16"), ("ko.conll", "Use --encoding cp949")):
+    for name, message in (("u32.conll", "looks like text in UTF-32"), ("ko.conll", "Use --encoding cp949")):
         command[4] = str(tmp_path / name)
         assert main([*command[:-1], str(tmp_path / "other"), "--encoder", "none", "--quiet"]) == 2
         told = capsys.readouterr().err

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from elmo.text.files.text_file import Format
 from elmo.text.formats.columns import column_of_words, column_sentences, why_not_words
+from elmo.text.formats.json_array import is_array
 
 _JSON = re.compile(r'\s*(?:\{\s*"[^"]*"\s*:|\[\s*(?:\{\s*"|\[\s*[\["\d-]|"[^"]*"\s*[,\]]))')
 _ELEMENT = re.compile(r"<(?P<name>[A-Za-z][\w:.-]*)(?P<attributes>\s+[\w:.-]+\s*=\s*[\"'][^>]*)?\s*/?>")
@@ -72,9 +73,10 @@ def sign_of_structure(filled: Sequence[str]) -> Sign | None:
 def _json(filled: Sequence[str]) -> Sign:
     if all(map(_is_object, filled[:20])):
         return Sign("JSON lines", "Use --format jsonl", "jsonl")
-    what = "a JSON array" if filled[0].lstrip()[0] == "[" else "JSON"
+    if is_array(filled):
+        return Sign("a JSON array", "Use --format jsonl", "jsonl")
     step = "Write one object per line and use --format jsonl: jq -c '.[]' OLD > NEW.jsonl"
-    return Sign(f"{what} ({filled[0].strip()[:40]!r})", step)
+    return Sign(f"JSON ({filled[0].strip()[:40]!r})", step)
 
 
 def _is_object(line: str) -> bool:
