@@ -1,16 +1,24 @@
 """The encoders of a table: a biLM, and what it is compared with."""
 
 import os
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from jaxtyping import Float
 
 from elmo.analysis.encoder_choice import EncoderChoice
 from elmo.analysis.encoders import ContextAverage, ForwardHalf, StaticEncoder, WithAverage, random_embedder
 from elmo.embed.embedder import Embedder
 from elmo.embed.encoder import Encoder
+from elmo.errors import TextWarning
 from elmo.process.device import require_torch
 from elmo.static.vectors import read_static_vectors
+from elmo.text.first_look.sample import LINES_LOOKED_AT, look_at
+from elmo.text.reading.settings import Reading
 from elmo.weights.hub import DEFAULT_MODEL, MODEL_VARIABLE
 
 BILM, FORWARD, RANDOM, AGAINST = "biLM", "forward LM", "random biLM", "other biLM"
@@ -22,7 +30,7 @@ def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[st
     layers; with `random` the same architecture with random weights; with a file of `static` vectors the word's own and
     the mean of the words around it; a model of `context2vec`; one of `cove`."""
     embedder = Embedder.from_pretrained(choice.model, device=choice.device, dtype=choice.dtype)
-    found: dict[str, Encoder] = {BILM: WithAverage(embedder)}
+    found: dict[str, Encoder] = {BILM: _Looking(embedder)}
     if against is not None:
         found[AGAINST] = Embedder.from_pretrained(against, device=choice.device, dtype=choice.dtype)
     if choice.forward:
@@ -44,6 +52,26 @@ def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[st
 
         found[COVE] = CoVeEncoder.load(choice.cove, device=choice.device)
     return found
+
+
+class _Looking(WithAverage):
+    """The biLM's layers and their mean; warns of a text that the biLM won't understand, by its first sentences."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        super().__init__(embedder)
+        self._vocabulary = embedder.vocabulary
+        self._has_looked = False
+
+    def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "layers tokens dim"]]:
+        if not self._has_looked:
+            self._has_looked = True
+            rest = iter(sentences)
+            first = [list(sentence) for sentence in islice(rest, LINES_LOOKED_AT)]
+            look = look_at(first, Reading(plain_quotes=False))
+            for warning in look.warnings(self._vocabulary, composes=False):
+                warnings.warn(warning, TextWarning, stacklevel=2)
+            sentences = chain(first, rest)
+        return super().embed_iter(sentences)
 
 
 def described(choice: EncoderChoice, encoders: Mapping[str, Encoder]) -> dict[str, Any]:

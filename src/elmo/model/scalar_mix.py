@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.errors import ConfigError
+from elmo.process.keywords import known_keywords
 
 LayerNorm = Literal["boundaries", "words", "token"] | bool
 """Which positions the layer norm's statistics are over; True means "boundaries", False no layer norm."""
@@ -43,6 +44,7 @@ class ScalarMix(nn.Module):
     if TYPE_CHECKING:  # nn.Module types __call__ as Any
         __call__: Callable[..., Tensor]
 
+    @known_keywords
     def __init__(
         self,
         num_layers: int,
