@@ -1,6 +1,7 @@
 """Every verb that takes text sees the form of a file, and refuses what isn't text before it makes anything."""
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -27,8 +28,9 @@ REFUSED = {
 
 
 def verbs(folder: Path, model: Path, text: Path) -> dict[str, list[str]]:
-    """The command of each verb that reads a text."""
-    return {
+    """The command of each verb that reads a text, of those whose libraries are here."""
+    needs = {"context2vec": "torch", "explore": "starlette"}
+    found = {
         "embed": ["embed", str(text), "-o", str(folder / "v.npy"), "-m", str(model)],
         "prepare": ["prepare", str(text), "-o", str(folder / "data")],
         "perplexity": ["perplexity", str(model), str(text)],
@@ -36,7 +38,10 @@ def verbs(folder: Path, model: Path, text: Path) -> dict[str, list[str]]:
         "static": ["static", str(text), "-o", str(folder / "v.txt"), "--kind", "glove", "--min-count", "1"],
         "index": ["index", str(text), "-o", str(folder / "index"), "-m", str(model)],
         "geometry": ["analyze", "geometry", str(text), "-m", str(model)],
+        "context2vec": ["context2vec", str(text), "-o", str(folder / "c2v")],
+        "explore": ["explore", "-m", str(model), "--text", str(text), "--export", str(folder / "page")],
     }
+    return {verb: command for verb, command in found.items() if verb not in needs or find_spec(needs[verb])}
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -54,7 +59,7 @@ def test_columns_of_a_text_file_are_read_by_every_verb(tmp_path, model_folder, c
     text = tmp_path / "eng.txt"
     text.write_text(COLUMNS, encoding="utf-8")
     for verb, command in verbs(tmp_path, model_folder, text).items():
-        if verb not in ("static", "geometry"):  # which need more text than this
+        if verb not in ("static", "geometry", "context2vec", "explore"):  # which need more text than this
             assert main([*command, "--quiet"]) == 0, capsys.readouterr().err
     with read_vectors(tmp_path / "v.npy") as vectors:
         assert [token for row in range(len(vectors)) for token in vectors.row(row).tokens] == WORDS
@@ -67,6 +72,10 @@ def test_a_tagger_reads_the_words_of_columns_and_not_their_tags(tmp_path, capsys
     train.write_text(COLUMNS, encoding="utf-8")
     command = ["task", "train", "ner", "--train", str(train), "--dev", str(train), "-o", str(tmp_path / "run")]
     assert main([*command, "--encoder", "none", *SMALL, "--quiet"]) == 0
+    for name, (content, message) in REFUSED.items():
+        (tmp_path / name).write_bytes(content.encode())
+        assert main(["task", "predict", str(tmp_path / "run"), str(tmp_path / name)]) == 2, name
+        assert message in capsys.readouterr().err
     tree = tmp_path / "tree.txt"
     tree.write_text("# text = the bank\n1\tthe" + "\t_" * 8 + "\n2\tbank" + "\t_" * 8 + "\n", encoding="utf-8")
     capsys.readouterr()
