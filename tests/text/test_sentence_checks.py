@@ -105,6 +105,20 @@ def test_names_of_columns_and_keys_are_no_text(checked, sentences, message):
         checked(sentences)
 
 
+@pytest.mark.parametrize("checked", BOTH)
+def test_texts_are_not_taken_for_tokens(checked):
+    for texts in (
+        ["Rain fell .", "We left ."],
+        ["He left the bank ."],
+        ["비가 왔다.", "그는 갔다."],
+        ["Yes!", "He left.", "I ran."],
+    ):
+        with pytest.raises(ConfigError, match=r"sentences\[1\] is a list of texts, such as .*of its own"):
+            list(checked([["a"], texts]))
+    legal = [["New York", "Los Angeles"], ["U. S."], ["the old man", "saw", "the big river", "."], ["a. m.", "at", "."]]
+    assert list(checked(legal)) == legal
+
+
 @pytest.mark.parametrize("value", ["a", 1.5, float("nan"), None, True, 0, -1])
 def test_a_count_is_an_integer_of_at_least_1(value):
     with pytest.raises(ConfigError, match=re.escape(f"window is {value!r}")):

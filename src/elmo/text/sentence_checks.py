@@ -17,6 +17,7 @@ from elmo.setting_checks import LARGEST_COUNT
 _LOOKED_AT = 512
 _WORDS_SHOWN = 3
 _LONGEST_SHOWN = 60
+_ENDS = frozenset(".!?…。！？")
 
 
 def checked_sentences(sentences: Any) -> list[Sequence[str]]:
@@ -58,12 +59,24 @@ def checked_sentence(sentence: Any, place: int) -> Sequence[str]:
                 f"sentences[{place}][{position}] is {_short(token)}, but a token is a string. Convert it to one; an "
                 "empty string is a token too."
             )
+    if are_texts(listed):
+        raise ConfigError(
+            f"sentences[{place}] is a list of texts, such as {_cut(repr(listed[0]))}, and each would be read as one "
+            "token. Pass each text as a sentence of its own, or raw text to embed_text."
+        )
     return listed
 
 
 def is_flat_list(sentences: Sequence[Any]) -> bool:
     """Whether it is two or more words, which could be one sentence or sentences of one word."""
     return all(map(_has_no_space, sentences)) and sum(map(bool, sentences)) >= 2
+
+
+def are_texts(tokens: Sequence[str]) -> bool:
+    """Whether most of a list are sentences, of several words and a mark at their end, as no tokens are."""
+    spaces = 1 if len(tokens) > 1 else 2
+    texts = sum(token[-1:] in _ENDS and token.count(" ") >= spaces for token in tokens)
+    return 2 * texts > len(tokens)
 
 
 def is_column(value: Any) -> bool:

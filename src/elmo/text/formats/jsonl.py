@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from elmo.errors import TextError
 from elmo.text.files.decoding import BadLine
+from elmo.text.sentence_checks import are_texts
 from elmo.text.token_form import has_surrogate, invalid_token_reason
 
 _FIELDS_NAMED = 8
@@ -67,6 +68,9 @@ def _checked(value: object, field: str) -> str | list[str] | _Wrong:
             return _Wrong(f"token {place} in field {field!r} is {_kind(token)}", "All tokens must be strings")
         if why := invalid_token_reason(token) or (None if token else "is empty"):
             return _Wrong(f"token {place} in field {field!r} is {_short(token)}, which {why}", "Fix the list")
+    if are_texts(value):
+        what = f"field {field!r} is a list of texts, each of which would be read as one token: {_short(value[0])}"
+        return _Wrong(what, "Write an object for each text")
     return value
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from elmo.text.files.text_file import Format
+from elmo.text.formats.annotation import annotation_in
 from elmo.text.formats.columns import column_of_words, column_sentences, why_not_words
 from elmo.text.formats.json_array import is_array
 
@@ -51,7 +52,7 @@ def sign_of(lines: Sequence[str]) -> Sign | None:
     filled = [line for line in lines if line.strip()]
     if not filled:
         return None
-    return sign_of_structure(filled) or sign_of_columns(lines) or _table(filled)
+    return sign_of_structure(filled) or sign_of_annotation(filled) or sign_of_columns(lines) or _table(filled)
 
 
 def sign_of_structure(filled: Sequence[str]) -> Sign | None:
@@ -68,6 +69,12 @@ def sign_of_structure(filled: Sequence[str]) -> Sign | None:
     if first.startswith("sep=") and len(first) == 5:
         return Sign("CSV", "Use --format csv", "csv")
     return None
+
+
+def sign_of_annotation(filled: Sequence[str]) -> Sign | None:
+    """What else than words stands in lines that aren't blank; None: nothing shows it."""
+    found = annotation_in(filled)
+    return None if found is None else Sign(*found)
 
 
 def _json(filled: Sequence[str]) -> Sign:
