@@ -18,6 +18,7 @@ _LOOKED_AT = 512
 _WORDS_SHOWN = 3
 _LONGEST_SHOWN = 60
 _ENDS = frozenset(".!?…。！？")
+_SPACES_OF_TEXT = 3
 
 
 def checked_sentences(sentences: Any) -> list[Sequence[str]]:
@@ -59,6 +60,11 @@ def checked_sentence(sentence: Any, place: int) -> Sequence[str]:
                 f"sentences[{place}][{position}] is {_short(token)}, but a token is a string. Convert it to one; an "
                 "empty string is a token too."
             )
+        if token[-1:] in ("\n", "\r", "\t") and not token.isspace():
+            raise ConfigError(
+                f"sentences[{place}][{position}] is {_short(token)}, which ends with a line end or a tab: it would be "
+                "another token than without it. Split lines with line.split(), or strip them before."
+            )
     if are_texts(listed):
         raise ConfigError(
             f"sentences[{place}] is a list of texts, such as {_cut(repr(listed[0]))}, and each would be read as one "
@@ -73,10 +79,10 @@ def is_flat_list(sentences: Sequence[Any]) -> bool:
 
 
 def are_texts(tokens: Sequence[str]) -> bool:
-    """Whether most of a list are sentences, of several words and a mark at their end, as no tokens are."""
-    spaces = 1 if len(tokens) > 1 else 2
-    texts = sum(token[-1:] in _ENDS and token.count(" ") >= spaces for token in tokens)
-    return 2 * texts > len(tokens)
+    """Whether most of a list end in a mark and have several words, or one has many, as no tokens are and do."""
+    spaces = [token.count(" ") for token in tokens if token[-1:] in _ENDS]
+    most = len(tokens) > 1 and 2 * sum(count > 0 for count in spaces) > len(tokens)
+    return most or max(spaces, default=0) >= _SPACES_OF_TEXT
 
 
 def is_column(value: Any) -> bool:
@@ -149,6 +155,11 @@ def _items(sentences: Any) -> Iterator[Any]:
             "[['A', 'first', 'sentence'], 'A second one']. Put it into a list: [text]."
         )
     refuse_without_order(sentences, "sentences", "a list of sentences")
+    if getattr(sentences, "shape", ())[1:] == (1,):
+        raise ConfigError(
+            f"sentences is an array of the shape {tuple(sentences.shape)}: each text in it would be read as one token. "
+            "Pass its column: sentences[:, 0]."
+        )
     found = _iterated(rows_of(sentences) if hasattr(sentences, "to_pylist") else sentences)
     if found is None:
         raise ConfigError(

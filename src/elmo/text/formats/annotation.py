@@ -43,7 +43,7 @@ def annotation_in(filled: Sequence[str]) -> tuple[str, str] | None:
     for mark in "/_|" if len(words) >= _FEWEST_WORDS else "":
         parts = [word.rsplit(mark, 1) for word in words]
         if all(len(it) == 2 and all(it) and (mark == "|" or _TAG.fullmatch(it[1])) for it in parts):
-            return f"words with tags {shown}", f"Cut the tags off: sed -E 's#[{mark}][^ ]+##g' OLD > NEW"
+            return f"words with tags {shown}", f"Cut the tags off: sed -E 's#[{mark}][^ {mark}]+( |$)#\\1#g' OLD > NEW"
     return None
 
 

@@ -20,7 +20,7 @@ from elmo.text.formats.columns import column_sentences, require_kept_words, requ
 from elmo.text.formats.conllu import column_of_forms
 from elmo.text.formats.json_array import is_array
 from elmo.text.formats.lines import byte_lines
-from elmo.text.formats.signs import Sign, is_conllu, sign_of, sign_of_columns, sign_of_structure
+from elmo.text.formats.signs import Sign, is_conllu, sign_of, sign_of_annotation, sign_of_columns, sign_of_structure
 from elmo.text.formats.table import separator_of
 
 DEFAULT_FIELD = "text"
@@ -100,7 +100,7 @@ def require_plain_text(lines: Sequence[str], name: str) -> None:
     """TextError if a text, where no format can be named, is surely something else."""
     filled = [line for line in lines[:_LINES_LOOKED_AT] if line.strip()]
     sign = sign_of(filled) if filled else None
-    if sign is not None and (sign.format is not None or sign_of_structure(filled)):
+    if sign is not None and (sign.format is not None or sign_of_structure(filled) or sign_of_annotation(filled)):
         raise TextError(
             f"{name}: looks like {sign.what}, but would be read as running text, so that its marks and numbers would "
             "be words. Write its text into a file without them."
