@@ -56,6 +56,6 @@ def _are_vectors(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _are_ids(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether all words are whole numbers."""
+    """Whether all words are whole numbers, several in most lines."""
     words = [word for row in rows for word in row]
-    return len(rows) > 1 and len(words) >= _FEWEST_WORDS and all(word.isdecimal() for word in words)
+    return len(rows) > 1 and len(words) >= max(_FEWEST_WORDS, 2 * len(rows)) and all(word.isdecimal() for word in words)
