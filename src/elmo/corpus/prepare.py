@@ -159,7 +159,12 @@ class _Run:
                     recipe = self.settings.recipe(path, for_training=split == TRAIN)
                     files.append(self._text_file(len(files), path, split, index))
                     blocks = read_blocks(
-                        path, recipe.border, size=BLOCK_BYTES, has_header=recipe.has_header, on_bytes=read.add
+                        path,
+                        recipe.border,
+                        size=BLOCK_BYTES,
+                        has_header=recipe.has_header,
+                        lines_of=recipe.lines_of(path),
+                        on_bytes=read.add,
                     )
                     for block in blocks:
                         self._check()
