@@ -18,11 +18,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms share
 
+from elmo.serve.listening.connections import MAX_CONNECTIONS
 from record import Record, Table, parser
 from sentences import TEXT
 from serve_client import load, served, stretches, vector_request
-
-from elmo.serve.listening.connections import MAX_CONNECTIONS
 
 _HEADERS = b"POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\n"
 _BEGINNINGS = (_HEADERS + b"X-Slow:", _HEADERS + b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n")

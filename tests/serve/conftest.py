@@ -16,9 +16,7 @@ from elmo.embed.embedder import Embedder
 from elmo.lm.on_engine import EngineLanguageModel
 from elmo.lm.substitutes import substitutes
 from elmo.serve.app import create_app
-from elmo.serve.listening.address import bound, url
-from elmo.serve.listening.connections import ImpatientProtocol
-from elmo.serve.listening.server import server
+from elmo.serve.listening import Server, bound, url
 from elmo.serve.models import ServedModel, Substitutes
 from elmo.serve.settings import ServeSettings
 
@@ -102,12 +100,10 @@ class Live:
 
 
 @contextmanager
-def _running(
-    models: list[ServedModel], settings: ServeSettings | None = None, protocol: type[ImpatientProtocol] | None = None
-) -> Iterator[Live]:
+def _running(models: list[ServedModel], settings: ServeSettings | None = None) -> Iterator[Live]:
     app, started = create_app(models, settings), threading.Event()
     with bound("127.0.0.1", 0) as listening:
-        made = server(app, listening, started=started.set, protocol=protocol)
+        made = Server(app, listening, started=started.set)
         thread = threading.Thread(target=made.run, kwargs={"sockets": [listening]})
         live = Live(app, listening.getsockname(), url(listening))
         thread.start()
@@ -122,7 +118,7 @@ def _running(
 
 @pytest.fixture
 def running() -> Callable[..., AbstractContextManager[Live]]:
-    """`with running(models, settings, protocol) as live`: a server in a thread; when it is left, it has ended."""
+    """`with running(models, settings) as live`: a server in a thread; when it is left, it has ended."""
     return _running
 
 

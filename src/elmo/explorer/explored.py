@@ -14,8 +14,8 @@ from elmo.explorer.quality import Quality, quality_of
 from elmo.explorer.texts import ExploredText, bundled_text
 from elmo.explorer.views import Marked
 from elmo.process.progress.report import Progress
+from elmo.serve.answers import invalid
 from elmo.serve.models import ServedModel
-from elmo.serve.refusals import invalid
 from elmo.weights import hub
 from elmo.weights.catalogue import known_models
 

@@ -21,9 +21,8 @@ from elmo.explorer import frozen, page_files
 from elmo.explorer.explored import Explored
 from elmo.explorer.mixes import Mix
 from elmo.explorer.views import Marked
-from elmo.serve.answers import json_answer
-from elmo.serve.intake.inputs import read_texts
-from elmo.serve.refusals import Refusal, invalid
+from elmo.serve.answers import Refusal, invalid, json_answer
+from elmo.serve.inputs import read_texts
 from elmo.serve.service import service_of
 from elmo.text.token_form import has_surrogate
 

@@ -21,11 +21,11 @@ import numpy as np
 
 from elmo.embed.embedder import Embedder
 from elmo.embed.layer_names import Layers
-from elmo.serve.intake.presence import too_late
-from elmo.serve.refusals import Refusal
+from elmo.serve.answers import Refusal
 
 T = TypeVar("T")
 Sentence = Sequence[str]
+_RETRY = {"Retry-After": "1"}
 
 
 @dataclass(eq=False)
@@ -186,9 +186,6 @@ class Batcher:
         _settle(late, [too_late()] * len(late))
 
 
-_RETRY = {"Retry-After": "1"}
-
-
 def _computed(batch: list[_Part]) -> list[object]:
     """The result of each part, or its error. A batch that fails is computed again part by part, so that one request
     can't make others fail."""
@@ -244,3 +241,14 @@ def _groups(sentences: Sequence[Sentence], max_tokens: int) -> list[list[Sentenc
 def _weight(sentences: Sequence[Sentence]) -> int:
     """Tokens, but at least one for each sentence: an empty one is work too."""
     return sum(max(1, len(sentence)) for sentence in sentences)
+
+
+def too_late() -> Refusal:
+    """The answer to a request whose deadline has passed."""
+    return Refusal(
+        503,
+        "the deadline of this request passed before it was computed: the server has more to do than it can. Send it "
+        "again later, or send less at a time.",
+        "deadline",
+        headers=_RETRY,
+    )

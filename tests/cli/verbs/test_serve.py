@@ -23,7 +23,7 @@ def test_what_cannot_be_served_is_refused_with_exit_code_2(arguments, words, tmp
     (tmp_path / "empty").write_text("\n")
     (tmp_path / "weak").write_text("secret\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("elmo.serve.listening.server.run", lambda *_, **__: pytest.fail("it listens"))
+    monkeypatch.setattr("elmo.serve.listening.run", lambda *_, **__: pytest.fail("it listens"))
     assert main(["serve", *arguments]) == 2
     captured = capsys.readouterr()
     assert words in captured.err

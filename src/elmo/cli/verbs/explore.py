@@ -73,8 +73,7 @@ def main(argv: list[str]) -> int:
     from elmo.explorer.mixes import learned_mixes
     from elmo.explorer.routes import PATH, Page
     from elmo.serve.app import create_app
-    from elmo.serve.listening.address import bound, is_loopback, url
-    from elmo.serve.listening.server import run
+    from elmo.serve.listening import bound, is_loopback, run, url
 
     if arguments.export is not None:
         models = _models(arguments)

@@ -7,10 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from elmo.embed.results.similarity import cosines
-from elmo.serve.answers import json_answer
-from elmo.serve.encodings.numbers import Numbers, encoded
-from elmo.serve.intake.inputs import Text, read_texts
-from elmo.serve.refusals import invalid
+from elmo.serve.answers import invalid, json_answer
+from elmo.serve.encodings import Numbers, encoded
+from elmo.serve.inputs import Text, read_texts
 from elmo.serve.service import service_of
 
 _MOST_TOKENS = 512

@@ -7,10 +7,9 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from elmo.serve.answers import json_answer
-from elmo.serve.intake.inputs import ReadTexts, Text, read_texts
+from elmo.serve.answers import invalid, json_answer
+from elmo.serve.inputs import ReadTexts, Text, read_texts
 from elmo.serve.models import ServedModel
-from elmo.serve.refusals import invalid
 from elmo.serve.service import service_of
 from elmo.serve.settings import ServeSettings
 from elmo.text.marked import marked
