@@ -10,7 +10,7 @@ import pytest
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.pretrain.step.schedule import learning_rate
+from elmo.pretrain.step.setup import learning_rate
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,8 @@ from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, ElmoError, Interrupted
 from elmo.lm.in_torch import TorchLanguageModel
 from elmo.pretrain.ranks.distributed import Ranks
-from elmo.pretrain.ranks.shared_evaluation import evaluate_together
 from elmo.pretrain.run.divergence import stop_before
-from elmo.pretrain.run.held_out import HeldOut, validation
+from elmo.pretrain.run.held_out import HeldOut, evaluate_together, validation
 from elmo.pretrain.run.run_folder import RunFolder
 from elmo.pretrain.run.saved_training import weights_of
 from elmo.pretrain.run.watch import LogTo, Watch

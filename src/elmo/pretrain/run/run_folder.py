@@ -38,7 +38,7 @@ from elmo.errors import ConfigError, OutputError
 from elmo.ops.native.threads import num_threads
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.run.saved_training import model_of, restore_from, write_training
-from elmo.pretrain.run.unused import require_unused
+from elmo.pretrain.settings.checks import require_unused
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.trainer import Position, Trainer
 from elmo.process.environment import environment

@@ -1,14 +1,20 @@
-"""Checks of a run's settings. Every message has the setting with its value, the reason, and what to use instead."""
+"""Checks before a run: its settings and its folder. Messages have the value, the reason, and what to use instead."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, fields
+from pathlib import Path
 from typing import Any, get_args
 
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, OutputError
 from elmo.setting_checks import SEEDS
 
 # A JSON file may hold integers that no float can; neither NaN nor inf is below this.
 _NO_FLOAT = 1 << 1023
+# Left by a run that was killed before it had written its recipe.
+_BEGUN = re.compile(r"env\.json|\.(env|config)\.json\.[0-9a-f]{12}\.unfinished")
+# In a run's folder from its first checkpoint or its end on.
+_OF_RUNS = ("config.json", "checkpoints", "model", "metrics.jsonl")
 
 
 @dataclass(frozen=True)
@@ -158,3 +164,15 @@ def _check_softmax(config: Any) -> None:
         what = "softmax is 'adaptive', whose vectors have several widths. Use sampled or full"
     if what:
         raise ConfigError(f"tie_softmax is true, but {what}, or leave tie_softmax out.")
+
+
+def require_unused(path: Path) -> None:
+    """OutputError if a new run can't be written here. Needs no torch: it is asked before torch is loaded."""
+    if path.exists() and not _only_begun(path):
+        is_run = path.is_dir() and any((path / name).exists() for name in _OF_RUNS)
+        resume = "Use --resume to continue the run in it, or name" if is_run else "There is no run in it: name"
+        raise OutputError(f"{path}: exists already and is not empty. {resume} another folder.")
+
+
+def _only_begun(path: Path) -> bool:
+    return path.is_dir() and all(_BEGUN.fullmatch(entry.name) for entry in path.iterdir())

@@ -27,6 +27,7 @@ from elmo.ops.sampled_softmax import LogUniformSampler
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.ranks.gradients import (
     Gradient,
+    Reduction,
     RowGradient,
     RowOptimizer,
     add_up,
@@ -34,14 +35,10 @@ from elmo.pretrain.ranks.gradients import (
     on_device,
     shifted_by_padding,
 )
-from elmo.pretrain.ranks.reduction import Reduction
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.pretrain.step.direction import DirectionResult, DirectionWindow, forgetting, learn
-from elmo.pretrain.step.dropout import RowDropout
-from elmo.pretrain.step.new_model import new_model
-from elmo.pretrain.step.schedule import OPTIMIZER_STATE, learning_rate, make_optimizer
+from elmo.pretrain.step.direction import DirectionResult, DirectionWindow, RowDropout, forgetting, learn
+from elmo.pretrain.step.setup import OPTIMIZER_STATE, TypeIds, learning_rate, make_optimizer, new_model
 from elmo.pretrain.step.stream import BEGIN_TYPE, END_TYPE, SentenceReader, Stream, StreamPosition, Window
-from elmo.pretrain.step.type_ids import TypeIds
 from elmo.process.device import chosen_device
 from elmo.process.stop_flag import StopFlag
 
