@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from elmo.lm.in_torch import TorchLanguageModel
-from elmo.lm.on_engine import EngineLanguageModel
+from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import State, evaluate, scores
 from elmo.lm.substitutes import substitutes
 from elmo.model.bilm import BiLM

@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from elmo.embed.embedder import Embedder
-from elmo.lm.on_engine import EngineLanguageModel
+from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.substitutes import substitutes
 from elmo.serve.app import create_app
 from elmo.serve.listening import Server, bound, url

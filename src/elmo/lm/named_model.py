@@ -4,10 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from elmo.lm.figures import Perplexity
-from elmo.lm.language_model import LanguageModel
-from elmo.lm.on_engine import EngineLanguageModel
-from elmo.lm.perplexity import State, evaluate
-from elmo.lm.sentence_scores import SentenceLogProbability, sentence_scores
+from elmo.lm.language_model import EngineLanguageModel, LanguageModel
+from elmo.lm.perplexity import SentenceLogProbability, State, evaluate, sentence_scores
 from elmo.lm.substitutes import Prediction
 from elmo.lm.substitutes import substitutes as substitutes_of
 from elmo.process.device import device_name

@@ -8,12 +8,16 @@ state "zero": every sentence starts from a zero state, so its score depends on n
 state "carry": the text is cut into `rows` contiguous parts, and within a part the state is carried from sentence to
 sentence: the forward language model reads a part from its beginning, the backward one from its end.
 
-`bilm_tf_protocol.py` reproduces bilm-tf's own figures, which differ. Source: docs/specification.md, 6.7.
+A sentence's log-probability in a direction is the sum of ln p over its predictions: the forward language model's
+probabilities multiply to p(w1, ..., wn, </S>), the backward one's to p(wn, ..., w1, <S>).
+
+`bilm_tf_protocol.py` reproduces bilm-tf's own figures, which differ. Source: paper section 3.1; docs/specification.md,
+6.7.
 """
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -22,6 +26,7 @@ from elmo.errors import ConfigError, TextError
 from elmo.lm.carried import carried_nats
 from elmo.lm.figures import KINDS, Kind, Perplexity, Sums
 from elmo.lm.language_model import LanguageModel, Poll
+from elmo.lm.manifest import Sources
 from elmo.process.progress.report import SILENT, Count, Progress, following
 from elmo.shapes import Float, Int
 from elmo.text.batches import bucket, number_tokens, pad
@@ -77,6 +82,37 @@ class SentenceScore:
         return values
 
 
+@dataclass(frozen=True)
+class SentenceLogProbability:
+    """One sentence's score; longer sentences are less probable, so compare lengths with `per_prediction`."""
+
+    log_probability: dict[str, float]
+    """Per direction, in nats, at most 0."""
+    num_tokens: int
+    num_unknown: int
+    """Tokens outside the vocabulary: each counts as <UNK>, which is often too probable."""
+
+    @property
+    def mean(self) -> float:
+        """The mean over the directions, in nats."""
+        return sum(self.log_probability.values()) / len(self.log_probability)
+
+    @property
+    def per_prediction(self) -> float:
+        """`mean` divided by the tokens and the boundary: -ln of the sentence's perplexity."""
+        return self.mean / (self.num_tokens + 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For people and programs."""
+        return {
+            **self.log_probability,
+            "mean": self.mean,
+            "per_prediction": self.per_prediction,
+            "tokens": self.num_tokens,
+            "unknown": self.num_unknown,
+        }
+
+
 def evaluate(
     model: LanguageModel,
     sentences: Iterable[Sequence[str]],
@@ -119,6 +155,26 @@ def sums(scored: Iterable[SentenceScore]) -> Sums:
     return found
 
 
+@dataclass
+class BySource:
+    """Adds up the scores of each source of a text; a manifest has the sources of its lines."""
+
+    sources: Sources
+    _sums: dict[str, Sums] = field(default_factory=dict)
+
+    def add(self, line: int, score: SentenceScore) -> None:
+        """Adds the sentence of this line, counted from 1."""
+        source = self.sources.of(line)
+        if source not in self._sums:
+            self._sums[source] = Sums(list(score.nats))
+        score.add_to(self._sums[source])
+
+    def perplexities(self) -> dict[str, Perplexity]:
+        """Source -> its perplexity, the source with the most tokens first."""
+        found = {source: sums.perplexity() for source, sums in self._sums.items()}
+        return dict(sorted(found.items(), key=lambda item: -item[1].num_predictions))
+
+
 def scores(
     model: LanguageModel,
     sentences: Iterable[Sequence[str]],
@@ -147,6 +203,16 @@ def scores(
     while some := list(itertools.islice(iterator, size)):
         yield from _score_window(model, some, max_tokens, poll)
         size = min(window, 2 * size)
+
+
+def sentence_scores(
+    model: LanguageModel, sentences: Iterable[Sequence[str]], *, max_tokens: int = 4096
+) -> Iterator[SentenceLogProbability]:
+    """One score for each sentence, in order, an empty one included. Every sentence starts from a zero
+    state. Memory: some 2,000 sentences at a time."""
+    for score in scores(model, sentences, max_tokens=max_tokens):
+        nats = {direction: -float(values.sum(dtype="float64")) for direction, values in score.nats.items()}
+        yield SentenceLogProbability(nats, len(next(iter(score.nats.values()))) - 1, score.num_unknown)
 
 
 def _score_window(

@@ -21,7 +21,7 @@ from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, Interrupted, MissingExtraError, OutputError, WeightFileError
 from elmo.lm.in_torch import TorchLanguageModel
-from elmo.lm.on_engine import EngineLanguageModel
+from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
 from elmo.pretrain.run import loop, saved_training
 from elmo.pretrain.run.divergence import bad_rows
