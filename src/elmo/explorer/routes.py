@@ -248,5 +248,5 @@ def _require_noun(noun: str, token: str) -> None:
 
 def _checked_count(count: int, most: int, name: str) -> int:
     if not 1 <= count <= most:
-        raise invalid(f"{name} is {count}, but must be 1 to {most}. Ask for fewer.", name)
+        raise invalid(f"{name} must be 1 to {most} (got {count}).", name)
     return count

@@ -42,7 +42,7 @@ class LanguageModel(Protocol[Array]):
 
     @property
     def target_ids(self) -> TargetIds:
-        """What is predicted for each token."""
+        """The vocabulary id to predict for each token."""
         ...
 
     def token_vectors(self, tokens: Sequence[str]) -> Array:
@@ -66,7 +66,7 @@ class LanguageModel(Protocol[Array]):
         lengths: Int[np.ndarray, " batch"],
         state: State | None,
     ) -> tuple[Array, State]:
-        """One direction's top layer and its state afterwards. Rows stand in the order that the direction reads them.
+        """One direction's top layer and its state afterwards. Rows are in the order that the direction reads them.
 
         `state`: that of this direction alone, or None for zeros.
         """
@@ -107,7 +107,7 @@ class EngineLanguageModel:
 
     @property
     def target_ids(self) -> TargetIds:
-        """What is predicted for each token; built once, which takes about a second for a large vocabulary."""
+        """The vocabulary id to predict for each token; built once, in about a second for a large vocabulary."""
         return self._target_ids
 
     @cached_property

@@ -103,7 +103,7 @@ class SentenceLogProbability:
         return self.mean / (self.num_tokens + 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """For people and programs."""
+        """Plain values, for JSON."""
         return {
             **self.log_probability,
             "mean": self.mean,
@@ -194,7 +194,7 @@ def scores(
     Memory: a batch's vectors, and a block of logits (2 MB on a CPU; on a GPU 32 MB, or those of 32 targets).
     """
     if state not in get_args(State):
-        raise ConfigError(f"state is {state!r}, but must be one of: {', '.join(get_args(State))}. Choose one.")
+        raise ConfigError(f"state must be one of: {', '.join(get_args(State))} (got {state!r}).")
     iterator = iter(sentences)
     if state == "carry":
         yield from _carried_scores(model, list(iterator), rows, max_tokens, poll, progress)
@@ -258,7 +258,7 @@ def _carried_scores(
 def contiguous_parts(sentences: Sequence[Sequence[str]], rows: int) -> list[list[Sequence[str]]]:
     """The text cut into at most `rows` parts of about the same number of tokens; sentences stay whole."""
     if rows < 1:
-        raise ConfigError(f"rows is {rows}, but must be 1 or more: it is how many parts are read side by side.")
+        raise ConfigError(f"rows must be at least 1 (got {rows}): it is the number of parts read together.")
     ends = np.cumsum([len(sentence) + 1 for sentence in sentences])
     cuts = np.searchsorted(ends, np.arange(1, rows) * (ends[-1] / rows)) + 1 if len(ends) else []
     bounds = sorted({0, len(sentences), *(int(cut) for cut in cuts)})

@@ -58,7 +58,7 @@ class AccessControl:
         if not self._keys:
             return None
         scheme, _, key = (values[0] if len(values) == 1 else b"").partition(b" ")
-        # All are compared, each in constant time, so that the time says nothing about them.
+        # All are compared, each in constant time, so that the time reveals nothing about them.
         matches = [hmac.compare_digest(key.strip(), own) for own in self._keys]
         if any(matches) and scheme.lower() == b"bearer":
             return None

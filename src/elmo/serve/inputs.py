@@ -66,14 +66,14 @@ def _require_json(request: Request) -> None:
     if encoding.lower() != "identity":
         raise Refusal(
             415,
-            f"the body's encoding is {encoding[:100]!r}, but bodies are not unpacked here. Send it as it is, without "
-            "the header Content-Encoding.",
+            f"the body's encoding is {encoding[:100]!r}, but compressed bodies are not supported. Send it "
+            "uncompressed, without the header Content-Encoding.",
             "unsupported_encoding",
         )
 
 
 async def _body(request: Request, settings: ServeSettings) -> bytes:
-    """All of it; counted, because what Content-Length says may be missing."""
+    """The whole body; counted, because Content-Length may be missing."""
     most, chunks, size = settings.max_body_bytes, [], 0
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared[:20]) > most:
@@ -137,10 +137,10 @@ class ReadTexts:
     sentences: list[list[str]]
     """The tokens of each."""
     spans: list[list[Span | None] | None]
-    """Where each token stands in its text; None for a token that isn't there, because a tokenizer changed it, and for a
-    text that came as tokens."""
+    """The span of each token in its text; None for a token that a tokenizer changed, and for a text that came as
+    tokens."""
     warnings: list[str]
-    """What would make their vectors poor, or is read otherwise than it is written."""
+    """Reasons for poor vectors, and tokens that are read differently from how they are written."""
 
     @property
     def headers(self) -> dict[str, str]:

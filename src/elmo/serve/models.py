@@ -1,4 +1,4 @@
-"""ServedModel: a name that requests use, the embedder for it, and what would stand in a gap if the model knows."""
+"""ServedModel: a name that requests use, its embedder, and its substitutes if it has a softmax."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ class ServedModel:
     name: str
     embedder: Embedder
     substitutes: Substitutes | None = field(default=None, repr=False)
-    """None: the model has no softmax, so it can't say which words it expects."""
+    """None: the model has no softmax, so it can't predict words."""
 
     def __post_init__(self) -> None:
         if self.embedder.state == "carry":

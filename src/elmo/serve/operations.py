@@ -64,7 +64,7 @@ table {{ display: block; overflow-x: auto }}
 <pre>curl http://ADDRESS/v1/embeddings \\
   -H 'Content-Type: application/json' \\
   -d '{{"input": ["The river bank was steep."], "model": "{first}"}}'</pre>
-<p>ADDRESS is what stands in your browser's address bar. A client of OpenAI's API needs the base URL
+<p>ADDRESS is the address in your browser's address bar. A client of OpenAI's API needs the base URL
 <code>http://ADDRESS/v1</code>. A text is split into tokens by the rule <code>{tokenizer}</code>; one request
 holds up to {max_inputs:,} texts.</p>
 <h2>Paths</h2>
@@ -91,7 +91,7 @@ class Operation:
     media_types: tuple[str, ...] = (encodings.JSON,)
     """What it can answer with."""
     refusals: tuple[int, ...] = ()
-    """Statuses besides those that every operation has, and those of every body."""
+    """Statuses besides _ALWAYS and _OF_BODIES."""
 
     @property
     def route(self) -> Route:
@@ -131,7 +131,7 @@ OPERATIONS = (
         "POST",
         "/v1/token_embeddings",
         embeddings.answer_tokens,
-        "For each text its tokens, where they stand in it, and their vectors in every layer",
+        "For each text its tokens, their positions in it, and their vectors in every layer",
         embeddings.TokenEmbeddings,
         embeddings.TokenEmbeddingsRequest,
         encodings.VECTORS,
@@ -150,7 +150,7 @@ OPERATIONS = (
         "POST",
         "/v1/substitutes",
         substitutes.answer,
-        "Which words each direction of the model would put in one place of a sentence",
+        "The words that each direction of the model expects in one position of a sentence",
         substitutes.Substitutes,
         substitutes.SubstitutesRequest,
         refusals=_COMPUTED,

@@ -1,4 +1,4 @@
-"""Service: what the routes of one app share: models by name, the batcher, the settings, and whether it is ready."""
+"""Service: the state that the routes of one app share: models by name, the batcher, the settings, readiness."""
 
 import asyncio
 import time
@@ -103,7 +103,7 @@ class Service:
     ) -> list[np.ndarray]:
         """`model.embedder.embed(sentences, layers)`, in batches shared with other requests, bit for bit the same.
 
-        `then`: what is done with each array as soon as it is there, such as pooling, which saves memory.
+        `then`: applied to each array as soon as it is computed, such as pooling, which saves memory.
         Raises Refusal: 429 if too much waits, 503 if the deadline passes, and what the embedder raises. If the client
         closes its connection, what has not been computed by then never is.
         """
@@ -130,7 +130,7 @@ def _compute_something(model: ServedModel) -> None:
 
 
 async def results(request: Request, futures: "Sequence[asyncio.Future[R]]", deadline: float) -> list[R]:
-    """What the futures give, in their order. The request's body must have been read.
+    """The results of the futures, in their order. The request's body must have been read.
 
     Raises what a future raises, and Refusal if the deadline passes or the client closes its connection first.
     """
@@ -158,7 +158,7 @@ def until(deadline: float, futures: Sequence[asyncio.Future]) -> Iterator[None]:
 
 
 def give_up(futures: Sequence[asyncio.Future], why: Callable[[], Refusal]) -> None:
-    """The futures that are not done raise this Refusal; the batcher drops what they stand for."""
+    """The futures that are not done raise this Refusal; the batcher drops their parts."""
     for future in futures:
         if not future.done():
             future.set_exception(why())
@@ -166,7 +166,7 @@ def give_up(futures: Sequence[asyncio.Future], why: Callable[[], Refusal]) -> No
 
 
 def client_gone() -> Refusal:
-    """What ends the work for a client that has closed its connection; nobody reads it."""
+    """Ends the work for a client that has closed its connection; nobody reads it."""
     return Refusal(400, "the client closed the connection, so nothing was computed.", "client_gone")
 
 

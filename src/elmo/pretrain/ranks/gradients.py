@@ -202,7 +202,7 @@ class Reduction:
 
 
 def _table(name: str) -> str:
-    """What tensors with the same rows have in common: those of the softmax are all named head."""
+    """The part of a name that tensors with the same rows share: those of the softmax begin with head."""
     return name.partition(".")[0]
 
 

@@ -1,4 +1,4 @@
-"""What to do when a loss or a gradient is not finite: keep the state before the step, and say where it happened."""
+"""When a loss or a gradient is not finite: saves the state before the step, and finds the rows of text."""
 
 import numpy as np
 import torch

@@ -155,7 +155,7 @@ class Loop:
         self._perplexities = self._perplexities_recorded()
 
     def train(self) -> None:
-        """All steps from where the trainer stands; a checkpoint is left at the end."""
+        """All steps from the trainer's position on; saves a checkpoint at the end."""
         trainer, config = self.trainer, self.trainer.config
         self._report_start()
         self._stop_if_asked()  # while the model was built

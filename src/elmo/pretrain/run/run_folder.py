@@ -1,4 +1,4 @@
-"""RunFolder: what a pretraining run leaves on disk, and how it goes on from there.
+"""RunFolder: the files of a pretraining run, and how it continues from them.
 
     config.json               the recipe that is in use
     config.step-00001250.json the recipe up to step 1250, if other settings were given when the run was resumed there

@@ -29,16 +29,16 @@ _RULES = (
     _Rule(
         ("batch_size", "unroll_steps", "num_negative_samples", "log_every", "save_every", "keep_checkpoints",
          "max_skipped_steps", "max_character_dictionary"),
-        lambda value: value >= 1, "1 or more", "without even one of them there is nothing to do",
+        lambda value: value >= 1, "at least 1", "without one there is nothing to do",
     ),
-    _Rule(("softmax_divisor",), lambda value: value >= 1, "1 or more", "the widths of the clusters are divided by it"),
+    _Rule(("softmax_divisor",), lambda value: value >= 1, "at least 1", "the widths of the clusters are divided by it"),
     _Rule(
         ("max_steps", "warmup_steps", "evaluate_every", "evaluation_sentences", "word_dim", "patience"),
-        lambda value: value >= 0, "0 or more", "it is a count",
+        lambda value: value >= 0, "at least 0", "it is a count",
     ),
-    _Rule(("cell_clip", "projection_clip"), lambda value: value >= 0, "0 or more", "it bounds an absolute value"),
-    _Rule(("weight_decay",), lambda value: value >= 0, "0 or more", "below 0 the weights would grow"),
-    _Rule(("seed",), lambda value: value in SEEDS, "from 0 to 2^63 - 1", "torch's generators take no other"),
+    _Rule(("cell_clip", "projection_clip"), lambda value: value >= 0, "at least 0", "it bounds an absolute value"),
+    _Rule(("weight_decay",), lambda value: value >= 0, "at least 0", "below 0 the weights would grow"),
+    _Rule(("seed",), lambda value: value in SEEDS, "from 0 to 2^63 - 1", "torch's generators take no others"),
     _Rule(("epochs",), lambda value: 0 < value <= 1e6, "above 0, and a million at most", "it is a count of passes"),
     _Rule(("learning_rate",), lambda value: value > 0, "more than 0", "the weights would not learn"),
     _Rule(("clip_norm",), lambda value: value > 0, "more than 0", "no gradient would be left"),
@@ -83,8 +83,8 @@ def pairs(name: str, value: Any) -> tuple[tuple[int, int], ...]:
     rows: Sequence[Any] = value if isinstance(value, list | tuple) else [None]
     if not all(isinstance(pair, list | tuple) and len(pair) == 2 and all(map(_is_whole, pair)) for pair in rows):
         raise ConfigError(
-            f"{name} is {value!r}, but must be a list of [width, number] pairs: how many filters of each width the "
-            "char CNN has. Write for instance [[1, 32], [2, 32], [3, 64]]."
+            f"{name} must be a list of [width, number] pairs, the number of filters of each width of the char CNN (got "
+            f"{value!r}). Write for instance [[1, 32], [2, 32], [3, 64]]."
         )
     return tuple((width, number) for width, number in rows)
 
@@ -93,7 +93,7 @@ def whole_numbers(name: str, value: Any) -> tuple[int, ...]:
     """A list of whole numbers, as a tuple."""
     if not isinstance(value, list | tuple) or not all(map(_is_whole, value)):
         raise ConfigError(
-            f"{name} is {value!r}, but must be a list of whole numbers: they are vocabulary ids. Write for instance "
+            f"{name} must be a list of whole numbers, which are vocabulary ids (got {value!r}). Write for instance "
             "[2000, 10000]."
         )
     return tuple(value)
@@ -133,7 +133,7 @@ def _is_whole(value: Any) -> bool:
 
 def _wrong(field: Field, value: Any, expected: str, because: str) -> ConfigError:
     advice = f"Leave it out for the default, {field.default!r}."
-    return ConfigError(f"{field.name} is {value!r}, but must be {expected}: {because}. {advice}")
+    return ConfigError(f"{field.name} must be {expected} (got {value!r}): {because}. {advice}")
 
 
 def _check_softmax(config: Any) -> None:
@@ -150,8 +150,8 @@ def _check_softmax(config: Any) -> None:
         )
     if any(begin >= end for begin, end in zip((0, *cutoffs), cutoffs, strict=False)):
         raise ConfigError(
-            f"softmax_cutoffs is {list(cutoffs)}, but must be ascending, each at least 1: between two of them lie the "
-            "words of a cluster. Sort them and remove repetitions."
+            f"softmax_cutoffs must be ascending, each at least 1 (got {list(cutoffs)}): the words of a cluster are "
+            "between two of them. Sort them and remove repetitions."
         )
     if not config.tie_softmax:
         return

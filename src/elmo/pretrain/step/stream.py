@@ -35,7 +35,7 @@ class Window:
 
 
 class StreamPosition(NamedTuple):
-    """Where a stream stands. The arrays are never written to again, so a position is cheap to take in every step."""
+    """A stream's position. The arrays are never written to again, so it is cheap to take in every step."""
 
     epoch: int
     """Of its reader."""
@@ -155,7 +155,7 @@ class SentenceReader:
 
 
 class Stream:
-    """Endless windows of one direction. Its state is where the reader stands and what each row still holds.
+    """Endless windows of one direction. Its state is the reader's position and the rest of each row's sentence.
 
     `batch_size`: rows of all processes; `rows`: this process's own, None for all.
     """

@@ -1,7 +1,7 @@
 """Trainer: one step of pretraining, and everything that the next step depends on.
 
 All randomness of a step comes from (seed, step) alone, so what must be saved is the weights, the optimizer's tensors,
-where the streams stand and what the LSTMs remember.
+the positions of the streams and the states of the LSTMs.
 
 On a GPU a step waits for the device at its end, when the losses and the global norm are read. Everything known on the
 host (ids, rows, places) is sorted there and sent without waiting. Two waits remain: for the length of a window's
@@ -81,7 +81,7 @@ class Position:
 
 @dataclass(frozen=True)
 class StepResult:
-    """What a step found, before its update."""
+    """The results of a step, before its update."""
 
     losses: dict[str, float]
     """Loss of each direction in nats per token. Sampled: optimistic, not comparable with a perplexity."""

@@ -27,7 +27,7 @@ class SimilarityRequest(msgspec.Struct, forbid_unknown_fields=True):
     layers: str | int | list[float] = "average"
     """"all", "average", "top", an index (0: the token layer, -1: the top one), or a weight for each layer."""
     tokenizer: str | None = None
-    """How texts become tokens: "auto", "unicode" or "whitespace"; null: as the server is set."""
+    """How texts become tokens: "auto", "unicode" or "whitespace"; null: the server's default."""
 
 
 class Similarity(msgspec.Struct):
