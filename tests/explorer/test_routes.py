@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from elmo.explorer.frozen import opening_answers
-from elmo.explorer.mixes import Mix
+from elmo.explorer.quality import Mix
 from elmo.explorer.routes import Page
 from elmo.serve.app import create_app
 

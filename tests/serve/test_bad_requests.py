@@ -105,7 +105,10 @@ def test_the_type_may_name_a_character_set_in_any_case(client):
 
 
 def test_packed_bodies_are_refused(client):
-    assert "compressed bodies are not supported" in refused(post(client, b"x", **{"Content-Encoding": "gzip"}), 415)["message"]
+    assert (
+        "compressed bodies are not supported"
+        in refused(post(client, b"x", **{"Content-Encoding": "gzip"}), 415)["message"]
+    )
 
 
 def test_an_unknown_model_is_not_found_and_the_known_are_named(client):

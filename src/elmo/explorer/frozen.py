@@ -12,10 +12,9 @@ from typing import Any
 import msgspec
 
 from elmo.disk.atomic import new_folder
-from elmo.explorer.examples import Example
 from elmo.explorer.explored import Explored
 from elmo.explorer.page_files import saved_page
-from elmo.explorer.texts import SOURCES_FILE
+from elmo.explorer.texts import SOURCES_FILE, Example
 from elmo.explorer.views import Marked
 from elmo.version import __version__
 

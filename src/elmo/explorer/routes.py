@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Route
 
 from elmo.explorer import frozen, page_files
 from elmo.explorer.explored import Explored
-from elmo.explorer.mixes import Mix
+from elmo.explorer.quality import Mix
 from elmo.explorer.views import Marked
 from elmo.serve.answers import Refusal, invalid, json_answer
 from elmo.serve.inputs import read_texts
