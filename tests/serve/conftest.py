@@ -17,7 +17,7 @@ from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.substitutes import substitutes
 from elmo.serve.app import create_app
 from elmo.serve.listening import Server, bound, url
-from elmo.serve.models import ServedModel, Substitutes
+from elmo.serve.models import PredictSubstitutes, ServedModel
 from elmo.serve.settings import ServeSettings
 
 WORDS = ["<S>", "</S>", "<UNK>", "the", "cat", "sat", "on", "mat", "."]
@@ -29,7 +29,7 @@ def embedder(tiny_checkpoint) -> Embedder:
 
 
 @pytest.fixture
-def predict(tiny_checkpoint, tiny_config) -> Substitutes:
+def predict(tiny_checkpoint, tiny_config) -> PredictSubstitutes:
     """What the library says would stand in a place."""
 
     def predict(sentence, place, count):

@@ -24,16 +24,16 @@ COUNT, GAP_COUNT = 6, 10
 """How many neighbors and words for a gap the page asks for."""
 
 
-class Info(msgspec.Struct):
+class PageInfo(msgspec.Struct):
     """What the page knows before it asks for a view."""
 
     version: str
     models: list[Any]
 
 
-def info(models: Mapping[str, Explored]) -> Info:
+def info(models: Mapping[str, Explored]) -> PageInfo:
     """The models of a page."""
-    return Info(__version__, [model.info() for model in models.values()])
+    return PageInfo(__version__, [model.info() for model in models.values()])
 
 
 def opening_answers(models: Mapping[str, Explored], first: Explored) -> str:

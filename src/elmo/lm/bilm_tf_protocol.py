@@ -14,8 +14,8 @@ from typing import Any
 
 from elmo.errors import ConfigError, TextError
 from elmo.lm.carried import carried_nats
-from elmo.lm.figures import Perplexity
 from elmo.lm.language_model import LanguageModel, Poll
+from elmo.lm.sums import Perplexity
 from elmo.process.progress.report import Progress, following
 from elmo.text.targets.target_ids import TargetIds
 

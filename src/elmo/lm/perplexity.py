@@ -1,7 +1,7 @@
 """Perplexity: how well each direction predicts held-out text. Exact: full softmax, every token counts once.
 
 The forward language model predicts w1..wn, </S> and the backward one wn..w1, <S>. A token that the vocabulary doesn't
-list counts as its longest listed beginning or as <UNK>; `figures.py` tells them apart. No dropout. Nothing is left
+list counts as its longest listed beginning or as <UNK>; `sums.py` adds them up apart. No dropout. Nothing is left
 out at the end. The mean is over nats per token of both directions, so its perplexity is the geometric mean of the two.
 
 state "zero": every sentence starts from a zero state, so its score depends on nothing else.
@@ -24,15 +24,15 @@ import numpy as np
 
 from elmo.errors import ConfigError, TextError
 from elmo.lm.carried import carried_nats
-from elmo.lm.figures import KINDS, Kind, Perplexity, Sums
 from elmo.lm.language_model import LanguageModel, Poll
 from elmo.lm.manifest import Sources
+from elmo.lm.sums import KINDS, Kind, Perplexity, Sums
 from elmo.process.progress.report import SILENT, Count, Progress, following
 from elmo.shapes import Float, Int
 from elmo.text.batches import bucket, number_tokens, pad
 from elmo.text.targets.target_ids import TargetIds
 
-State = Literal["zero", "carry"]
+EvaluationState = Literal["zero", "carry"]
 
 _FIRST_WINDOW = 128  # sentences; small, so that a person soon sees progress and how long it will take
 
@@ -117,7 +117,7 @@ def evaluate(
     model: LanguageModel,
     sentences: Iterable[Sequence[str]],
     *,
-    state: State = "zero",
+    state: EvaluationState = "zero",
     rows: int = 16,
     max_tokens: int = 4096,
     poll: Poll = lambda: None,
@@ -179,7 +179,7 @@ def scores(
     model: LanguageModel,
     sentences: Iterable[Sequence[str]],
     *,
-    state: State = "zero",
+    state: EvaluationState = "zero",
     rows: int = 16,
     max_tokens: int = 4096,
     window: int = 2048,
@@ -193,8 +193,8 @@ def scores(
     `progress`: with state "carry" it receives the tokens that each direction reads, before the first sentence comes.
     Memory: a batch's vectors, and a block of logits (2 MB on a CPU; on a GPU 32 MB, or those of 32 targets).
     """
-    if state not in get_args(State):
-        raise ConfigError(f"state must be one of: {', '.join(get_args(State))} (got {state!r}).")
+    if state not in get_args(EvaluationState):
+        raise ConfigError(f"state must be one of: {', '.join(get_args(EvaluationState))} (got {state!r}).")
     iterator = iter(sentences)
     if state == "carry":
         yield from _carried_scores(model, list(iterator), rows, max_tokens, poll, progress)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from elmo.lm.language_model import LanguageModel
     from elmo.lm.substitutes import Prediction
 
-Substitutes = Callable[[Sequence[str], int, int], "dict[str, Prediction]"]
+PredictSubstitutes = Callable[[Sequence[str], int, int], "dict[str, Prediction]"]
 """(sentence, place, count) -> prediction of each direction, as `elmo.lm.substitutes.substitutes` gives it."""
 
 
@@ -24,7 +24,7 @@ class ServedModel:
 
     name: str
     embedder: Embedder
-    substitutes: Substitutes | None = field(default=None, repr=False)
+    substitutes: PredictSubstitutes | None = field(default=None, repr=False)
     """None: the model has no softmax, so it can't predict words."""
 
     def __post_init__(self) -> None:
@@ -61,7 +61,7 @@ class ServedModel:
 
 @dataclass(frozen=True)
 class _LanguageModel:
-    """`Substitutes` of a model's files. Network and softmax are read at the first call, which only the compute thread
+    """`PredictSubstitutes` of a model's files. Network and softmax are read at the first call, which only the compute thread
     makes: most servers are never asked."""
 
     files: hub.Files

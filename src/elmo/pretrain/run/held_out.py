@@ -9,9 +9,9 @@ from pathlib import Path
 import torch
 
 from elmo.corpus.shards import TrainingData
-from elmo.lm.figures import Perplexity, Sums
 from elmo.lm.language_model import LanguageModel, Poll
 from elmo.lm.perplexity import scores, sums, total
+from elmo.lm.sums import Perplexity, Sums
 from elmo.pretrain.ranks.distributed import Ranks
 from elmo.process.progress.report import SILENT, Count, Progress
 from elmo.process.stop_flag import StopRequested

@@ -20,7 +20,7 @@ from elmo.pretrain.run.saved_training import weights_of
 from elmo.pretrain.run.watch import LogTo, Watch
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.settings.memory import require_memory
-from elmo.pretrain.step.trainer import Position, StepResult, Trainer, TrainingDiverged
+from elmo.pretrain.step.trainer import RunPosition, StepResult, Trainer, TrainingDiverged
 from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested, stop_flag
 from elmo.weights.native.read import read as read_checkpoint
@@ -240,7 +240,7 @@ class Loop:
         self.num_skipped = 0
         return result
 
-    def _skip(self, error: TrainingDiverged, before: Position) -> None:
+    def _skip(self, error: TrainingDiverged, before: RunPosition) -> None:
         """Skip a window: the step counts, the weights stay."""
         trainer = self.trainer
         if self.num_skipped + 1 > trainer.config.max_skipped_steps:

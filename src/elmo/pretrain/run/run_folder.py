@@ -40,7 +40,7 @@ from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.run.saved_training import model_of, restore_from, write_training
 from elmo.pretrain.settings.checks import require_unused
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.pretrain.step.trainer import Position, Trainer
+from elmo.pretrain.step.trainer import RunPosition, Trainer
 from elmo.process.environment import environment
 from elmo.weights.native.write import write as write_checkpoint
 
@@ -212,7 +212,7 @@ class RunFolder:
         """Write a checkpoint, and point `best` to it."""
         return self._save(trainer, keep, ("latest", "best"))
 
-    def save_before_nan(self, trainer: Trainer, position: Position) -> Path:
+    def save_before_nan(self, trainer: Trainer, position: RunPosition) -> Path:
         """The state before a step that was not finite, beside the checkpoints; `position`: as it was then."""
         folder = self.checkpoints / f"step-{trainer.step_number:08d}-before-nan"
         tensors = trainer.tensors()

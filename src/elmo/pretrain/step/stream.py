@@ -25,7 +25,7 @@ _NONE = -1  # a row that holds no sentence yet
 
 
 @dataclass(frozen=True)
-class Window:
+class StreamWindow:
     """One step's tokens of one direction in this process's rows; time comes first."""
 
     inputs: Int[np.ndarray, "tokens rows"]
@@ -169,7 +169,7 @@ class Stream:
         self._used = np.zeros(batch_size, dtype=np.int64)  # predictions of it that were made
         self._lengths = np.zeros(batch_size, dtype=np.int64)  # predictions it has
 
-    def next(self) -> Window:
+    def next(self) -> StreamWindow:
         """The next window."""
         steps = self.unroll_steps
         held, lengths, used = self._held, self._lengths, self._used
@@ -220,7 +220,7 @@ class Stream:
         pulled: Int[np.ndarray, "sentences 2"],
         ends: Int[np.ndarray, " sentences"],
         until: Int[np.ndarray, " rows"],
-    ) -> Window:
+    ) -> StreamWindow:
         """The tokens of this process's rows: the rest of what a row holds, then what it pulled, cut at the end."""
         own, steps = self.own, self.unroll_steps
         rows = np.arange(own.start, own.stop)
@@ -246,7 +246,7 @@ class Stream:
         begins: Int[np.ndarray, " pieces"],
         counts: Int[np.ndarray, " pieces"],
         num_rows: int,
-    ) -> Window:
+    ) -> StreamWindow:
         """Puts pieces of `counts` predictions one after the other into their rows, and drops what is too long."""
         after = np.cumsum(counts)
         before = after - counts
@@ -259,7 +259,7 @@ class Stream:
         inputs, targets = (
             self.reader.tokens(sentences[piece], lengths[piece], at + ahead).reshape(shape) for ahead in (0, 1)
         )
-        return Window(np.ascontiguousarray(inputs.T), np.ascontiguousarray(targets.T))
+        return StreamWindow(np.ascontiguousarray(inputs.T), np.ascontiguousarray(targets.T))
 
     @property
     def position(self) -> StreamPosition:

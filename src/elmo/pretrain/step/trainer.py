@@ -38,7 +38,7 @@ from elmo.pretrain.ranks.gradients import (
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.direction import DirectionResult, DirectionWindow, RowDropout, forgetting, learn
 from elmo.pretrain.step.setup import OPTIMIZER_STATE, TypeIds, learning_rate, make_optimizer, new_model
-from elmo.pretrain.step.stream import BEGIN_TYPE, END_TYPE, SentenceReader, Stream, StreamPosition, Window
+from elmo.pretrain.step.stream import BEGIN_TYPE, END_TYPE, SentenceReader, Stream, StreamPosition, StreamWindow
 from elmo.process.device import chosen_device
 from elmo.process.stop_flag import StopFlag
 
@@ -52,7 +52,7 @@ class TrainingDiverged(ElmoError):  # noqa: N818 - what happened
 
 
 @dataclass(frozen=True)
-class Position:
+class RunPosition:
     """How far a run has come: everything that is saved of it beside tensors, the same on all ranks."""
 
     step: int
@@ -67,7 +67,7 @@ class Position:
         return {"step": self.step, "tokens_read": self.tokens_read, "streams": streams}
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any], tokens_per_step: int) -> "Position":
+    def from_dict(cls, values: dict[str, Any], tokens_per_step: int) -> "RunPosition":
         """The reverse of `to_dict`. `tokens_per_step`: for checkpoints of versions that saved the steps alone.
 
         Raises ValueError, KeyError, TypeError or AttributeError for values that `to_dict` never gives.
@@ -194,10 +194,10 @@ class Trainer:
         return self.tokens_read / self.tokens_per_epoch
 
     @property
-    def position(self) -> Position:
+    def position(self) -> RunPosition:
         """How far the run has come. Cheap: nothing is copied."""
         streams = {direction: stream.position for direction, stream in self.streams.items()}
-        return Position(self.step_number, self.tokens_read, streams)
+        return RunPosition(self.step_number, self.tokens_read, streams)
 
     def step(self, flag: StopFlag | None = None) -> StepResult:
         """Read one window per direction, and update the weights: all ranks the same way.
@@ -246,7 +246,7 @@ class Trainer:
         return loss if self.ranks.size == 1 else loss.double() * self.share
 
     def _tasks(
-        self, number: int, windows: dict[str, Window], places: Int[Tensor, "directions tokens batch"]
+        self, number: int, windows: dict[str, StreamWindow], places: Int[Tensor, "directions tokens batch"]
     ) -> list[DirectionWindow]:
         """All randomness of a step comes from (seed, step), drawn here in a fixed order, for the rows of all ranks."""
         rows, total = self.rows, self.config.batch_size
@@ -370,7 +370,7 @@ class Trainer:
 
     @torch.no_grad()
     def restore(
-        self, weights: dict[str, Float[Tensor, "..."]], tensors: dict[str, Float[Tensor, "..."]], position: Position
+        self, weights: dict[str, Float[Tensor, "..."]], tensors: dict[str, Float[Tensor, "..."]], position: RunPosition
     ) -> None:
         """Continue exactly from what `position`, `tensors` and `named_parameters` were, with any number of ranks.
 
@@ -391,7 +391,7 @@ class Trainer:
             self.states[direction] = (hidden, cell)
         self.step_number, self.tokens_read = position.step, position.tokens_read
 
-    def _require_rows(self, position: Position) -> None:
+    def _require_rows(self, position: RunPosition) -> None:
         for direction, stream in position.streams.items():
             if len(stream.used) != self.config.batch_size:
                 raise ConfigError(
@@ -400,7 +400,7 @@ class Trainer:
                     "number of processes up to it can share the rows."
                 )
 
-    def _optimizer_state(self, tensors: dict[str, Float[Tensor, "..."]], position: Position) -> dict[str, Any]:
+    def _optimizer_state(self, tensors: dict[str, Float[Tensor, "..."]], position: RunPosition) -> dict[str, Any]:
         """As the optimizer's `load_state_dict` takes it; ConfigError if it is that of another optimizer."""
         state: dict[int, dict[str, Tensor]] = {}
         for index, name in enumerate(self.named_parameters):
