@@ -61,8 +61,8 @@ class ServedModel:
 
 @dataclass(frozen=True)
 class _LanguageModel:
-    """`PredictSubstitutes` of a model's files. Network and softmax are read at the first call, which only the compute thread
-    makes: most servers are never asked."""
+    """`PredictSubstitutes` of a model's files. Network and softmax are read at the first call, which only the compute
+    thread makes: most servers are never asked."""
 
     files: hub.Files
     device: str
