@@ -21,7 +21,6 @@ RECIPE = {
     "decay": "linear",
 }  # fmt: skip
 FILTERS = [[1, 4], [2, 4]]
-RESUMABLE = 75
 
 
 def settings(**changes: object) -> dict[str, object]:
