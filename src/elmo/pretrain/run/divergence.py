@@ -7,8 +7,8 @@ from jaxtyping import Float
 from elmo.errors import OutputError, WeightFileError
 from elmo.pretrain.ranks.distributed import FirstFailed
 from elmo.pretrain.run.run_folder import RunFolder
-from elmo.pretrain.step.stream import StreamWindow
-from elmo.pretrain.step.trainer import RunPosition, Trainer, TrainingDiverged
+from elmo.pretrain.step.stream import RunPosition, StreamWindow
+from elmo.pretrain.step.trainer import Trainer, TrainingDiverged
 
 
 def stop_before(run: RunFolder, trainer: Trainer, position: RunPosition, error: TrainingDiverged) -> TrainingDiverged:

@@ -20,7 +20,8 @@ from elmo.pretrain.run.saved_training import weights_of
 from elmo.pretrain.run.watch import LogTo, Watch
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.settings.memory import require_memory
-from elmo.pretrain.step.trainer import RunPosition, StepResult, Trainer, TrainingDiverged
+from elmo.pretrain.step.stream import RunPosition
+from elmo.pretrain.step.trainer import StepResult, Trainer, TrainingDiverged
 from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested, stop_flag
 from elmo.weights.native.read import read as read_checkpoint

@@ -40,7 +40,8 @@ from elmo.pretrain.ranks.distributed import Ranks
 from elmo.pretrain.run.saved_training import model_of, restore_from, write_training
 from elmo.pretrain.settings.checks import require_unused
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.pretrain.step.trainer import RunPosition, Trainer
+from elmo.pretrain.step.stream import RunPosition
+from elmo.pretrain.step.trainer import Trainer
 from elmo.process.environment import environment
 from elmo.weights.native.write import write as write_checkpoint
 

@@ -13,7 +13,8 @@ from elmo.disk.json_file import read_json
 from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
 from elmo.errors import ConfigError, WeightFileError
 from elmo.pretrain.settings.config import PretrainConfig
-from elmo.pretrain.step.trainer import RunPosition, Trainer
+from elmo.pretrain.step.stream import RunPosition
+from elmo.pretrain.step.trainer import Trainer
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.read import read as read_checkpoint
 from elmo.weights.native.write import write as write_checkpoint

@@ -63,6 +63,34 @@ class StreamPosition(NamedTuple):
         return cls(values["epoch"], values["position"], table[:, :2].copy(), table[:, 2].copy())
 
 
+@dataclass(frozen=True)
+class RunPosition:
+    """How far a run has come: everything that is saved of it beside tensors, the same on all ranks."""
+
+    step: int
+    tokens_read: int
+    """Predictions of each direction so far, of all ranks. `unroll_steps` may change when a run is resumed, so this
+    does not follow from the number of steps."""
+    streams: dict[str, StreamPosition]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        streams = {direction: stream.to_dict() for direction, stream in self.streams.items()}
+        return {"step": self.step, "tokens_read": self.tokens_read, "streams": streams}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any], tokens_per_step: int) -> "RunPosition":
+        """The reverse of `to_dict`. `tokens_per_step`: for checkpoints of versions that saved the steps alone.
+
+        Raises ValueError, KeyError, TypeError or AttributeError for values that `to_dict` never gives.
+        """
+        streams = {direction: StreamPosition.from_dict(stream) for direction, stream in values["streams"].items()}
+        found = cls(values["step"], values.get("tokens_read", values["step"] * tokens_per_step), streams)
+        if not all(type(count) is int and 0 <= count < 1 << 62 for count in (found.step, found.tokens_read)):
+            raise ValueError(f"step {found.step} and tokens_read {found.tokens_read} must be counts")
+        return found
+
+
 class SentenceReader:
     """All sentences of all shards in an order reshuffled every epoch, without end.
 

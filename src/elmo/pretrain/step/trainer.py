@@ -38,7 +38,7 @@ from elmo.pretrain.ranks.gradients import (
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.pretrain.step.direction import DirectionResult, DirectionWindow, RowDropout, forgetting, learn
 from elmo.pretrain.step.setup import OPTIMIZER_STATE, TypeIds, learning_rate, make_optimizer, new_model
-from elmo.pretrain.step.stream import BEGIN_TYPE, END_TYPE, SentenceReader, Stream, StreamPosition, StreamWindow
+from elmo.pretrain.step.stream import BEGIN_TYPE, END_TYPE, RunPosition, SentenceReader, Stream, StreamWindow
 from elmo.process.device import chosen_device
 from elmo.process.stop_flag import StopFlag
 
@@ -49,34 +49,6 @@ class TrainingDiverged(ElmoError):  # noqa: N818 - what happened
     """The loss or a gradient is not finite (NaN or inf)."""
 
     exit_code = 1
-
-
-@dataclass(frozen=True)
-class RunPosition:
-    """How far a run has come: everything that is saved of it beside tensors, the same on all ranks."""
-
-    step: int
-    tokens_read: int
-    """Predictions of each direction so far, of all ranks. `unroll_steps` may change when a run is resumed, so this
-    does not follow from the number of steps."""
-    streams: dict[str, StreamPosition]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        streams = {direction: stream.to_dict() for direction, stream in self.streams.items()}
-        return {"step": self.step, "tokens_read": self.tokens_read, "streams": streams}
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any], tokens_per_step: int) -> "RunPosition":
-        """The reverse of `to_dict`. `tokens_per_step`: for checkpoints of versions that saved the steps alone.
-
-        Raises ValueError, KeyError, TypeError or AttributeError for values that `to_dict` never gives.
-        """
-        streams = {direction: StreamPosition.from_dict(stream) for direction, stream in values["streams"].items()}
-        found = cls(values["step"], values.get("tokens_read", values["step"] * tokens_per_step), streams)
-        if not all(type(count) is int and 0 <= count < 1 << 62 for count in (found.step, found.tokens_read)):
-            raise ValueError(f"step {found.step} and tokens_read {found.tokens_read} must be counts")
-        return found
 
 
 @dataclass(frozen=True)
