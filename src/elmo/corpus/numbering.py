@@ -16,8 +16,7 @@ from elmo.corpus.parts import TRAIN, VALID, Part, Piece, PlacedPart, TextFile, W
 from elmo.corpus.shards import BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE, offsets_path, tokens_path
 from elmo.shapes import Int, UInt32
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE, CharacterMap
-from elmo.text.targets.target_ids import SPECIAL_WORDS
-from elmo.text.vocabulary import Vocabulary
+from elmo.text.vocabulary import SPECIAL_WORDS, Vocabulary
 
 FileReports = list[dict[str, Any]]
 """path, sha256 and tokens of each"""

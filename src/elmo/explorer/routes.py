@@ -24,7 +24,7 @@ from elmo.explorer.views import Marked
 from elmo.serve.answers import Refusal, invalid, json_answer
 from elmo.serve.inputs import read_texts
 from elmo.serve.service import service_of
-from elmo.text.token_form import has_surrogate
+from elmo.text.word_list import has_surrogate
 
 R = TypeVar("R")
 

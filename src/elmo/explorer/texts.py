@@ -20,9 +20,9 @@ from elmo.disk.cache import cache_folder
 from elmo.errors import TextError, TextWarning
 from elmo.process.progress.report import Progress
 from elmo.text.first_look.sample import first_look
-from elmo.text.marked import marked
 from elmo.text.reading.placed import placed_sentences
 from elmo.text.reading.settings import Reading, TextForm
+from elmo.text.tokenizer import marked
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder

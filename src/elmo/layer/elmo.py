@@ -41,11 +41,11 @@ class ELMoOutput(NamedTuple):
 class ELMo(nn.Module):
     """A biLM and scalar mixes over its layers, to be trained with the model around it.
 
-    It keeps nothing between calls: the same sentence has the same vectors before dropout, whatever came earlier.
+    It keeps no state between calls: before dropout, the same sentence always has the same vectors.
 
-    A frozen biLM on a CPU is computed by the engine, from a copy of its weights. The copy is made anew when torch has
-    counted a change of a weight; only after a write that torch does not count (`weight.data[...] = 1`, or one through
-    numpy) call `refresh()`.
+    A frozen biLM on a CPU is computed by the engine, from a copy of its weights. The copy is updated when torch has
+    registered a change of a weight; only after a write that torch does not register (`weight.data[...] = 1`, or one
+    through numpy) call `refresh()`.
     """
 
     if TYPE_CHECKING:  # nn.Module types __call__ as Any
@@ -65,7 +65,7 @@ class ELMo(nn.Module):
         fixed_mix: Sequence[float] | None = None,
         top_only: bool = False,
     ) -> None:
-        """Put mixes on a biLM.
+        """Builds the mixes on a biLM.
 
         num_mixes: scalar mixes, each with its own weights; the biLM runs once for all of them.
         dropout: probability that a value of the result is set to 0 in training.
@@ -113,7 +113,7 @@ class ELMo(nn.Module):
         fixed_mix: Sequence[float] | None = None,
         top_only: bool = False,
     ) -> "ELMo":
-        """ELMo on a model as `BiLM.from_pretrained` takes it; the keywords are those of `ELMo(...)`."""
+        """ELMo on a pretrained model; `model` is as in `BiLM.from_pretrained`, the keywords are as in `ELMo(...)`."""
         return cls(
             BiLM.from_pretrained(model),
             num_mixes=num_mixes,
@@ -136,17 +136,17 @@ class ELMo(nn.Module):
         return self.bilm.config.output_dim
 
     def train(self, mode: bool = True) -> "ELMo":
-        """As everywhere in torch, but a frozen biLM stays in evaluation mode."""
+        """As in any torch module, but a frozen biLM stays in evaluation mode."""
         super().train(mode)
         self.bilm.train(mode and self.trainable)
         return self
 
     def forward(self, sentences: Sentences | Int[Tensor, "*batch tokens characters"]) -> ELMoOutput:
-        """Sentences, or their character ids, -> mixed vectors and mask.
+        """Sentences, or their character ids -> mixed vectors and mask.
 
         Character ids are (batch, tokens, characters), 0 after each sentence, or (batch, groups, tokens, characters),
-        whose every row of tokens is a sentence; they may be on any device. Raises ConfigError if they aren't this
-        model's, or if weights that a training step asks a gradient of would get none. Sentences are lists of tokens or
+        in which every row of tokens is a sentence; they may be on any device. Raises ConfigError if they don't fit this
+        model, or if weights that need a gradient would get none. Sentences are lists of tokens or
         strings; a flat list of words is refused, as by `Embedder.embed`.
         """
         if not isinstance(sentences, Tensor):
@@ -163,11 +163,11 @@ class ELMo(nn.Module):
         return ELMoOutput(tuple(mixed.unflatten(0, shape) for mixed in result.mixes), result.mask.unflatten(0, shape))
 
     def refresh(self) -> None:
-        """Take the biLM's weights as they are now, after a write that torch does not count: see the class."""
+        """Reads the biLM's weights again, after a write that torch does not register: see the class."""
         on_engine.refresh(self.bilm)
 
     def mix(self, output: BiLMOutput) -> ELMoOutput:
-        """The mixes of layers that the biLM gave elsewhere, for instance with a state carried from call to call."""
+        """Mixes layers that were computed elsewhere, for instance with a state carried from call to call."""
         if output.mask.shape != output.layers.shape[1:3]:
             raise ConfigError(
                 f"the mask has the shape {tuple(output.mask.shape)}, but the layers have {output.layers.shape[1]} rows "
@@ -185,7 +185,7 @@ class ELMo(nn.Module):
         return ELMoOutput(tuple(mixes), mask)
 
     def character_ids(self, sentences: Sentences) -> Int[Tensor, "batch tokens characters"]:
-        """What a character-reading model is called with, int64; 0 after each sentence (AllenNLP's `batch_to_ids`)."""
+        """The character ids of sentences, int64, 0 after each sentence (AllenNLP's `batch_to_ids`)."""
         characters = self.bilm.token_map.characters
         if characters is None:
             raise ConfigError("this model reads words, not characters, so it has no character ids. Pass it sentences.")
@@ -199,7 +199,7 @@ class ELMo(nn.Module):
     def mix_penalty(self, strength: float) -> Float[Tensor, ""]:
         """`strength` times the sum of the squared raw weights of all trained mixes: a term of the task's loss.
 
-        0.001 is usual; 1 keeps the mixes next to the plain average. Source: paper section 3.3; no factor of 1/2.
+        0.001 is usual; 1 keeps the mixes close to the plain average. Source: paper section 3.3; no factor of 1/2.
         """
         return strength * torch.stack([mix.penalty() for mix in modules_of(self.mixes, ScalarMix)]).sum()
 

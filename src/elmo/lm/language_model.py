@@ -14,8 +14,8 @@ from elmo.config import BiLMConfig
 from elmo.engine.engine import Engine, State
 from elmo.engine.softmax import Softmax
 from elmo.shapes import Float, Int
-from elmo.text.targets.target_ids import TargetIds
 from elmo.text.token_map import TokenMap
+from elmo.text.vocabulary import TargetIds
 from elmo.weights.checkpoint import Checkpoint, required_softmax
 
 Array = TypeVar("Array")

@@ -30,7 +30,7 @@ from elmo.lm.sums import KINDS, Kind, Perplexity, Sums
 from elmo.process.progress.report import SILENT, Count, Progress, following
 from elmo.shapes import Float, Int
 from elmo.text.batches import bucket, number_tokens, pad
-from elmo.text.targets.target_ids import TargetIds
+from elmo.text.vocabulary import TargetIds
 
 EvaluationState = Literal["zero", "carry"]
 

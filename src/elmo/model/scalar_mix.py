@@ -28,7 +28,7 @@ _NO_WEIGHT = -9e10
 
 
 def only_layer(layer: int, num_layers: int) -> list[float]:
-    """The raw weights that take one layer alone; -1 is the top one."""
+    """The raw weights that select a single layer; -1 is the top one."""
     weights = [_NO_WEIGHT] * num_layers
     weights[layer] = 0.0
     return weights
@@ -52,7 +52,7 @@ class ScalarMix(nn.Module):
         train_weights: bool = True,
         train_gamma: bool = True,
     ) -> None:
-        """`raw_weights`: what the weights start from (default 0); with `train_weights=False` they stay like this.
+        """`raw_weights`: initial values (default 0), which are kept with `train_weights=False`.
 
         `only_layer(1, 3)` is layer 1 alone. `layer_norm="boundaries"` is AllenNLP's, "words" is bilm-tf's, over all the
         batch's positions; the mask given to `forward` must hold those positions. "token" is over a position's own
@@ -86,14 +86,14 @@ class ScalarMix(nn.Module):
         return torch.softmax(self.raw_weights, dim=0)
 
     def penalty(self) -> Float[Tensor, ""]:
-        """Sum of the squared raw weights, which draws the mix towards the plain average; 0 if they aren't trained."""
+        """Sum of the squared raw weights, which pulls the mix towards the plain average; 0 if they aren't trained."""
         penalty = self.raw_weights.square().sum()
         return penalty if self.raw_weights.requires_grad else torch.zeros_like(penalty)
 
     def forward(
         self, layers: Float[Tensor, "layers batch tokens dim"], mask: Bool[Tensor, "batch tokens"]
     ) -> Float[Tensor, "batch tokens dim"]:
-        """The mix of `layers`; `mask` only tells a layer norm over the batch which positions count."""
+        """The mix of `layers`; `mask` is used only by a layer norm over the batch."""
         if self.layer_norm == "token":
             layers = functional.layer_norm(layers, layers.shape[-1:], eps=_epsilon("token", layers.dtype))
         elif self.layer_norm:

@@ -12,8 +12,8 @@ from elmo.serve.inputs import ReadTexts, Text, read_texts
 from elmo.serve.models import ServedModel
 from elmo.serve.service import service_of
 from elmo.serve.settings import ServeSettings
-from elmo.text.marked import marked
 from elmo.text.reading.as_trained import as_trained
+from elmo.text.tokenizer import marked
 
 if TYPE_CHECKING:
     from elmo.lm.substitutes import Prediction
