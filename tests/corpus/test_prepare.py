@@ -290,11 +290,11 @@ def test_too_few_documents_are_an_error_that_says_how_many(tmp_path, corpus):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"valid_share": 0.0}, "the share held out is 0.0"),
-        ({"valid_share": 1.0}, "the share held out is 1.0"),
+        ({"valid_share": 0.0}, "valid_share must be above 0 and below 1 .got 0.0"),
+        ({"valid_share": 1.0}, "valid_share must be above 0 and below 1 .got 1.0"),
         ({"valid_share": float("nan")}, "valid_share is nan"),
         ({"documents": "row"}, "nothing is held out by documents"),
-        ({"valid_share": 0.1, "documents": "page"}, "documents is 'page'.*file, block, row"),
+        ({"valid_share": 0.1, "documents": "page"}, "documents must be one of: file, block, row .got .page.."),
         ({"valid_share": 0.1, "documents": "block", "format": "jsonl"}, "blank lines don't separate documents"),
         ({"valid_share": 0.1, "documents": "row", "sentences": "across-lines"}, "a line can be half a sentence"),
         ({"sentences": "words"}, "sentences must be one of: lines, within-lines, across-lines .got 'words'"),
