@@ -279,7 +279,7 @@ def test_a_count_may_be_as_large_as_it_likes(
 def test_numbers_that_no_generator_or_schedule_takes_are_refused(
     recipe: PretrainConfig, name: str, value: float
 ) -> None:
-    with pytest.raises(ConfigError, match=f"{name} is "):
+    with pytest.raises(ConfigError, match=f"{name} must be "):
         replace(recipe, **{name: value})
 
 

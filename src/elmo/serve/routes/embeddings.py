@@ -115,7 +115,7 @@ async def answer(request: Request) -> Response:
         shape = list(array.shape) if asked.pool is None else None
         return Embedding(index, encoded(array, asked.encoding), shape)  # type: ignore[arg-type] - ready JSON
 
-    return await answer_vectors(request, asked, item, Embeddings)  # type: ignore[arg-type]
+    return await answer_vectors(request, asked, item, Embeddings)
 
 
 async def answer_tokens(request: Request) -> Response:
@@ -127,7 +127,7 @@ async def answer_tokens(request: Request) -> Response:
         tokens, spans = list(texts.sentences[index]), texts.spans[index]
         return TokenEmbedding(index, tokens, spans, list(array.shape), encoded(array, asked.encoding))  # type: ignore[arg-type]
 
-    return await answer_vectors(request, asked, item, TokenEmbeddings)  # type: ignore[arg-type]
+    return await answer_vectors(request, asked, item, TokenEmbeddings)
 
 
 async def _read(request: Request, expected: type[R]) -> tuple[VectorRequest, R]:
