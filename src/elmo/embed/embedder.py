@@ -16,7 +16,6 @@ import numpy as np
 
 from elmo.config import BiLMConfig
 from elmo.embed.compute import chosen_type
-from elmo.embed.layer_choice import LayerChoice, Layers
 from elmo.embed.network.choice import in_torch, network_of
 from elmo.embed.network.engine_network import EngineNetwork
 from elmo.embed.network.network import Network
@@ -30,6 +29,7 @@ from elmo.embed.warm_state import WarmState, require_warm_state
 from elmo.embed.windows import windows
 from elmo.engine.engine import State, zero_state
 from elmo.errors import ConfigError
+from elmo.layer_choice import LayerChoice, Layers
 from elmo.ops.native.kinds import ComputeType
 from elmo.process.device import device_name, require_torch
 from elmo.process.keywords import known_keywords

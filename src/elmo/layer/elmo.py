@@ -15,9 +15,10 @@ from torch.nn import functional
 
 from elmo.errors import ConfigError
 from elmo.layer import on_engine
+from elmo.layer_choice import Layers
 from elmo.model.bilm import BiLM, BiLMOutput
 from elmo.model.module_list import modules_of
-from elmo.model.scalar_mix import LayerNorm, ScalarMix, only_layer
+from elmo.model.scalar_mix import LayerNorm, ScalarMix
 from elmo.ops.dropout import Dropout
 from elmo.process.keywords import known_keywords
 from elmo.text.sentence_checks import checked_count, checked_sentences
@@ -61,36 +62,27 @@ class ELMo(nn.Module):
         layer_norm: LayerNorm = False,
         keep_boundaries: bool = False,
         trainable: bool = False,
-        train_mix: bool = True,
-        fixed_mix: Sequence[float] | None = None,
-        top_only: bool = False,
+        layers: Layers = "mix",
+        train_gamma: bool = True,
     ) -> None:
         """Builds the mixes on a biLM.
 
         num_mixes: scalar mixes, each with its own weights; the biLM runs once for all of them.
         dropout: probability that a value of the result is set to 0 in training.
         layer_norm: False, "boundaries" (or True: AllenNLP's), "words" (bilm-tf's) or "token"; see `ScalarMix`.
-        keep_boundaries: whether the results have the sentence boundaries' vectors too.
+        keep_boundaries: whether the results include the vectors of the sentence boundaries.
         trainable: whether the biLM's weights are trained with the rest; this switches their `requires_grad`.
-        train_mix: whether the mixes are trained; if not, they are the plain average.
-        fixed_mix: raw weights of all mixes, one per layer, which then aren't trained, nor is gamma.
-        top_only: the top layer times gamma, which is trained unless `train_mix` is off.
+        layers: "mix", a weighted sum with learned weights; or what `Embedder.embed` takes, fixed: "average", "top", an
+            index (0 is the token layer, -1 the top one), or one weight per layer.
+        train_gamma: whether the factor gamma is learned, for each choice of `layers`.
         """
         super().__init__()
         hub.refuse_name(bilm, "ELMo", "a BiLM")
-        _check(num_mixes, dropout, trainable, fixed_mix, top_only)
-        layers = bilm.config.num_layers + 1
-        train = train_mix and fixed_mix is None
-        start = only_layer(-1, layers) if top_only else fixed_mix
+        _check(num_mixes, dropout, trainable)
+        num_layers = bilm.config.num_layers + 1
         self.bilm = bilm.requires_grad_(trainable)
         self.mixes = nn.ModuleList(
-            ScalarMix(
-                layers,
-                layer_norm=layer_norm,
-                raw_weights=start,
-                train_weights=train and not top_only,
-                train_gamma=train,
-            )
+            ScalarMix.of_layers(layers, num_layers, layer_norm=layer_norm, train_gamma=train_gamma)
             for _ in range(num_mixes)
         )
         self.dropout = Dropout(dropout)
@@ -109,9 +101,8 @@ class ELMo(nn.Module):
         layer_norm: LayerNorm = False,
         keep_boundaries: bool = False,
         trainable: bool = False,
-        train_mix: bool = True,
-        fixed_mix: Sequence[float] | None = None,
-        top_only: bool = False,
+        layers: Layers = "mix",
+        train_gamma: bool = True,
     ) -> "ELMo":
         """ELMo on a pretrained model; `model` is as in `BiLM.from_pretrained`, the keywords are as in `ELMo(...)`."""
         return cls(
@@ -121,9 +112,8 @@ class ELMo(nn.Module):
             layer_norm=layer_norm,
             keep_boundaries=keep_boundaries,
             trainable=trainable,
-            train_mix=train_mix,
-            fixed_mix=fixed_mix,
-            top_only=top_only,
+            layers=layers,
+            train_gamma=train_gamma,
         )
 
     def extra_repr(self) -> str:
@@ -272,7 +262,7 @@ class ELMo(nn.Module):
 _is_exporting: Callable[[], bool] = getattr(torch.compiler, "is_exporting", lambda: False)
 
 
-def _check(num_mixes: int, dropout: float, trainable: bool, fixed_mix: Sequence[float] | None, top_only: bool) -> None:
+def _check(num_mixes: int, dropout: float, trainable: bool) -> None:
     if checked_count(num_mixes, "num_mixes", "scalar mixes") > _MOST_MIXES:
         raise ConfigError(
             f"num_mixes is {num_mixes}, but at most {_MOST_MIXES} make sense: a model needs one for each "
@@ -284,5 +274,3 @@ def _check(num_mixes: int, dropout: float, trainable: bool, fixed_mix: Sequence[
         )
     if not isinstance(trainable, bool):
         raise ConfigError(f"trainable is {trainable!r}, but must be True or False.")
-    if fixed_mix is not None and top_only:
-        raise ConfigError("fixed_mix and top_only were both given, but each says which layers count. Pass one of them.")

@@ -5,6 +5,7 @@
 Source: paper section 3.2; AllenNLP `allennlp/modules/scalar_mix.py`; bilm-tf `bilm/elmo.py`.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.errors import ConfigError
+from elmo.layer_choice import Layers, mix_weights
 
 LayerNorm = Literal["boundaries", "words", "token"] | bool
 """Which positions the layer norm's statistics are over; True means "boundaries", False no layer norm."""
@@ -25,13 +27,6 @@ _EPSILONS = {"boundaries": 1e-13, "words": 1e-12, "token": 1e-12}
 
 # Far enough below 0 that softmax gives such a layer a weight of exactly 0.
 _NO_WEIGHT = -9e10
-
-
-def only_layer(layer: int, num_layers: int) -> list[float]:
-    """The raw weights that select a single layer; -1 is the top one."""
-    weights = [_NO_WEIGHT] * num_layers
-    weights[layer] = 0.0
-    return weights
 
 
 class ScalarMix(nn.Module):
@@ -54,9 +49,8 @@ class ScalarMix(nn.Module):
     ) -> None:
         """`raw_weights`: initial values (default 0), which are kept with `train_weights=False`.
 
-        `only_layer(1, 3)` is layer 1 alone. `layer_norm="boundaries"` is AllenNLP's, "words" is bilm-tf's, over all the
-        batch's positions; the mask given to `forward` must hold those positions. "token" is over a position's own
-        dimensions.
+        `layer_norm="boundaries"` is AllenNLP's, "words" is bilm-tf's, over all the batch's positions; the mask given to
+        `forward` must hold those positions. "token" is over a position's own dimensions.
         """
         super().__init__()
         layer_norm = "boundaries" if layer_norm is True else layer_norm
@@ -75,6 +69,23 @@ class ScalarMix(nn.Module):
         self.layer_norm: Literal["boundaries", "words", "token", False] = layer_norm
         self.raw_weights = nn.Parameter(torch.tensor(start), requires_grad=train_weights)
         self.gamma = nn.Parameter(torch.ones(1), requires_grad=train_gamma)
+
+    @classmethod
+    def of_layers(
+        cls, layers: Layers, num_layers: int, *, layer_norm: LayerNorm = False, train_gamma: bool = True
+    ) -> "ScalarMix":
+        """A mix whose weights are learned (`layers="mix"`), or fixed as `layers` says, which is never "all".
+
+        Before training, the result is what `Embedder.embed` gives for the same `layers`: gamma starts from the sum of
+        the fixed weights. Raises ConfigError for negative ones, which a softmax can't give.
+        """
+        weights = mix_weights(layers, num_layers)
+        if weights is None:
+            return cls(num_layers, layer_norm=layer_norm, train_gamma=train_gamma)
+        raw = [math.log(weight / max(weights)) if weight else _NO_WEIGHT for weight in weights]
+        mix = cls(num_layers, layer_norm=layer_norm, raw_weights=raw, train_weights=False, train_gamma=train_gamma)
+        nn.init.constant_(mix.gamma, sum(weights))
+        return mix
 
     def extra_repr(self) -> str:
         """Its settings, for `repr`."""

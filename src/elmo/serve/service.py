@@ -11,8 +11,8 @@ import numpy as np
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from elmo.embed.layer_names import Layers
 from elmo.errors import ConfigError
+from elmo.layer_choice import Layers
 from elmo.serve.answers import Refusal
 from elmo.serve.batcher import Batcher, too_late
 from elmo.serve.inputs import read_json

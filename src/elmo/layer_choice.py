@@ -1,4 +1,10 @@
-"""What may be asked for as `layers`: its names, what is written on the command line, and the weights that it means.
+"""Which layers: what a caller may ask for as `layers`, and how the layers become one array.
+
+"all"               (layers, tokens, dim)
+"average"           their plain mean, as the layer weights of an untrained scalar mix
+"top"               the last layer alone
+an index            that layer; 0 is the token layer, -1 the top one
+a list of weights   the weighted sum, by exactly these numbers: no softmax, no gamma
 
 Nothing here loads torch: a choice that makes no sense is refused before a model is loaded.
 """
@@ -6,6 +12,7 @@ Nothing here loads torch: a choice that makes no sense is refused before a model
 import math
 import operator
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from elmo.errors import ConfigError
@@ -17,6 +24,40 @@ NAMES = ("all", "average", "top")
 
 # Times any layer's values a sum of such weights is still far from what float32 holds, 3.4e38.
 _LARGEST_WEIGHT = 1e30
+
+
+@dataclass(frozen=True)
+class LayerChoice:
+    """A checked choice. Build it with `of`."""
+
+    name: str
+    """As it is written into metadata: "all", "average", "top", "1" or "0.2,0.3,0.5"."""
+    weights: tuple[float, ...] | None
+    """The weight of each layer; None: all layers are kept."""
+
+    @classmethod
+    def of(cls, layers: Layers, num_layers: int) -> "LayerChoice":
+        """The choice `layers` of a model's `num_layers` layers; ConfigError if it makes no sense."""
+        return cls(*layer_weights(layers, num_layers))
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether the result has an axis of layers."""
+        return self.weights is None
+
+    def apply(self, layers: Any) -> Any:
+        """Of an array (layers, ...), numpy's or torch's, the chosen layers or their sum."""
+        if self.weights is None:
+            return layers
+        if self.name == "average":
+            return layers.mean(axis=0)
+        used = [(weight, layer) for weight, layer in zip(self.weights, layers, strict=True) if weight != 0]
+        if not used:
+            return layers[0] * 0
+        total = used[0][1] if used[0][0] == 1 else used[0][1] * used[0][0]
+        for weight, layer in used[1:]:
+            total = total + layer * weight
+        return total
 
 
 def parse_layers(text: str) -> Layers:
@@ -52,6 +93,19 @@ def layer_weights(layers: Layers, num_layers: int) -> tuple[str, tuple[float, ..
             f"{num_layers - 1}: 0 is the token layer, -1 the top one."
         )
     return str(index % num_layers), _one(index % num_layers, num_layers)
+
+
+def mix_weights(layers: Layers, num_layers: int) -> tuple[float, ...] | None:
+    """Each layer's fixed weight in a scalar mix, which takes any choice but "all"; None for "mix", learned ones."""
+    if isinstance(layers, str) and layers == "mix":
+        return None
+    _, weights = layer_weights(layers, num_layers)
+    if weights is None or min(weights) < 0 or sum(weights) == 0:
+        raise ConfigError(
+            f"layers is {layers!r}, but a mix is one vector per token, whose weights are 0 or more and not all "
+            "0. Use 'mix', 'average', 'top', an index, or such weights."
+        )
+    return weights
 
 
 def _named(name: str, num_layers: int) -> tuple[float, ...] | None:
