@@ -1,9 +1,8 @@
 """VectorLayout: shapes and type of the vectors in a file, known before the first one is computed."""
 
-import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -97,10 +96,16 @@ def files_of(output: Path, file_format: FileFormat) -> tuple[Path, ...]:
     return (*(output.with_name(output.name + suffix) for suffix in suffixes), output)
 
 
-def require_libraries(file_format: FileFormat) -> None:
-    """MissingExtraError if what writes this format is not installed."""
-    if file_format == "parquet" and importlib.util.find_spec("pyarrow") is None:
-        raise MissingExtraError("pyarrow", "data", "writing Parquet")
+def require_pyarrow(purpose: str) -> Any:
+    """pyarrow, with its module for Parquet. Raises MissingExtraError if it is not installed."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("pyarrow"):
+            raise
+        raise MissingExtraError("pyarrow", "data", purpose) from None
+    return pyarrow
 
 
 def format_of(path: Path, given: str | None = None) -> FileFormat:

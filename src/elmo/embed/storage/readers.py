@@ -19,6 +19,7 @@ from elmo.embed.storage.layout import (
     TEXT_SUFFIX,
     FileFormat,
     format_of,
+    require_pyarrow,
 )
 from elmo.embed.storage.text_columns import StoredRow, dataset, read_hdf5, row_of_arrow, row_of_json
 from elmo.errors import MissingExtraError, TextError, paths_count_from
@@ -236,14 +237,8 @@ class _NpyVectors(StoredVectors):
 
 class _ParquetVectors(StoredVectors):
     def __init__(self, path: Path) -> None:
-        try:
-            import pyarrow.parquet
-        except ModuleNotFoundError as error:
-            if error.name is None or not error.name.startswith("pyarrow"):
-                raise
-            raise MissingExtraError("pyarrow", "data", "reading Parquet") from None
         self.path = path
-        self._file = pyarrow.parquet.ParquetFile(path)
+        self._file = require_pyarrow("reading Parquet").parquet.ParquetFile(path)
         facts = self._file.schema_arrow.metadata or {}
         self.metadata = {name.decode(): value.decode() for name, value in facts.items()}
         sizes = [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]

@@ -69,7 +69,7 @@ def _checked_layers(arguments: Arguments, names: Sequence[str], output: Path) ->
     """The layers, when everything was checked that needs no model, which takes seconds to load."""
     # Here, so that --help does not wait for it.
     from elmo.embed.corpus.places import check_places
-    from elmo.embed.corpus.shards import Shard
+    from elmo.embed.corpus.planned_text import Shard
     from elmo.embed.layer_names import parse_layers
     from elmo.embed.storage.text_columns import names_of_files
 
