@@ -20,8 +20,8 @@ import torch
 
 from elmo.errors import ElmoError
 from elmo.process.answering_process import answers, portable, started
-from elmo.process.freed_memory import keep_freed_memory
 from elmo.process.progress.report import SILENT, Progress
+from elmo.process.resources import keep_freed_memory
 from elmo.process.stop_flag import StopFlag, stop_flag
 from elmo.tasks.registry import find, reference
 from elmo.tasks.train.job import AnyJob, Job

@@ -13,7 +13,7 @@ from elmo.cli.ranks import joined
 from elmo.cli.report import print_report
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.process.device import Device
-from elmo.process.freed_memory import keep_freed_memory
+from elmo.process.resources import keep_freed_memory
 from elmo.process.stop_flag import StopFlag, stop_flag
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from torch import Tensor
 
 from elmo.errors import ConfigError, ElmoError
 from elmo.pretrain.ranks.rendezvous import meet, nothing_to_save
-from elmo.process.cores import num_cores
 from elmo.process.device import Device, chosen_device
+from elmo.process.resources import num_cores
 
 T = TypeVar("T")
 
