@@ -32,7 +32,7 @@ from elmo.engine.engine import State, zero_state
 from elmo.errors import ConfigError
 from elmo.ops.native.kinds import ComputeType
 from elmo.process.device import device_name, require_torch
-from elmo.process.keywords import known_keywords
+from elmo.process.keywords import knows_other_names
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.thread_lock import ThreadLock
 from elmo.shapes import Float, Int
@@ -48,9 +48,6 @@ from elmo.weights.fingerprint import fingerprint
 from elmo.weights.native.read import read_vocabulary
 
 if TYPE_CHECKING:
-    import pandas
-    from torch import Tensor
-
     from elmo.model.bilm import BiLM
 
 StatePolicy = Literal["zero", "warm", "carry"]
@@ -94,7 +91,7 @@ class Embedder:
     still running is refused with a ConfigError. Changing the weights while another thread embeds is not supported.
     """
 
-    @known_keywords
+    @knows_other_names
     def __init__(
         self,
         bilm: "BiLM | Checkpoint",
@@ -133,7 +130,7 @@ class Embedder:
         )
 
     @classmethod
-    @known_keywords
+    @knows_other_names
     def from_pretrained(
         cls,
         model: hub.Model | Checkpoint = None,
@@ -286,56 +283,12 @@ class Embedder:
         sentences: Sentences,
         layers: Layers = "all",
         *,
-        pool: None = None,
         normalize: bool = False,
         progress: Progress | bool = False,
-        output: Literal["numpy"] = "numpy",
     ) -> list[Float[np.ndarray, "... dim"]]: ...
     @overload
-    def embed(
-        self,
-        sentences: Sentences,
-        layers: Layers = "all",
-        *,
-        pool: Pool,
-        normalize: bool = False,
-        progress: Progress | bool = False,
-        output: Literal["numpy"] = "numpy",
-    ) -> Float[np.ndarray, "sentences *layers dim"]: ...
-    @overload
-    def embed(
-        self,
-        sentences: Sentences,
-        layers: Layers = "all",
-        *,
-        pool: None = None,
-        normalize: bool = False,
-        progress: Progress | bool = False,
-        output: Literal["torch"],
-    ) -> "list[Float[Tensor, '*layers positions dim']]": ...
-    @overload
-    def embed(
-        self,
-        sentences: Sentences,
-        layers: Layers = "all",
-        *,
-        pool: Pool,
-        normalize: bool = False,
-        progress: Progress | bool = False,
-        output: Literal["torch"],
-    ) -> "Float[Tensor, 'sentences *layers dim']": ...
-    @overload
-    def embed(
-        self,
-        sentences: Sentences,
-        layers: Layers = "all",
-        *,
-        pool: Pool | None = None,
-        normalize: bool = False,
-        progress: Progress | bool = False,
-        output: Literal["pandas"],
-    ) -> "pandas.DataFrame": ...
-    @known_keywords
+    def embed(self, sentences: Sentences, layers: Layers = "all", **settings: Any) -> Any: ...
+    @knows_other_names
     def embed(
         self,
         sentences: Sentences,
@@ -382,7 +335,6 @@ class Embedder:
     ) -> EmbeddedText: ...
     @overload
     def embed_text(self, text: Iterable[str], layers: Layers = "average", **settings: Any) -> list[EmbeddedText]: ...
-    @known_keywords
     def embed_text(
         self,
         text: str | Iterable[str],
@@ -404,7 +356,6 @@ class Embedder:
             normalize=normalize,
         )
 
-    @known_keywords
     def embed_iter(
         self,
         sentences: Sentences,
@@ -458,7 +409,6 @@ class Embedder:
         """The state sentences start from in warm mode, if there is one."""
         return None if (warm := self._warm) is None else warm.to_arrays()
 
-    @known_keywords
     def save_warm_state(self, folder: str | Path, *, force: bool = False) -> None:
         """Stores the warm state with a model: `folder` is a model folder of our own format, of these same weights."""
         if self._warm is None:
