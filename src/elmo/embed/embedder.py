@@ -59,7 +59,7 @@ CARRY_ROWS = 64
 """Rows of a batch in carry mode: the batch size of AllenNLP's `elmo` command."""
 
 # Tokens of a batch; elsewhere than on a CPU padding counts too. On a CPU the sentences of a batch share rows of equal
-# length (engine/turns.py), so it needs several times the longest; more brings nothing. A GPU wants more rows at once.
+# length (engine/row_packing.py), so it needs several times the longest; more brings nothing. A GPU wants more rows.
 _MAX_TOKENS = {"cpu": 8192}
 _MAX_TOKENS_ELSEWHERE = 16_384
 _WINDOW_BATCHES = {"cpu": 2}

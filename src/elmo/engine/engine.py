@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from elmo.config import BiLMConfig
-from elmo.engine import tier
-from elmo.engine.held_once import HeldTensors
+from elmo.engine import backend
 from elmo.engine.inputs import checked_rows, require_tensors
-from elmo.engine.network_weights import LSTMSettings, layer_weights
-from elmo.engine.side_by_side import Stack, read_side_by_side
+from elmo.engine.stacks import Stack, read_stacks
 from elmo.engine.token_encoder import TokenEncoder
+from elmo.engine.weight_store import LSTMSettings, WeightStore, layer_weights
 from elmo.ops.native.kinds import ComputeType
 from elmo.process.thread_lock import ThreadLock
 from elmo.shapes import Float, Int
@@ -58,7 +57,7 @@ def contextualize(
     for place in range(len(stacks)):
         np.copyto(layers[0, :, :, place * size : (place + 1) * size], vectors, where=there[:, :, None])
     flat, starts = layers.reshape(len(layers), batch * tokens, len(stacks) * size), np.arange(batch) * tokens
-    return layers, State(*read_side_by_side(stacks, flat, starts, lengths, *state))
+    return layers, State(*read_stacks(stacks, flat, starts, lengths, *state))
 
 
 def contextualize_packed(
@@ -73,7 +72,7 @@ def contextualize_packed(
     layers = np.empty((len(stacks[0].layers) + 1, tokens, len(stacks) * size), vectors.dtype)
     for place in range(len(stacks)):
         layers[0, :, place * size : (place + 1) * size] = vectors
-    return layers, State(*read_side_by_side(stacks, layers, np.cumsum(lengths) - lengths, lengths, *state))
+    return layers, State(*read_stacks(stacks, layers, np.cumsum(lengths) - lengths, lengths, *state))
 
 
 class Engine:
@@ -88,11 +87,11 @@ class Engine:
     def __init__(self, config: BiLMConfig, tensors: Mapping[str, np.ndarray], dtype: ComputeType = "float32") -> None:
         self.config = config
         self.dtype: ComputeType = dtype
-        self.tensors = HeldTensors(tensors)
+        self.tensors = WeightStore(tensors)
         """The tensors it was given. An access makes a matrix again that was laid out: 0.1 s for a large one."""
         require_tensors(config, self.tensors.held)
         self._dtype = next(iter(self.tensors.held.values())).dtype
-        self.tier = tier.tier_for(dtype, self.tensors.held.values())
+        self.backend = backend.backend_for(dtype, self.tensors.held.values())
         """What computes: "native" (the C library) or "numpy"."""
         self._encoder: TokenEncoder | None = None
         self._stacks: list[Stack] | None = None
@@ -166,7 +165,7 @@ class Engine:
         settings = LSTMSettings(config.forget_bias, config.cell_clip, config.projection_clip)
         indices = range(config.num_layers)
         held = self.tensors.held
-        layers = [tier.layer(layer_weights(held, direction, index), settings, self.dtype) for index in indices]
+        layers = [backend.layer(layer_weights(held, direction, index), settings, self.dtype) for index in indices]
         skips = [config.skip_connections and index > 0 for index in indices]
         return Stack(layers, skips, direction == "backward")
 

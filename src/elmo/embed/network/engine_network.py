@@ -47,7 +47,7 @@ class EngineNetwork:
     @property
     def products(self) -> str:
         """What computes its products: "native" or "numpy"."""
-        return self._engine.tier
+        return self._engine.backend
 
     def now(self) -> "EngineNetwork":
         """Itself."""

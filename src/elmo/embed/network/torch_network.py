@@ -53,7 +53,7 @@ class TorchNetwork:
     def products(self) -> str:
         """What computes its products: "native" or "numpy" on a CPU, else "torch"."""
         engine = self._engine()
-        return "torch" if engine is None else engine.tier
+        return "torch" if engine is None else engine.backend
 
     def now(self) -> "EngineNetwork | TorchNetwork":
         """The engine on a copy of the weights, if it can read them; `layer.on_engine` says when a change is seen."""

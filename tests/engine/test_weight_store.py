@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from elmo.engine.engine import Engine
-from elmo.engine.held_once import HeldOnce
-from elmo.engine.native.panels import lay_out, restored
+from elmo.engine.panels import lay_out, restored
+from elmo.engine.weight_store import StoredWeight
 from elmo.ops.native.kinds import native_types
 from elmo.weights.checkpoint import Checkpoint, content_hash
 from elmo.weights.native.fewer_bits import are_quantized, bfloat16_bits, quantized
@@ -40,7 +40,7 @@ def embedded(engine, token_map):
 def test_a_weight_comes_back_from_its_panels(dtype):
     for shape in SHAPES:
         stored = ROUNDED[dtype](weight_of(shape))
-        held, order = HeldOnce(stored), np.random.default_rng(0).permutation(shape[0])
+        held, order = StoredWeight(stored), np.random.default_rng(0).permutation(shape[0])
         lay_out(held, dtype, order)
         assert held.given is not stored
         np.testing.assert_array_equal(np.asarray(held), np.asarray(stored))
@@ -57,7 +57,7 @@ def test_stored_factors_are_laid_out_as_if_they_were_rounded_again(dtype):
 @pytest.mark.parametrize("dtype", ["bfloat16", "int8"])
 def test_what_rounding_loses_is_kept(dtype):
     weight = weight_of((70, 9))
-    held = HeldOnce(weight)
+    held = StoredWeight(weight)
     panels = lay_out(held, dtype)
     assert held.given is weight
     order = np.concatenate([np.arange(70), np.full(58, -1)])
@@ -77,7 +77,7 @@ def test_integers_that_nobody_here_wrote_are_rounded_like_any_values():
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.usefixtures("tier")
+@pytest.mark.usefixtures("backend")
 def test_an_engine_lets_go_of_what_it_has_laid_out(tiny_checkpoint):
     name = "forward_lstm.layers.0.input_weight"
     own = {key: tensor.copy() for key, tensor in tiny_checkpoint.tensors.items()}
@@ -109,7 +109,7 @@ def test_a_model_stored_in_int8_stays_in_int8(tiny_checkpoint, tmp_path):
     engine = Engine.from_checkpoint(checkpoint, "int8")
     name = "backward_lstm.layers.1.recurrent_weight"
     held = engine.tensors.held[name]
-    assert isinstance(held, HeldOnce)
+    assert isinstance(held, StoredWeight)
     assert held.given is checkpoint.tensors.held[name]  # type: ignore[attr-defined]
     embedded(engine, checkpoint.token_map)
     assert held.given is not checkpoint.tensors.held[name]  # type: ignore[attr-defined]

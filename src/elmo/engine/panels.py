@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elmo.engine.held_once import HeldOnce, Weight, given
+from elmo.engine.weight_store import StoredWeight, Weight, given
 from elmo.ops import native
 from elmo.ops.native.kinds import FACTORS_IN_32_BITS, ComputeType
 from elmo.ops.native.memory import aligned
@@ -45,7 +45,7 @@ class Panels(NamedTuple):
 
 
 def lay_out(weight: Weight | Held, dtype: ComputeType, order: Int[np.ndarray, " outer"] | None = None) -> Panels:
-    """The panels of a weight (rows, inner). A `HeldOnce` lets go of its values, if the panels have every bit of them.
+    """The panels of a weight (rows, inner). A `StoredWeight` lets go of its values if the panels have every bit.
 
     `order`: for each output the weight's row, or -1 for an output of zeros. Default: the weight's rows as they are.
     """
@@ -67,8 +67,8 @@ def lay_out(weight: Weight | Held, dtype: ComputeType, order: Int[np.ndarray, " 
     for index, rows in enumerate(order.reshape(-1, PANEL)):
         factors, steps = _factors(held, rows, dtype, is_rounded)
         _fill(panels, index, factors, steps)
-    if isinstance(weight, HeldOnce) and (dtype == "float32" or is_rounded):
-        weight.hold(functools.partial(restored, panels, held.shape, dtype, order))
+    if isinstance(weight, StoredWeight) and (dtype == "float32" or is_rounded):
+        weight.release(functools.partial(restored, panels, held.shape, dtype, order))
     return panels
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from elmo.engine.turns import rows_for, seats, timetable
+from elmo.engine.row_packing import num_rows, pack, schedule
 
 LENGTHS = [[], [0, 0], [5], [7, 7, 7], [9, 4, 3, 3, 1, 1, 0], [30, *[6] * 40, *[1] * 20], [3] * 500]
 
@@ -11,12 +11,12 @@ LENGTHS = [[], [0, 0], [5], [7, 7, 7], [9, 4, 3, 3, 1, 1, 0], [30, *[6] * 40, *[
 @pytest.mark.parametrize("lengths", LENGTHS, ids=lambda lengths: f"{len(lengths)} sentences")
 def test_there_are_no_more_steps_than_the_longest_sentence_needs(lengths):
     lengths = np.array(lengths, np.int64)
-    rows = rows_for(lengths)
+    rows = num_rows(lengths)
     assert rows <= min(120, np.count_nonzero(lengths))
     if rows < 120:
         there = lengths[lengths > 0]
-        seated = seats(there, rows)
-        steps = max((seated.begins + there).tolist(), default=0)
+        packing = pack(there, rows)
+        steps = max((packing.begins + there).tolist(), default=0)
         assert steps <= max(lengths.tolist(), default=0) * 4 / 3  # the bound of filling the emptiest row first
 
 
@@ -28,7 +28,7 @@ def test_every_token_is_read_once_and_in_order(lengths, rows, backward):
     rows = min(rows, int(np.count_nonzero(lengths)))
     tokens = int(lengths.max()) + 2
     sentences = np.arange(len(lengths))[::-1].copy()  # in another order in the batch
-    steps = timetable(sentences * tokens, lengths, backward=backward, rows=rows)
+    steps = schedule(sentences * tokens, lengths, backward=backward, rows=rows)
     alive, places, turns = steps.alive, steps.places, steps.turns
     assert (np.diff(alive) <= 0).all()
     assert alive[0] == rows

@@ -4,11 +4,12 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from elmo.engine.weight_store import Sizes
 from elmo.ops.native.lstm import Steps, Team
 from elmo.shapes import Float
 
 
-class Reading(NamedTuple):
+class RowBatch(NamedTuple):
     """The tokens of some rows, for one layer. A row is one sentence, or with `steps.turns` several in turn."""
 
     steps: Steps
@@ -26,19 +27,9 @@ class Reading(NamedTuple):
         return Team(threads, self.steps, self.hidden.shape[1], self.cell.shape[1])
 
 
-class Sizes(NamedTuple):
-    """What a layer's inputs and its state must have."""
-
-    dim: int
-    projection: int
-    cell: int
-    dtype: np.dtype
-    """Of vectors and states."""
-
-
 @runtime_checkable
 class Layer(Protocol):
-    """One layer of one direction, of either tier."""
+    """One layer of one direction, of either backend."""
 
     @property
     def sizes(self) -> Sizes:
@@ -55,6 +46,6 @@ class Layer(Protocol):
         """Of the weights that every step reads."""
         ...
 
-    def run(self, reading: Reading, team: Team | None = None, rank: int = 0) -> None:
-        """Reads all tokens of the reading, alone or as one thread of a team."""
+    def run(self, batch: RowBatch, team: Team | None = None, rank: int = 0) -> None:
+        """Reads all tokens of the batch, alone or as one thread of a team."""
         ...

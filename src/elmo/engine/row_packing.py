@@ -1,4 +1,4 @@
-"""Sentences of unequal length as rows of equal length: a row reads several, one after the other.
+"""Packs sentences into rows of similar length; a row may hold several, which it reads one after the other.
 
 Every step of a layer reads all weights, however few rows are left to use them for. There are at least as many steps as
 the longest sentence has tokens, so shorter ones share rows of about that length: all rows have work until the end. A
@@ -18,14 +18,14 @@ _MOST_ROWS = 120
 _TILE = 6
 
 
-class Seats(NamedTuple):
+class Packing(NamedTuple):
     """Which row reads each sentence, and from which step on. Rows are numbered by their tokens, the most first."""
 
     rows: Int[np.ndarray, " sentences"]
     begins: Int[np.ndarray, " sentences"]
 
 
-def rows_for(lengths: Int[np.ndarray, " sentences"]) -> int:
+def num_rows(lengths: Int[np.ndarray, " sentences"]) -> int:
     """Rows with which the longest sentence alone decides the number of steps."""
     longest, total = int(lengths.max(initial=0)), int(lengths.sum())
     fitting = -(-total // longest) if longest else 0
@@ -33,7 +33,7 @@ def rows_for(lengths: Int[np.ndarray, " sentences"]) -> int:
     return min(int((lengths > 0).sum()), whole_tiles, _MOST_ROWS)
 
 
-def seats(lengths: Int[np.ndarray, " sentences"], rows: int) -> Seats:
+def pack(lengths: Int[np.ndarray, " sentences"], rows: int) -> Packing:
     """The longest sentence first, each to the row with the fewest tokens so far. `lengths`: descending, none 0."""
     free = [(0, row) for row in range(rows)]
     chosen, begins = np.empty(len(lengths), np.int64), np.empty(len(lengths), np.int64)
@@ -44,10 +44,10 @@ def seats(lengths: Int[np.ndarray, " sentences"], rows: int) -> Seats:
     by_tokens = sorted(free, key=lambda entry: (-entry[0], entry[1]))
     number = np.empty(rows, np.int64)
     number[[row for _, row in by_tokens]] = np.arange(rows)
-    return Seats(number[chosen], begins)
+    return Packing(number[chosen], begins)
 
 
-def timetable(
+def schedule(
     starts: Int[np.ndarray, " sentences"],
     lengths: Int[np.ndarray, " sentences"],
     *,
@@ -56,18 +56,18 @@ def timetable(
 ) -> Steps:
     """When which token is read. `starts`: where each sentence's first token lies; `lengths`: descending.
 
-    `rows`: of the computation (default: `rows_for` these lengths).
+    `rows`: of the computation (default: `num_rows` these lengths).
     """
     starts, lengths = starts[lengths > 0], lengths[lengths > 0]
-    rows = rows_for(lengths) if rows is None else rows
+    rows = num_rows(lengths) if rows is None else rows
     if len(lengths) == rows:
         return _each_in_a_row(starts, lengths, backward=backward)
-    seated = seats(lengths, rows)
+    packing = pack(lengths, rows)
     owner = np.repeat(np.arange(len(lengths)), lengths)
     step = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     within = lengths[owner] - 1 - step if backward else step
-    order = np.lexsort((seated.rows[owner], seated.begins[owner] + step))
-    alive = np.bincount(seated.begins[owner] + step)
+    order = np.lexsort((packing.rows[owner], packing.begins[owner] + step))
+    alive = np.bincount(packing.begins[owner] + step)
     places = (starts[owner] + within)[order]
     begins = np.where(step == 0, owner, -1)[order].astype(np.int32)
     ends = np.where(step == lengths[owner] - 1, owner, -1)[order].astype(np.int32)

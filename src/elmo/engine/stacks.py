@@ -2,9 +2,9 @@
 
 Directions, and rows of a batch, don't know each other, so each thread takes some of them through all layers and no
 thread waits. Where there are fewer rows than that needs, all threads share the columns of one layer after the other.
-With a few rows, reading the weights at every step is what takes the time: layers read side by side may push each other
-out of the cache, and a second thread may take longer to wake up than it saves. So for a few rows the way is chosen by
-timing it (`ways`).
+With a few rows, reading the weights at every step is what takes the time: layers that are read at once may push each
+other out of the cache, and a second thread may take longer to wake up than it saves. So for a few rows the variant is
+chosen by timing it (`autotune`).
 """
 
 import functools
@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elmo.engine.reading import Layer, Reading
-from elmo.engine.turns import timetable
-from elmo.engine.ways import Ways
+from elmo.engine.autotune import Autotuner
+from elmo.engine.row_packing import schedule
+from elmo.engine.rows import Layer, RowBatch
 from elmo.ops.native.threads import leave_team, num_threads, run_parallel
 from elmo.shapes import Float, Int
 
 _FEW_ROWS = 8
-_ways = Ways()
+_autotuner = Autotuner()
 
 
 class Stack(NamedTuple):
@@ -33,7 +33,7 @@ class Stack(NamedTuple):
     """Whether sentences are read from their end."""
 
 
-def read_side_by_side(
+def read_stacks(
     stacks: Sequence[Stack],
     layers: Float[np.ndarray, "layers_and_tokens positions dim"],
     starts: Int[np.ndarray, " batch"],
@@ -53,19 +53,19 @@ def read_side_by_side(
         for part in range(parts)
         for place, stack in enumerate(stacks)
     ]
-    ways = _ways_to_read(shares, threads)
+    variants = _variants(shares, threads)
     if threads > 1 and 0 < rows <= _FEW_ROWS:
         read_at_a_step = sum(layer.num_bytes for stack in stacks for layer in stack.layers)
-        _ways.run((read_at_a_step, rows, threads), max(1, int(lengths.sum())), ways)
+        _autotuner.run((read_at_a_step, rows, threads), max(1, int(lengths.sum())), variants)
     else:
-        ways[1 if len(shares) >= threads else 2]()
+        variants[1 if len(shares) >= threads else 2]()
     new_hidden, new_cell = np.empty_like(hidden), np.empty_like(cell)
     for share in shares:
         share.give_back(new_hidden, new_cell)
     return new_hidden, new_cell
 
 
-def _ways_to_read(shares: Sequence["_Share"], threads: int) -> list[Callable[[], None]]:
+def _variants(shares: Sequence["_Share"], threads: int) -> list[Callable[[], None]]:
     """One thread; each share in a thread, as far as there are threads; the columns of each layer shared by all."""
 
     def apart() -> None:
@@ -81,8 +81,8 @@ def _ways_to_read(shares: Sequence["_Share"], threads: int) -> list[Callable[[],
 
 def _read_alone(shares: Sequence["_Share"]) -> None:
     for share in shares:
-        for layer, reading in zip(share.stack.layers, share.readings, strict=True):
-            layer.run(reading)
+        for layer, batch in zip(share.stack.layers, share.batches, strict=True):
+            layer.run(batch)
 
 
 class _Share:
@@ -105,24 +105,24 @@ class _Share:
         order = np.argsort(-lengths, kind="stable")
         self.rows = order[part::parts]
         own = lengths[self.rows]
-        steps = timetable(starts[self.rows], own, backward=stack.backward)
+        steps = schedule(starts[self.rows], own, backward=stack.backward)
         size = hidden.shape[2] // places
         mine = layers[:, :, place * size : (place + 1) * size]
         self._place = place, places
         # Contiguous, unlike [:, rows].
         hidden, cell = self._state = [np.take(_columns(one, place, places), self.rows, 1) for one in (hidden, cell)]
-        self.readings = [
-            Reading(steps, mine[index], mine[index + 1], hidden[index], cell[index], skips)
+        self.batches = [
+            RowBatch(steps, mine[index], mine[index + 1], hidden[index], cell[index], skips)
             for index, skips in enumerate(stack.skips)
         ]
 
     def together(self, threads: int) -> None:
         """All threads share the columns of each layer."""
-        teams = [reading.team(threads) for reading in self.readings]
+        teams = [batch.team(threads) for batch in self.batches]
 
         def run(rank: int) -> None:
-            for layer, reading, team in zip(self.stack.layers, self.readings, teams, strict=True):
-                layer.run(reading, team, rank)
+            for layer, batch, team in zip(self.stack.layers, self.batches, teams, strict=True):
+                layer.run(batch, team, rank)
 
         def leave(rank: int) -> None:
             for team in teams:
