@@ -2,15 +2,16 @@
 
 import inspect
 
+import numpy as np
 import pytest
 
 from elmo import ELMo, Embedder
 from elmo.errors import ConfigError
-from elmo.process.keywords import knows_other_names
+from elmo.process.keywords import known_keywords
 
 
 def test_a_call_that_is_right_goes_through():
-    @knows_other_names
+    @known_keywords
     def scale(values: list[int], *, layer: int = 1) -> list[int]:
         """Scales."""
         return [value * layer for value in values]
@@ -55,3 +56,14 @@ def test_from_pretrained_has_the_keywords_of_the_class_with_the_same_defaults():
         for name, parameter in own.items():
             if parameter.kind == parameter.KEYWORD_ONLY:
                 assert loaded[name].default == parameter.default
+
+
+@pytest.mark.parametrize("value", ["no", "False", 0, None, []])
+def test_a_switch_is_on_or_off(value):
+    @known_keywords
+    def write(path: str, *, force: bool = False) -> bool:
+        return force
+
+    with pytest.raises(ConfigError, match="force is .*, but must be True or False"):
+        write("x", force=value)
+    assert write("x", force=np.bool_(True))

@@ -42,6 +42,7 @@ from elmo.disk.bounded import file_hash
 from elmo.disk.output import is_disk_full
 from elmo.disk.sums import write_sums
 from elmo.errors import ConfigError, ElmoError, Interrupted, OutputError, TextError
+from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested
 from elmo.shapes import Int
@@ -55,6 +56,7 @@ _PACKED_RATIO = 4
 _ROWS_AT_ONCE = 65_536
 
 
+@known_keywords
 def prepare(
     texts: Sequence[Path | str],
     folder: Path | str,

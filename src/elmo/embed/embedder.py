@@ -32,7 +32,7 @@ from elmo.engine.engine import State, zero_state
 from elmo.errors import ConfigError
 from elmo.ops.native.kinds import ComputeType
 from elmo.process.device import device_name, require_torch
-from elmo.process.keywords import knows_other_names
+from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Count, Progress, following
 from elmo.process.thread_lock import ThreadLock
 from elmo.shapes import Float, Int
@@ -91,7 +91,7 @@ class Embedder:
     still running is refused with a ConfigError. Changing the weights while another thread embeds is not supported.
     """
 
-    @knows_other_names
+    @known_keywords
     def __init__(
         self,
         bilm: "BiLM | Checkpoint",
@@ -130,7 +130,7 @@ class Embedder:
         )
 
     @classmethod
-    @knows_other_names
+    @known_keywords
     def from_pretrained(
         cls,
         model: hub.Model | Checkpoint = None,
@@ -288,7 +288,7 @@ class Embedder:
     ) -> list[Float[np.ndarray, "... dim"]]: ...
     @overload
     def embed(self, sentences: Sentences, layers: Layers = "all", **settings: Any) -> Any: ...
-    @knows_other_names
+    @known_keywords
     def embed(
         self,
         sentences: Sentences,
@@ -335,6 +335,7 @@ class Embedder:
     ) -> EmbeddedText: ...
     @overload
     def embed_text(self, text: Iterable[str], layers: Layers = "average", **settings: Any) -> list[EmbeddedText]: ...
+    @known_keywords
     def embed_text(
         self,
         text: str | Iterable[str],
@@ -356,6 +357,7 @@ class Embedder:
             normalize=normalize,
         )
 
+    @known_keywords
     def embed_iter(
         self,
         sentences: Sentences,
@@ -409,6 +411,7 @@ class Embedder:
         """The state sentences start from in warm mode, if there is one."""
         return None if (warm := self._warm) is None else warm.to_arrays()
 
+    @known_keywords
     def save_warm_state(self, folder: str | Path, *, force: bool = False) -> None:
         """Stores the warm state with a model: `folder` is a model folder of our own format, of these same weights."""
         if self._warm is None:

@@ -19,7 +19,7 @@ from elmo.model.bilm import BiLM, BiLMOutput
 from elmo.model.module_list import modules_of
 from elmo.model.scalar_mix import LayerNorm, ScalarMix, only_layer
 from elmo.ops.dropout import Dropout
-from elmo.process.keywords import knows_other_names
+from elmo.process.keywords import known_keywords
 from elmo.text.sentence_checks import checked_count, checked_sentences
 from elmo.weights import hub
 
@@ -51,7 +51,7 @@ class ELMo(nn.Module):
     if TYPE_CHECKING:  # nn.Module types __call__ as Any
         __call__: Callable[..., ELMoOutput]
 
-    @knows_other_names
+    @known_keywords
     def __init__(
         self,
         bilm: BiLM,
@@ -99,7 +99,7 @@ class ELMo(nn.Module):
         self.train(self.training)
 
     @classmethod
-    @knows_other_names
+    @known_keywords
     def from_pretrained(
         cls,
         model: hub.Model = None,

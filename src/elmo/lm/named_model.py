@@ -11,6 +11,7 @@ from elmo.lm.sentence_scores import SentenceLogProbability, sentence_scores
 from elmo.lm.substitutes import Prediction
 from elmo.lm.substitutes import substitutes as substitutes_of
 from elmo.process.device import device_name
+from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Count, Progress, following
 from elmo.text.sentence_checks import checked_sentence, checked_sentences
 from elmo.weights import formats, hub
@@ -38,6 +39,7 @@ def load_language_model(model: hub.Model = None, device: str = "auto") -> Langua
     return TorchLanguageModel(BiLM.from_checkpoint(checkpoint).to(place), head.to(place))
 
 
+@known_keywords
 def perplexity(
     sentences: Sentences,
     model: hub.Model = None,
@@ -57,6 +59,7 @@ def perplexity(
     return evaluate(load_language_model(model, device), checked, state=state, progress=progress)
 
 
+@known_keywords
 def log_probabilities(
     sentences: Sentences, model: hub.Model = None, *, device: str = "auto", progress: Progress | bool = False
 ) -> list[SentenceLogProbability]:
@@ -67,6 +70,7 @@ def log_probabilities(
         return list(Count(reported, "scoring", len(checked), "sentences").each(found))
 
 
+@known_keywords
 def substitutes(
     sentence: str | Sequence[str], place: int, model: hub.Model = None, *, count: int = 10, device: str = "auto"
 ) -> dict[str, Prediction]:

@@ -1,4 +1,7 @@
-"""Arguments under the names that other libraries have for them: the error says the name here."""
+"""Keyword arguments: the names that other libraries have for them, and switches that are neither on nor off.
+
+"no" would count as true, and replace a file that was to be kept.
+"""
 
 import inspect
 from collections.abc import Callable
@@ -6,6 +9,7 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from elmo.errors import ConfigError
+from elmo.setting_checks import is_bool
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -29,20 +33,22 @@ _ADVICE = {
 }
 
 
-def knows_other_names(function: Callable[P, R]) -> Callable[P, R]:
-    """`function`, which raises ConfigError instead of TypeError for a keyword that only other libraries have.
-
-    Its signature stays visible to `help`, completion and type checkers.
+def known_keywords(function: Callable[P, R]) -> Callable[P, R]:
+    """`function`, which raises ConfigError for a keyword that only other libraries have, and for a value of a `bool`
+    that is none. Its signature stays visible to `help`, completion and type checkers.
     """
     own = inspect.signature(function).parameters
     advice = {name: text for name, text in _ADVICE.items() if name not in own}
+    switches = {name for name, parameter in own.items() if parameter.annotation in (bool, "bool")}
 
     @wraps(function)
     def checked(*arguments: P.args, **keywords: P.kwargs) -> R:
-        for name in keywords:
+        for name, value in keywords.items():
             if name in advice:
                 what = function.__qualname__.removesuffix(".__init__")
                 raise ConfigError(f"{what} has no argument {name!r}. {advice[name]}")
+            if name in switches and not is_bool(value):
+                raise ConfigError(f"{name} is {value!r}, but must be True or False. Pass one of them, or leave it out.")
         return function(*arguments, **keywords)
 
     return checked

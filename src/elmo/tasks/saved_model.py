@@ -21,6 +21,7 @@ from elmo.disk.sums import SUMS_FILE, write_sums
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, WeightFileError
 from elmo.process.device import chosen_device
+from elmo.process.keywords import known_keywords
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.registry import AnyTask
 from elmo.tasks.saved_config import (
@@ -63,6 +64,7 @@ class SavedTaskModel(Generic[S, E, P]):
     """Whether the biLM is in the same folder, as it is when it was trained with the task."""
 
 
+@known_keywords
 def save(saved: SavedTaskModel[S, E, P], folder: Path, *, include_bilm: bool = False, force: bool = False) -> None:
     """Writes the model folder atomically."""
     tokens = saved.model.tokens
@@ -92,6 +94,7 @@ def save(saved: SavedTaskModel[S, E, P], folder: Path, *, include_bilm: bool = F
             _save_frozen_bilm(tokens, unfinished / BILM_FOLDER)
 
 
+@known_keywords
 def load(
     folder: Path | str,
     *,

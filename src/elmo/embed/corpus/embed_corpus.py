@@ -23,6 +23,7 @@ from elmo.embed.layer_choice import LayerChoice, Layers
 from elmo.embed.storage.layout import FileFormat, StoredType, files_of
 from elmo.embed.storage.text_columns import TextColumns, names_of_files
 from elmo.errors import ConfigError, TextError, TextWarning
+from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Progress, following
 from elmo.text.files.text_file import FormatChoice, is_stream
 from elmo.text.first_look.sample import first_look
@@ -34,6 +35,7 @@ Warn = Callable[[str], object]
 """Called with a message about the text."""
 
 
+@known_keywords
 def embed_corpus(
     embedder: Embedder,
     text: Path | str | Sequence[Path | str],

@@ -16,6 +16,7 @@ from elmo.embed.storage.readers import StoredVectors, read_vectors
 from elmo.embed.storage.text_columns import StoredRow, TextColumns
 from elmo.embed.storage.writers import FileContent, put_in_place
 from elmo.errors import ConfigError, TextError
+from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Count, Progress, following
 from elmo.shapes import Float
 from elmo.text.files.text_file import require_other_file
@@ -24,6 +25,7 @@ SHARD, ALL_ROWS, WHOLE_RUN = "shard", "shard_of_rows", "shard_of_run"
 _OF_SHARDS = (SHARD, ALL_ROWS, WHOLE_RUN, FIRST_ROW)
 
 
+@known_keywords
 def join_shards(
     shards: Sequence[Path | str], output: Path | str, *, force: bool = False, progress: Progress | bool = False
 ) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 
 from elmo.embed.results.pooling import normalized
 from elmo.errors import ConfigError
+from elmo.process.keywords import known_keywords
 from elmo.shapes import Float32, Int
 
 
@@ -19,6 +20,7 @@ def cosines(
 _BLOCK = 1 << 24
 
 
+@known_keywords
 def similarity(a: ArrayLike, b: ArrayLike | None = None) -> Float32[np.ndarray, "a b"]:
     """The cosine of each vector of `a`, (a, dim), with each of `b`, (b, dim) (default: with those of `a`), in float32.
 
@@ -29,6 +31,7 @@ def similarity(a: ArrayLike, b: ArrayLike | None = None) -> Float32[np.ndarray, 
     return cosines(first, first if b is None else _checked(b, "b", first.shape[1]))
 
 
+@known_keywords
 def nearest(
     queries: ArrayLike, vectors: ArrayLike, k: int = 10
 ) -> tuple[Int[np.ndarray, "queries k"], Float32[np.ndarray, "queries k"]]:

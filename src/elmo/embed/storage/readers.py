@@ -23,6 +23,7 @@ from elmo.embed.storage.layout import (
 )
 from elmo.embed.storage.text_columns import StoredRow, dataset, read_hdf5, row_of_arrow, row_of_json
 from elmo.errors import MissingExtraError, TextError, paths_count_from
+from elmo.process.keywords import known_keywords
 from elmo.shapes import Float
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ class StoredVectors(Sequence[np.ndarray]):
         self.close()
 
 
+@known_keywords
 def read_vectors(path: Path | str, format: FileFormat | None = None) -> StoredVectors:
     """Opens what `embed_corpus` or AllenNLP's `elmo` command wrote: HDF5, npy or Parquet.
 
