@@ -15,18 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.embed.compute import chosen_type
 from elmo.embed.layer_choice import LayerChoice, Layers
-from elmo.embed.network.choice import in_torch, network_of
-from elmo.embed.network.engine_network import EngineNetwork
-from elmo.embed.network.network import Network
+from elmo.embed.network import EngineNetwork, Network, chosen_type, in_torch, network_of
 from elmo.embed.results.embedded_text import EmbeddedText, embed_text
 from elmo.embed.results.output import OutputType, as_output, checked_output
 from elmo.embed.results.pooling import Pool, checked_pool, normalized, pooled
-from elmo.embed.row_states import RowStates
-from elmo.embed.tokens.cache import DEFAULT_BYTES
-from elmo.embed.tokens.table import TokenTable
-from elmo.embed.warm_state import WarmState, require_warm_state
+from elmo.embed.states import RowStates, WarmState, require_warm_state
+from elmo.embed.token_table import DEFAULT_BYTES, TokenTable
 from elmo.embed.windows import windows
 from elmo.engine.engine import State, zero_state
 from elmo.errors import ConfigError

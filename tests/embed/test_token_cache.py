@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from elmo.embed.tokens.cache import TokenCache
+from elmo.embed.token_table import TokenCache
 
 DIM = 3
 BYTES_PER_WORD = 4 * DIM + 256

@@ -1,19 +1,27 @@
-"""RowStates: what `state="carry"` remembers of each row between calls.
+"""What sentences start from: with `state="carry"` the state of each row between calls, with "warm" one fixed state.
 
-Source: AllenNLP `allennlp/modules/encoder_base.py` (specification, 3.4). Row i continues row i of the call before,
-whatever sentence it held. More rows than ever: the new ones start at zero. Fewer: the others keep their state.
+Carry: row i continues row i of the call before, whatever sentence it held. More rows than ever: the new ones start at
+zero. Fewer: the others keep their state. Source: AllenNLP `allennlp/modules/encoder_base.py` (specification, 3.4).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
 
 import numpy as np
 
 from elmo.config import BiLMConfig
+from elmo.disk.atomic import new_file
 from elmo.engine.engine import State, zero_state
 from elmo.errors import ConfigError
 from elmo.process.thread_lock import ThreadLock
 from elmo.shapes import Float
+from elmo.weights.checkpoint import content_hash
+from elmo.weights.native.names import WARM_STATE_FILE
+from elmo.weights.native.read import read as read_checkpoint
+from elmo.weights.native.tensor_file import write_tensors
 
 
 class RowStates:
@@ -117,3 +125,51 @@ def _keep_used(old: Float[np.ndarray, "layers rows width"], new: Float[np.ndarra
     """Writes into `old` the rows of `new` that were used: AllenNLP knows them by their layer 0 not summing to zero."""
     used = new[0].sum(axis=1) != 0
     old[:, used] = new[:, used]
+
+
+@dataclass(frozen=True)
+class WarmState:
+    """What was left after reading some sentences."""
+
+    row: State
+    """Of one row."""
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Float[np.ndarray, "layers width"]], config: BiLMConfig) -> Self:
+        """From `hidden` (layers, projections) and `cell` (layers, cells). Raises ConfigError for other shapes."""
+        hidden, cell = checked_state(arrays, config, with_rows=False)
+        return cls(State(hidden[:, None], cell[:, None]))
+
+    def to_arrays(self) -> dict[str, Float[np.ndarray, "layers width"]]:
+        """What `of` takes."""
+        return {name: part[:, 0].copy() for name, part in self.row._asdict().items()}
+
+    def of_rows(self, rows: int) -> State:
+        """The same for each of `rows` rows."""
+        return State(*(part.repeat(rows, axis=1) for part in self.row))
+
+    def save(self, folder: Path, model_hash: str, *, force: bool = False) -> None:
+        """Stores it in the folder of the model that it is of, whose weights have the hash `model_hash`.
+
+        Raises ConfigError for the folder of another model.
+        """
+        found = content_hash(read_checkpoint(folder))
+        if found != model_hash:
+            raise ConfigError(
+                f"{folder} holds other weights ({found[:12]}) than this embedder ({model_hash[:12]}): the state "
+                "of one model means nothing to another. Name the folder this model was loaded from."
+            )
+        arrays = self.to_arrays()
+        size = sum(array.nbytes for array in arrays.values())
+        with new_file(folder / WARM_STATE_FILE, size=size, force=force) as unfinished:
+            write_tensors(unfinished, arrays, "float32")
+
+
+def require_warm_state(state: str, warm_state: object) -> None:
+    """ConfigError if sentences are to start from a warm state, but there is none."""
+    if state == "warm" and warm_state is None:
+        raise ConfigError(
+            "state is 'warm', but the model has no warm state: nobody has made one. Make it once: embedder = "
+            "Embedder.from_pretrained(MODEL); embedder.warm_up(sentences); embedder.save_warm_state(MODEL_FOLDER) - or "
+            "pass what warm_up gives as warm_state."
+        )

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from elmo.embed.network.engine_network import EngineNetwork
-from elmo.embed.tokens.cache import TokenCache
-from elmo.embed.tokens.table import TokenTable
+from elmo.embed.network import EngineNetwork
+from elmo.embed.token_table import TokenCache, TokenTable
 from elmo.engine.engine import Engine
 from elmo.text.token_map import TokenMap, WordMap
 from elmo.weights.checkpoint import Checkpoint
@@ -29,7 +28,7 @@ def network(request, tiny_checkpoint):
     if request.param == "numpy":
         return EngineNetwork(tiny_checkpoint, Engine.from_checkpoint(tiny_checkpoint))
     pytest.importorskip("torch")
-    from elmo.embed.network.torch_network import TorchNetwork
+    from elmo.embed.torch_network import TorchNetwork
     from elmo.model.bilm import BiLM
 
     bilm = BiLM.from_checkpoint(tiny_checkpoint)

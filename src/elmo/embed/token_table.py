@@ -1,7 +1,8 @@
-"""TokenCache: token vectors remembered by word type, the least recently used forgotten first.
+"""Token vectors, computed once for each word type: the table of a call's words, and the cache of earlier calls.
 
 A token's vector depends on its characters alone, and the words of a text repeat: most of a call's words were in an
-earlier one. All vectors lie in one matrix; a word is remembered as a row of it.
+earlier one. All vectors are in one matrix; a word is remembered as a row of it, and the least recently used word
+is forgotten first.
 
 Any number of threads may use one cache. Finding words and copying their vectors is one step under a lock, so no row
 can be given to another word in between; a word enters the dictionary only after its vector is in place.
@@ -11,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, Generic
 
-from elmo.embed.network.network import Array
+from elmo.embed.network import Array, Network
 from elmo.process.thread_lock import ThreadLock
 
 DEFAULT_BYTES = 64 << 20
@@ -91,3 +92,42 @@ class TokenCache(Generic[Array]):
     @staticmethod
     def _copy(from_rows: list[int], vectors: Any, to_rows: list[int], into: Any) -> None:
         into[to_rows] = vectors[from_rows]
+
+
+class TokenTable(Generic[Array]):
+    """Token vectors of one network, each of them its token's own to the last bit, whatever the cache holds."""
+
+    def __init__(self, network: Network[Array], cache_bytes: int) -> None:
+        self.network = network
+        self._cache_bytes = cache_bytes
+        self._lock = ThreadLock()
+        now = network.now()
+        self._made_for = now.token_weights()
+        self.cache = self._new_cache(now)
+
+    def vectors(self, now: Network[Array], tokens: Sequence[str]) -> Array:
+        """(tokens, projection): one vector for each of some distinct tokens. Any number of threads may call it.
+
+        `now`: `network.now()` of this call.
+        """
+        weights = now.token_weights()
+        cache = self._cache_for(now, weights)
+        table = now.empty(len(tokens))
+        new = cache.fill(tokens, table)
+        if new:
+            new_tokens = [tokens[place] for place in new]
+            computed = now.encode(new_tokens)
+            table[new] = computed  # type: ignore[index] - both kinds of arrays
+            if now.token_weights() == weights:
+                cache.add(new_tokens, computed)
+        return table
+
+    def _cache_for(self, now: Network[Array], weights: object) -> TokenCache[Array]:
+        """The cache; a new one if the token encoder was trained, loaded anew or moved."""
+        with self._lock.mutex:
+            if weights != self._made_for:
+                self._made_for, self.cache = weights, self._new_cache(now)
+            return self.cache
+
+    def _new_cache(self, now: Network[Array]) -> TokenCache[Array]:
+        return TokenCache(self._cache_bytes, now.config.projection_size, now.empty)
