@@ -18,8 +18,8 @@ from elmo.errors import ConfigError, Interrupted
 from elmo.process.progress.report import SILENT, Progress
 from elmo.process.stop_flag import stop_flag
 from elmo.reproduce.runs import Trained
-from elmo.reproduce.side_by_side import continued, train_side_by_side
 from elmo.reproduce.systems import System
+from elmo.reproduce.worker_processes import continued, train_in_processes
 from elmo.tasks.registry import AnyTask
 from elmo.tasks.train.job import AnyJob
 from elmo.tasks.train.train import outcome_file, remember_layers
@@ -94,7 +94,7 @@ def run_grid(job: AnyJob, systems: Sequence[System], *, workers: int = 1, progre
     else:
         for system in _largest(systems):
             remember_layers(replace(job, settings=system.settings), progress)
-        summaries = _side_by_side(jobs, workers, progress)
+        summaries = _in_processes(jobs, workers, progress)
     return [Trained(system, one.run, summary) for system, one, summary in zip(systems, jobs, summaries, strict=True)]
 
 
@@ -116,7 +116,7 @@ def _one_by_one(systems: Sequence[System], jobs: Sequence[AnyJob], cells: _Cells
     return summaries
 
 
-def _side_by_side(jobs: Sequence[AnyJob], workers: int, progress: Progress) -> list[dict[str, Any]]:
+def _in_processes(jobs: Sequence[AnyJob], workers: int, progress: Progress) -> list[dict[str, Any]]:
     """The same; all trainings are one stage."""
     files = [outcome_file(job.run, seed) for job in jobs for seed in job.options.seeds]
     with stop_flag() as flag:
@@ -130,7 +130,7 @@ def _side_by_side(jobs: Sequence[AnyJob], workers: int, progress: Progress) -> l
                     "is saved too. Continue with the same command and --resume."
                 )
 
-        train_side_by_side(list(_seed_by_seed(jobs)), workers, look)
+        train_in_processes(list(_seed_by_seed(jobs)), workers, look)
         look()
     return [read_record(job.run / "scores.json") for job in jobs]
 
