@@ -53,7 +53,7 @@ OfBatch = Callable[[Sequence[Sentence]], Float[np.ndarray, "batch layers tokens 
 def in_equal_lengths(
     sentences: Iterable[Sentence], of_batch: OfBatch, *, num_layers: int, layer_dim: int
 ) -> Iterator[Layers]:
-    """Float32 (layers, tokens, dim) for each sentence, in order; `of_batch` gives those of sentences of one length."""
+    """Float32 (layers, tokens, dim) for each sentence, in order; `of_batch` computes sentences of one length."""
     for window in windows(sentences, _WINDOW, None):
         found = [np.zeros((num_layers, 0, layer_dim), dtype=np.float32) for _ in window]
         for places in _batches(window):

@@ -32,7 +32,7 @@ class Contextualized(NamedTuple, Generic[Array]):
     layers: Array
     """(layers, positions, dim)"""
     starts: Int[np.ndarray, " batch"]
-    """The position of each row's first token; those of the others follow it."""
+    """The position of each row's first token; the others follow it."""
     state: State
     """After each row's last token."""
 
@@ -73,7 +73,7 @@ class Network(Protocol[Array]):
         ...
 
     def require_usable(self) -> None:
-        """Raises ConfigError if the weights are not those of an embedder any longer."""
+        """Raises ConfigError if an Embedder can't compute from the weights any longer."""
         ...
 
     def model_hash(self) -> str:

@@ -166,7 +166,7 @@ class WarmState:
 
 
 def require_warm_state(state: str, warm_state: object) -> None:
-    """ConfigError if sentences are to start from a warm state, but there is none."""
+    """ConfigError if sentences are to start from a warm state that is missing."""
     if state == "warm" and warm_state is None:
         raise ConfigError(
             "state is 'warm', but the model has no warm state: nobody has made one. Make it once: embedder = "

@@ -81,7 +81,7 @@ class TokenCache(Generic[Array]):
         return len(token) <= _MAX_CHARACTERS and token not in self._rows
 
     def _room_for(self, count: int) -> list[int]:
-        """Up to `count` rows that no word has: unused ones, then those of the least recently used words."""
+        """Up to `count` rows that no word has: unused ones, then rows of the least recently used words."""
         unused = min(count, self.capacity - self._next_row)
         rows = list(range(self._next_row, self._next_row + unused))
         self._next_row += unused

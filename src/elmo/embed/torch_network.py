@@ -68,7 +68,7 @@ class TorchNetwork:
         return "torch" if engine is None else engine.backend
 
     def now(self) -> "EngineNetwork | TorchNetwork":
-        """The engine on a copy of the weights, if it can read them; `layer.on_engine` says when a change is seen."""
+        """The engine on a copy of the weights, if it can read them; see `layer.on_engine` for when a change is seen."""
         engine = self._engine()
         return self if engine is None else EngineNetwork(Checkpoint(self.config, {}, self.token_map), engine)
 

@@ -48,7 +48,7 @@ def contextualize(
 ) -> tuple[Float[np.ndarray, "layers_and_tokens batch tokens dim"], State]:
     """Token vectors, boundaries included, -> all layers and the state after each row's last token.
 
-    Layer 0 is the token vector, once per direction. What lies beyond a row's length is ignored, and zero in the result.
+    Layer 0 is the token vector, once per direction. What is beyond a row's length is ignored, and zero in the result.
     """
     lengths = checked_rows(stacks, vectors, lengths, state)
     batch, tokens, size = vectors.shape
@@ -66,7 +66,7 @@ def contextualize_packed(
     lengths: Int[np.ndarray, " batch"],
     state: State,
 ) -> tuple[Float[np.ndarray, "layers_and_tokens tokens dim"], State]:
-    """`contextualize` of rows that lie one after the other, without padding."""
+    """`contextualize` of rows that are joined one after the other, without padding."""
     lengths = checked_rows(stacks, vectors, lengths, state, packed=True)
     tokens, size = vectors.shape
     layers = np.empty((len(stacks[0].layers) + 1, tokens, len(stacks) * size), vectors.dtype)
@@ -134,7 +134,7 @@ class Engine:
         lengths: Int[np.ndarray, " batch"],
         state: State | None = None,
     ) -> tuple[Float[np.ndarray, "layers_and_tokens tokens dim"], State]:
-        """`contextualize` of rows that lie one after the other, without padding: as many vectors as tokens."""
+        """`contextualize` of rows joined one after the other, without padding: as many vectors as tokens."""
         return contextualize_packed(self.stacks(), vectors, lengths, self._start(state, lengths))
 
     def _start(self, state: State | None, lengths: Int[np.ndarray, " batch"]) -> State:

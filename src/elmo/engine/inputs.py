@@ -81,7 +81,7 @@ def checked_rows(
 ) -> Int[np.ndarray, " batch"]:
     """The lengths as int64, if they, the vectors and the state belong to the same rows; else raises ConfigError.
 
-    `packed`: the vectors of all rows lie one after the other.
+    `packed`: the vectors of all rows are joined, one row after the other.
     """
     layers = stacks[0].layers
     sizes = layers[0].sizes

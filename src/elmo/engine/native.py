@@ -162,5 +162,5 @@ def _padded(bias: Float[np.ndarray, " outer"]) -> Float[np.ndarray, " padded"]:
 
 
 def in_order_of_characters(weight: Float[np.ndarray, "filters dim width"]) -> Float[np.ndarray, "filters span"]:
-    """As the windows lie: one character's vector after the other."""
+    """As in the windows: one character's vector after the other."""
     return np.ascontiguousarray(weight.swapaxes(1, 2)).reshape(len(weight), -1)

@@ -54,7 +54,7 @@ def schedule(
     backward: bool,
     rows: int | None = None,
 ) -> Steps:
-    """When which token is read. `starts`: where each sentence's first token lies; `lengths`: descending.
+    """When which token is read. `starts`: the place of each sentence's first token; `lengths`: descending.
 
     `rows`: of the computation (default: `num_rows` these lengths).
     """

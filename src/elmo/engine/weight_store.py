@@ -2,7 +2,7 @@
 
 Laid out weights have every bit of the given ones, unless they were rounded to fewer bits on the way. So an engine lets
 go of each matrix as soon as it is laid out, and makes it again from there for the few who ask: a copy of the engine,
-the biLM in torch, the hash of a model. Names are those of `BiLM.state_dict()`.
+the biLM in torch, the hash of a model. Names are as in `BiLM.state_dict()`.
 """
 
 from collections.abc import Callable, Mapping

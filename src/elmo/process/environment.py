@@ -33,7 +33,7 @@ def _torch_version() -> str | None:
 
 def commit() -> str | None:
     """The git commit of this package's files, with "+" if they were changed; None outside of its own checkout."""
-    # An environment may lie inside another project's checkout, whose commit says nothing about these files.
+    # An environment may lie inside another project's checkout, whose commit has nothing to do with these files.
     if _git("ls-files", "--error-unmatch", "version.py") is None:
         return None
     found, changes = _git("rev-parse", "--short=10", "HEAD"), _git("status", "--porcelain", "--", ".")

@@ -17,7 +17,7 @@ _OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory",
 
 
 def num_cores() -> int:
-    """The cores that this process may run on (`taskset`, containers); where the system doesn't say, those there are."""
+    """The cores that this process may run on (`taskset`, containers); else all cores."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

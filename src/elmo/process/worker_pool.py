@@ -171,7 +171,7 @@ def _answer(content: bytes) -> bytes:
 
 
 def portable(error: Exception, instead: str) -> Exception:
-    """The error, or an ElmoError that says `instead` if it wouldn't survive the way to another process."""
+    """The error, or an ElmoError with the message `instead` if it can't be pickled."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

@@ -252,7 +252,7 @@ def test_packed_text_other_tokenizers_and_formats_by_name(embedder, text, tmp_pa
     embed_corpus(embedder, packed, tmp_path / "vectors.bin", to="npy", tokenizer=list, layers=[0, 0, 1])
     numbers = np.load(tmp_path / "vectors.bin")
     assert len(numbers) == sum(len(line) for line in text.read_text(encoding="utf-8").splitlines())
-    with pytest.raises(ConfigError, match="is not that of a format"):
+    with pytest.raises(ConfigError, match="is not the ending of a vector format"):
         embed_corpus(embedder, text, tmp_path / "other.bin")
     with pytest.raises(ConfigError, match="format is 'xml'"):
         embed_corpus(embedder, text, tmp_path / "other.bin", to="xml")

@@ -136,7 +136,7 @@ def test_what_is_no_file_of_vectors_is_refused(tmp_path, suffix):
     path.write_bytes(b"no vectors at all")
     with pytest.raises(TextError, match=r"wrong\S*: is (not a file of vectors|missing)"):
         read_vectors(path)
-    with pytest.raises(ConfigError, match="is not that of a format"):
+    with pytest.raises(ConfigError, match="is not the ending of a vector format"):
         read_vectors(tmp_path / "vectors.txt")
 
 

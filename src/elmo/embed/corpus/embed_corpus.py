@@ -66,7 +66,7 @@ def embed_corpus(
     once, that or a pipe, is kept in OUTPUT.partial until the end. `format`, `field`, `sentences`, `tokenizer`,
     `encoding`, `plain_quotes`: how it is read; see `elmo.text.reading.settings.Reading`. The tokenizer may also be a
     function.
-    `output`: HDF5, Parquet or npy by its ending, or as `to` says; `store`: the type of the stored values. Beside the
+    `output`: HDF5, Parquet or npy by its ending, or `to`; `store`: the type of the stored values. Beside the
     vectors it has what joins them to the text: tokens, their spans, line and sentence (`read_vectors` reads it).
     `layers`: see `Embedder.embed`.
     `errors`: "strict" stops at a line that is not in `encoding`; "skip" lists it in the report and gives it, like a
@@ -142,7 +142,7 @@ def _listed(text: Path | str | Sequence[Path | str]) -> Sequence[Path | str]:
 
 
 def _looked_at(source: TextSource, vocabulary: Sequence[str] | None, warn: Warn) -> TextSource:
-    """The source with the tokenizer that "auto" stands for, after warning about anything odd in the text."""
+    """The source with the tokenizer that "auto" means here, after warning about anything odd in the text."""
     try:
         look = first_look(source.paths, source.reading, source.name)
     except TextError as error:

@@ -76,7 +76,7 @@ class PlannedText:
 
     @property
     def num_blank_rows(self) -> int:
-        """Rows without tokens, but for those of bad lines: several may be one row, or none."""
+        """Rows without tokens, bad lines not counted: several of them may be one row, or none."""
         bad = {row for row in self.bad_rows if row < len(self.lengths) and not self.lengths[row]}
         return int((self.lengths == 0).sum()) - len(bad)
 

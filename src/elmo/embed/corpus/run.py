@@ -108,7 +108,7 @@ class Run:
         done = self._tokens_of(kept)
         self.progress.show("embedding", done, text.num_tokens, "tokens")
         rows = text.source.rows_as_planned(text.lengths)
-        # Whatever happens, the window that is being written comes to its end.
+        # Whatever happens, the window that is being written is finished.
         with self._disk_full_explained(done), ThreadPoolExecutor(1, thread_name_prefix="one-behind") as pool:
             written: Future[None] | None = None
             for window in text.windows:

@@ -12,7 +12,7 @@ from elmo.shapes import Float, Int
 FileFormat = Literal["hdf5", "parquet", "npy"]
 StoredType = Literal["float32", "float16"]
 
-# Beside OUT.npy lie OUT.npy.offsets.npy, OUT.npy.text.jsonl and OUT.npy.metadata.json.
+# Beside OUT.npy there are OUT.npy.offsets.npy, OUT.npy.text.jsonl and OUT.npy.metadata.json.
 OFFSETS_SUFFIX = ".offsets.npy"
 METADATA_SUFFIX = ".metadata.json"
 TEXT_SUFFIX = ".text.jsonl"
@@ -32,7 +32,7 @@ _SUFFIXES: dict[str, FileFormat] = {
 
 @dataclass(frozen=True)
 class VectorLayout:
-    """One array for each row; that of a blank line has no tokens."""
+    """One array for each row; the array of a blank line has no tokens."""
 
     lengths: Int[np.ndarray, " rows"]
     """Vectors of each row."""
@@ -116,7 +116,7 @@ def format_of(path: Path, given: str | None = None) -> FileFormat:
         return given  # type: ignore[return-value]
     if path.suffix.lower() not in _SUFFIXES:
         raise ConfigError(
-            f"{path}: its ending {path.suffix!r} is not that of a format of vectors. Let it end in "
+            f"{path}: its ending {path.suffix!r} is not the ending of a vector format. Use one of "
             f"{', '.join(_SUFFIXES)}, or name the format with --to."
         )
     return _SUFFIXES[path.suffix.lower()]

@@ -40,7 +40,7 @@ def _form(total: int | None) -> str:
 
 
 def _size(stream: TextIO) -> dict[str, Any]:
-    """How tqdm learns the terminal's size. One that nobody has told its size says that it has no column."""
+    """How tqdm learns the terminal's size. One whose size nobody has set reports 0 columns."""
     try:
         columns = os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):
@@ -92,7 +92,7 @@ class ProgressBars(Progress):
             file=self._stream,
             **self._size,
             smoothing=0.05,
-            miniters=0,  # the time goes on, even if nothing else does
+            miniters=0,  # the clock runs on, even if nothing else happens
             delay=_UNSEEN,
         )
         bar.pace = Pace(done)

@@ -26,7 +26,7 @@ _SHORTEST_PACE = 1.0
 _WRITTEN_OUT = 10_000
 """Smaller counts are written with all their digits."""
 _SLOW = 1.0
-"""Units per second; below that, seconds per unit say more."""
+"""Units per second; below that, seconds per unit are easier to read."""
 
 
 def amount(done: int, total: int | None, unit: str) -> str:
@@ -127,7 +127,7 @@ class _Stage:
     note: str
     pace: Pace
     is_written: bool = False
-    """Whether a line says what the last report said."""
+    """Whether the last report was written."""
 
     def line(self, now: float) -> str:
         percent = "" if not self.total else f"{min(self.done / self.total, 1.0):.0%}, "

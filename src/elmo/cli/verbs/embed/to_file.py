@@ -56,8 +56,6 @@ def embed_files(arguments: Arguments, output: Path) -> int:
             stop_asked=lambda: flag.signal is not None,
             warn=lambda message: message in said or print(f"warning: {message}", file=sys.stderr),
         )
-    if "begun_anew" in report:
-        print(f"started again because of --force: {report['begun_anew']}", file=sys.stderr)
     for path in report.get("left_behind", ()):
         print(f"note: {path} stays: no run of elmo made it, so it and its folder were not removed", file=sys.stderr)
     code = list_skipped(report["bad_lines"])
