@@ -114,6 +114,12 @@ class Embedder:
         self._vocabulary: Sequence[str] | Path | None = None  # or the folder of the list
         self._cache_bytes = _checked_bytes(cache_bytes)
         self._tokens = TokenTable(network, self._cache_bytes)
+        self.config: BiLMConfig = bilm.config
+        """The model's architecture."""
+        self.num_layers: int = self.config.num_layers + 1
+        """Layers of the result, the token layer included."""
+        self.layer_dim: int = self.config.output_dim
+        """Dimensions of a token's vector in one layer."""
         self._carried = RowStates(self.config)
         self._lock = ThreadLock()
         self._warm = None if warm_state is None else WarmState.of(warm_state, self.config)
@@ -207,11 +213,6 @@ class Embedder:
         return self._tokens.network
 
     @property
-    def config(self) -> BiLMConfig:
-        """The model's architecture."""
-        return self._network.config
-
-    @property
     def device(self) -> str:
         """Where it computes: "cpu", "cuda:0"."""
         return self._network.device
@@ -225,16 +226,6 @@ class Embedder:
     def boundary_tokens(self) -> tuple[str, str]:
         """The tokens before and after every sentence: `<S>` and `</S>`, or the model's own."""
         return self._network.token_map.boundary_tokens
-
-    @property
-    def num_layers(self) -> int:
-        """Layers of the result, the token layer included."""
-        return self.config.num_layers + 1
-
-    @property
-    def layer_dim(self) -> int:
-        """Dimensions of a token's vector in one layer."""
-        return self.config.output_dim
 
     @property
     def model_hash(self) -> str:
