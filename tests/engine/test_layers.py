@@ -10,8 +10,7 @@ from elmo import reference
 from elmo.engine import backend as backends
 from elmo.engine.native import NativeLayer
 from elmo.engine.plain import PlainLayer
-from elmo.engine.row_packing import schedule
-from elmo.engine.rows import RowBatch
+from elmo.engine.row_packing import RowBatch, schedule
 from elmo.engine.stacks import Stack, read_stacks
 from elmo.engine.weight_store import LayerWeights, LSTMSettings
 from elmo.ops.native.kinds import native_types

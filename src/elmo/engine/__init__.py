@@ -4,8 +4,7 @@
     inputs          checks of what callers pass
     token_encoder   characters and words -> token vectors
     stacks          the LSTM layers of both directions, on as many cores as there are
-    row_packing     sentences of a batch -> rows that read several of them in turn
-    rows            what a layer reads and writes
+    row_packing     sentences of a batch -> rows that read several of them in turn, which a layer reads
     autotune        which way of sharing a few rows between threads is the fastest
     weight_store    matrices in one form: as given, or as laid out
     softmax         outputs of a direction -> log-probabilities of words

@@ -7,12 +7,13 @@ import numpy as np
 
 from elmo.engine.native import NativeLayer, NativeProduct
 from elmo.engine.plain import PlainLayer, PlainProduct
-from elmo.engine.rows import Layer
 from elmo.engine.weight_store import LayerWeights, LSTMSettings, Weight
 from elmo.ops.native.kinds import ComputeType, native_types
 
 Backend = Literal["native", "numpy"]
 Product = NativeProduct | PlainProduct
+Layer = NativeLayer | PlainLayer
+"""One layer of one direction."""
 
 
 def backend_for(dtype: ComputeType, tensors: Iterable[Weight] = ()) -> Backend:

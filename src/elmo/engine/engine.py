@@ -40,16 +40,13 @@ def zero_state(config: BiLMConfig, batch: int, dtype: DTypeLike = np.float32, di
     return State(*(np.zeros((config.num_layers, batch, size), dtype) for size in sizes))
 
 
-def contextualize(
+def _contextualized(
     stacks: Sequence[Stack],
     vectors: Float[np.ndarray, "batch tokens projection"],
     lengths: Int[np.ndarray, " batch"],
     state: State,
 ) -> tuple[Float[np.ndarray, "layers_and_tokens batch tokens dim"], State]:
-    """Token vectors, boundaries included, -> all layers and the state after each row's last token.
-
-    Layer 0 is the token vector, once per direction. What is beyond a row's length is ignored, and zero in the result.
-    """
+    """See `Engine.contextualize`."""
     lengths = checked_rows(stacks, vectors, lengths, state)
     batch, tokens, size = vectors.shape
     there = np.arange(tokens)[None, :] < lengths[:, None]
@@ -58,21 +55,6 @@ def contextualize(
         np.copyto(layers[0, :, :, place * size : (place + 1) * size], vectors, where=there[:, :, None])
     flat, starts = layers.reshape(len(layers), batch * tokens, len(stacks) * size), np.arange(batch) * tokens
     return layers, State(*read_stacks(stacks, flat, starts, lengths, *state))
-
-
-def contextualize_packed(
-    stacks: Sequence[Stack],
-    vectors: Float[np.ndarray, "tokens projection"],
-    lengths: Int[np.ndarray, " batch"],
-    state: State,
-) -> tuple[Float[np.ndarray, "layers_and_tokens tokens dim"], State]:
-    """`contextualize` of rows that are joined one after the other, without padding."""
-    lengths = checked_rows(stacks, vectors, lengths, state, packed=True)
-    tokens, size = vectors.shape
-    layers = np.empty((len(stacks[0].layers) + 1, tokens, len(stacks) * size), vectors.dtype)
-    for place in range(len(stacks)):
-        layers[0, :, place * size : (place + 1) * size] = vectors
-    return layers, State(*read_stacks(stacks, layers, np.cumsum(lengths) - lengths, lengths, *state))
 
 
 class Engine:
@@ -122,11 +104,14 @@ class Engine:
         lengths: Int[np.ndarray, " batch"],
         state: State | None = None,
     ) -> tuple[Float[np.ndarray, "layers_and_tokens batch tokens dim"], State]:
-        """`contextualize` of this model's layers; `state`: what the rows start from (None: zeros).
+        """Token vectors, boundaries included, -> all layers and the state after each row's last token.
+
+        Layer 0 is the token vector, once per direction. What is beyond a row's length is ignored, and zero in the
+        result. `state`: what the rows start from (None: zeros).
 
         Raises ConfigError for vectors, lengths or a state of another type or shape, and lengths beyond the tokens.
         """
-        return contextualize(self.stacks(), vectors, lengths, self._start(state, lengths))
+        return _contextualized(self.stacks(), vectors, lengths, self._start(state, lengths))
 
     def contextualize_packed(
         self,
@@ -135,7 +120,13 @@ class Engine:
         state: State | None = None,
     ) -> tuple[Float[np.ndarray, "layers_and_tokens tokens dim"], State]:
         """`contextualize` of rows joined one after the other, without padding: as many vectors as tokens."""
-        return contextualize_packed(self.stacks(), vectors, lengths, self._start(state, lengths))
+        stacks, state = self.stacks(), self._start(state, lengths)
+        lengths = checked_rows(stacks, vectors, lengths, state, packed=True)
+        tokens, size = vectors.shape
+        layers = np.empty((self.config.num_layers + 1, tokens, len(stacks) * size), vectors.dtype)
+        for place in range(len(stacks)):
+            layers[0, :, place * size : (place + 1) * size] = vectors
+        return layers, State(*read_stacks(stacks, layers, np.cumsum(lengths) - lengths, lengths, *state))
 
     def _start(self, state: State | None, lengths: Int[np.ndarray, " batch"]) -> State:
         return zero_state(self.config, np.size(lengths), self._dtype) if state is None else state
@@ -150,7 +141,7 @@ class Engine:
         """One direction's top layer, of rows that are in its reading order already, and its state afterwards."""
         stack = self.stacks()[self.config.directions.index(direction)]._replace(backward=False)
         state = zero_state(self.config, len(lengths), vectors.dtype, directions=1) if state is None else state
-        layers, state = contextualize([stack], vectors, lengths, state)
+        layers, state = _contextualized([stack], vectors, lengths, state)
         return layers[-1], state
 
     def stacks(self) -> list[Stack]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from elmo.config import BiLMConfig
 from elmo.engine.panels import PANEL, lay_out
-from elmo.engine.rows import RowBatch
+from elmo.engine.row_packing import RowBatch
 from elmo.engine.weight_store import LayerWeights, LSTMSettings, Tensors, Weight
 from elmo.ops import native
 from elmo.ops.native.encoder import CharacterEncoder

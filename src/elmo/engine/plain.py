@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from elmo.engine.rows import RowBatch
+from elmo.engine.row_packing import RowBatch
 from elmo.engine.weight_store import LayerWeights, LSTMSettings, StoredWeight, Weight
 from elmo.ops.native.kinds import ComputeType
 from elmo.ops.native.lstm import Team

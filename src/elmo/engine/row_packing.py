@@ -10,12 +10,30 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elmo.ops.native.lstm import Steps, Turns
-from elmo.shapes import Int
+from elmo.ops.native.lstm import Steps, Team, Turns
+from elmo.shapes import Float, Int
 
 # More rows bring nothing: a product of so many has the weights read often enough. Divisible by the rows of a tile.
 _MOST_ROWS = 120
 _TILE = 6
+
+
+class RowBatch(NamedTuple):
+    """The tokens of some rows, for one layer. A row is one sentence, or with `steps.turns` several in turn."""
+
+    steps: Steps
+    inputs: Float[np.ndarray, "positions dim"]
+    outputs: Float[np.ndarray, "positions projection"]
+    """Rows without gaps in them, however far apart."""
+    hidden: Float[np.ndarray, "sentences projection"]
+    cell: Float[np.ndarray, "sentences cell"]
+    """The state of each sentence, brought up to date in place."""
+    skips: bool
+    """Whether the inputs are added to the outputs."""
+
+    def team(self, threads: int) -> Team:
+        """What `threads` threads need to read it together."""
+        return Team(threads, self.steps, self.hidden.shape[1], self.cell.shape[1])
 
 
 class Packing(NamedTuple):

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from elmo.engine.autotune import Autotuner
-from elmo.engine.row_packing import schedule
-from elmo.engine.rows import Layer, RowBatch
+from elmo.engine.backend import Layer
+from elmo.engine.row_packing import RowBatch, schedule
 from elmo.ops.native.threads import leave_team, num_threads, run_parallel
 from elmo.shapes import Float, Int
 

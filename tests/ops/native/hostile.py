@@ -21,7 +21,7 @@ from elmo.engine.engine import Engine, State
 from elmo.engine.native import NativeLayer, NativeProduct
 from elmo.engine.panels import lay_out
 from elmo.engine.plain import PlainLayer
-from elmo.engine.rows import RowBatch
+from elmo.engine.row_packing import RowBatch
 from elmo.engine.weight_store import LSTMSettings, layer_weights
 from elmo.ops import native
 from elmo.ops.native import arguments
