@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, g
 import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.embed.layer_choice import LayerChoice
 from elmo.engine.engine import Engine, State
 from elmo.errors import ConfigError
+from elmo.layer_choice import LayerChoice
 from elmo.ops.native.kinds import ComputeType, native_types
 from elmo.shapes import Float, Int
 from elmo.text.batches import Batch

@@ -16,12 +16,12 @@ import torch
 from torch import Tensor
 
 from elmo.config import BiLMConfig
-from elmo.embed.layer_choice import LayerChoice
 from elmo.embed.network import Contextualized, EngineNetwork
 from elmo.engine.engine import Engine, State
 from elmo.engine.token_encoder import columns_used, rounded_to
 from elmo.errors import ConfigError
 from elmo.layer import on_engine
+from elmo.layer_choice import LayerChoice
 from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
 from elmo.model.projected_lstm import ProjectedLSTM
 from elmo.ops.native.kinds import ComputeType

@@ -3,7 +3,7 @@
     FOLDER/runs/<what it is>-<hash of its settings>/   one run, with seed-1/, seed-2/ and so on
     FOLDER/cache/                                  the biLM's layers, computed once for all of them
 
-What is trained is not trained again; what is under way goes on bit for bit. Experiments in one folder share runs.
+Finished trainings are not repeated, and interrupted ones continue bit for bit. Experiments in one folder share runs.
 """
 
 import time
@@ -17,7 +17,7 @@ from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError, Interrupted
 from elmo.process.progress.report import SILENT, Progress
 from elmo.process.stop_flag import stop_flag
-from elmo.reproduce.runs import Trained
+from elmo.reproduce.outcomes import Trained
 from elmo.reproduce.systems import System
 from elmo.reproduce.worker_processes import continued, train_in_processes
 from elmo.tasks.registry import AnyTask
@@ -30,7 +30,7 @@ _LEAST_WEIGHT = 5.0
 
 @dataclass
 class _Cells:
-    """Says which training of how many is next, and how long all will take."""
+    """Reports which training is next, and estimates how long all will take."""
 
     cells: list[tuple[System, int]]
     runs: Path
@@ -43,7 +43,7 @@ class _Cells:
     """When the present training began, and its weight."""
 
     def begin(self, system: System, seed: int) -> None:
-        """The turn of a training has come."""
+        """Reports the next training."""
         self.end()
         place = self.cells.index((system, seed)) + 1
         finished = self._is_finished(system, seed)
@@ -54,7 +54,7 @@ class _Cells:
         self.progress.say(f"cell {place} of {len(self.cells)}: {system.label}{share}, seed {seed}: {rest}")
 
     def end(self) -> None:
-        """The training under way, if there is one, is over."""
+        """Records the end of the training under way, if there is one."""
         if self.under_way is not None:
             began, weight = self.under_way
             self.seconds += time.monotonic() - began

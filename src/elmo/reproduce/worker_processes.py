@@ -38,7 +38,7 @@ def train_in_processes(jobs: Sequence[AnyJob], workers: int, look: Callable[[], 
     waiting = list(jobs)
     running: dict[Future[None], AnyJob] = {}
     threads = str(max(1, torch.get_num_threads() // workers))
-    with WorkerPool(min(workers, len(jobs)), environment={"OMP_NUM_THREADS": threads}, patient=True) as pool:
+    with WorkerPool(max(1, min(workers, len(jobs))), environment={"OMP_NUM_THREADS": threads}, patient=True) as pool:
         while waiting or running:
             while len(running) < workers and (job := _next(waiting, running.values())) is not None:
                 waiting.remove(job)

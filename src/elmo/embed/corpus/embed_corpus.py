@@ -19,10 +19,10 @@ from elmo.embed.corpus.planned_text import Shard, StopAsked, planned_text
 from elmo.embed.corpus.run import Run
 from elmo.embed.corpus.text_source import TextSource
 from elmo.embed.embedder import Embedder
-from elmo.embed.layer_choice import LayerChoice, Layers
 from elmo.embed.storage.layout import FileFormat, StoredType, files_of
 from elmo.embed.storage.text_columns import TextColumns, names_of_files
 from elmo.errors import ConfigError, TextError, TextWarning
+from elmo.layer_choice import LayerChoice, Layers
 from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Progress, following
 from elmo.text.files.text_file import FormatChoice, is_stream

@@ -34,7 +34,7 @@ from elmo.embed.storage.layout import VectorLayout
 from elmo.errors import ConfigError, OutputError
 from elmo.process.progress.report import Count, Progress
 from elmo.shapes import Float
-from elmo.text.files.limits import limited_lines
+from elmo.text.files.lines import limited_lines
 from elmo.text.files.text_file import opened, text_name
 from elmo.weights.fingerprint import text_hash
 

@@ -17,12 +17,12 @@ from elmo.embed.corpus.partial_folder import PartialFolder, Parts, run_hash
 from elmo.embed.corpus.places import disk_full_explained, require_free, require_space
 from elmo.embed.corpus.planned_text import PlannedText, StopAsked
 from elmo.embed.embedder import Embedder
-from elmo.embed.layer_choice import LayerChoice, Layers
 from elmo.embed.storage.layout import FIRST_ROW, FileFormat, StoredType, VectorLayout, files_of
 from elmo.embed.storage.readers import read_vectors
 from elmo.embed.storage.text_columns import TextColumns
 from elmo.embed.storage.writers import FileContent, put_in_place
 from elmo.errors import ElmoError, Interrupted
+from elmo.layer_choice import LayerChoice, Layers
 from elmo.process.progress.report import Progress
 from elmo.shapes import Float
 from elmo.text.formats.form import form_of
