@@ -23,8 +23,7 @@ import elmo
 from elmo.cli.streams import open_closed_streams, to_null_device
 from elmo.disk.output import is_disk_full
 from elmo.errors import ElmoError, Interrupted, MissingExtraError, paths_count_from
-from elmo.process.idle_threads import let_idle_threads_sleep
-from elmo.process.memory import is_out_of_memory
+from elmo.process.resources import is_out_of_memory, let_idle_threads_sleep
 
 # Each verb is the module of its name in `verbs`, with a function `main(argv) -> int`.
 VERBS = {

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from elmo.embed.equal_lengths import in_equal_lengths
+from elmo.embed.encoder import in_equal_lengths
 from elmo.errors import WeightFileError
 from elmo.process.device import chosen_device
 from elmo.shapes import Float

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from elmo.errors import ElmoError
-from elmo.process.memory import is_out_of_memory
+from elmo.process.resources import is_out_of_memory
 
 _JSON = "application/json"
 _LINGER_SECONDS = 1.0

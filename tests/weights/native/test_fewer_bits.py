@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from elmo.engine.plain.product import quantized_rows, to_bfloat16
+from elmo.engine.plain import quantized_rows, to_bfloat16
 from elmo.ops.product import quantize_rows, quantize_weight
 from elmo.weights.native.fewer_bits import bfloat16_bits, quantized
 

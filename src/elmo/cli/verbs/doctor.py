@@ -20,9 +20,8 @@ from typing import Literal
 
 import elmo
 from elmo.cli.examples import examples_of
-from elmo.process.cores import num_cores
 from elmo.process.device import has_torch
-from elmo.process.idle_threads import VARIABLES
+from elmo.process.resources import IDLE_THREAD_VARIABLES, num_cores
 
 # Extra -> what it is for.
 EXTRAS = {
@@ -195,7 +194,7 @@ def _torch_findings(torch: ModuleType, oldest: str) -> Iterator[Finding]:
 
 def _idle_threads() -> Finding:
     """Whether torch's threads spin while they wait, which slows training down beside other programs."""
-    chosen = [f"{name}={os.environ[name]}" for name in VARIABLES if name in os.environ]
+    chosen = [f"{name}={os.environ[name]}" for name in IDLE_THREAD_VARIABLES if name in os.environ]
     if chosen:
         return Finding("idle threads", "ok", f"as {', '.join(chosen)} says")
     found = "soon sleep in the verbs that train; in other programs they spin for about 3 ms each time"

@@ -14,7 +14,7 @@ from elmo.cli.report import print_report
 from elmo.cli.text_input import say
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.process.device import Device
-from elmo.process.freed_memory import keep_freed_memory
+from elmo.process.resources import keep_freed_memory
 from elmo.process.stop_flag import StopFlag, stop_flag
 from elmo.text.first_look.sample import LINES_LOOKED_AT, look_at
 from elmo.text.reading.settings import Reading

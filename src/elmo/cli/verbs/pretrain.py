@@ -15,7 +15,7 @@ from elmo.disk.json_file import read_json, read_toml
 from elmo.errors import ConfigError
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.process.device import Device
-from elmo.process.freed_memory import keep_freed_memory
+from elmo.process.resources import keep_freed_memory
 from elmo.process.stop_flag import StopFlag, stop_flag
 
 if TYPE_CHECKING:

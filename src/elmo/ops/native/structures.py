@@ -51,7 +51,7 @@ class Matrix:
         sums: Int[np.ndarray, "chunks outer"] | None,
         chunk: int,
     ) -> None:
-        """As `engine.native.panels` lays it out; `inner`: values of a row that it is multiplied with."""
+        """As `engine.panels` lays it out; `inner`: values of a row that it is multiplied with."""
         require("a weight's columns", inner, at_least=1)
         require("chunk", chunk, at_least=1)
         groups = -(-inner // FACTORS_IN_32_BITS[dtype])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from elmo.ops import native
 from elmo.ops.native.lstm import Team
-from elmo.process.cores import num_cores
+from elmo.process.resources import num_cores
 
 _VARIABLE = "OMP_NUM_THREADS"
 

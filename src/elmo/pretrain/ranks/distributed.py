@@ -30,8 +30,8 @@ from torch.distributed.distributed_c10d import PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
 
 from elmo.errors import ConfigError, ElmoError
-from elmo.process.cores import num_cores
 from elmo.process.device import Device, chosen_device
+from elmo.process.resources import num_cores
 
 T = TypeVar("T")
 

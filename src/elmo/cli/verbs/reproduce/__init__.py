@@ -14,7 +14,7 @@ from elmo.cli.examples import examples_of
 from elmo.cli.report import print_report
 from elmo.cli.task_settings import settings_beneath
 from elmo.errors import ConfigError
-from elmo.process.freed_memory import keep_freed_memory
+from elmo.process.resources import keep_freed_memory
 from elmo.reproduce.layer_tables import LAYER_TABLES
 from elmo.reproduce.systems import EXPERIMENTS
 from elmo.tasks.registry import BUILT_IN, AnyTask, find

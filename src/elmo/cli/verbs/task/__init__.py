@@ -21,7 +21,7 @@ from elmo.cli.verbs.task.heeded import require_heeded
 from elmo.cli.verbs.task.scores import table_of_scores, table_of_summary
 from elmo.errors import ConfigError
 from elmo.process.device import Device
-from elmo.process.freed_memory import keep_freed_memory
+from elmo.process.resources import keep_freed_memory
 from elmo.tasks.registry import AnyTask, find, is_known, summaries
 from elmo.tasks.settings import FitSettings, S, TokenSettings
 from elmo.text.files.text_file import STDIN

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from elmo.errors import OutOfMemory, TextError
-from elmo.process.memory import is_out_of_memory
+from elmo.process.resources import is_out_of_memory
 from elmo.tasks.task import E, P, S, Task
 
 
