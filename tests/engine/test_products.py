@@ -8,7 +8,7 @@ import pytest
 from elmo.engine.native.panels import lay_out
 from elmo.engine.plain.product import PlainProduct, quantized_rows, to_bfloat16
 from elmo.engine.tier import product
-from elmo.weights.native.fewer_bits import quantized
+from elmo.weights.native.narrow import quantized
 
 pytestmark = pytest.mark.usefixtures("tier")
 

@@ -11,7 +11,7 @@ from elmo.weights import catalogue, hub
 from elmo.weights.catalogue import known_models
 from elmo.weights.describe import count_parameters
 from elmo.weights.formats import FORMATS, read
-from elmo.weights.hub import resolve, upload
+from elmo.weights.hub import resolve
 from elmo.weights.native.names import MODEL_FILE
 from elmo.weights.native.write import write
 
@@ -231,28 +231,6 @@ def test_without_a_network_the_message_names_the_id_and_the_way_by_hand():
     assert "no network. Check" in message
     assert "'hf download org/name --local-dir FOLDER'" in message
     assert "\n" not in message
-
-
-def test_upload_puts_a_model_folder_on_the_hub(bundled, monkeypatch, tmp_path):
-    calls = []
-    monkeypatch.setattr(huggingface_hub, "create_repo", lambda *a, **k: calls.append((a, k)))
-    monkeypatch.setattr(huggingface_hub, "upload_folder", lambda *a, **k: calls.append((a, k)))
-    assert upload(bundled, "org/name", private=True) == "https://huggingface.co/org/name"
-    assert calls == [
-        (("org/name",), {"private": True, "exist_ok": True}),
-        ((), {"repo_id": "org/name", "folder_path": bundled}),
-    ]
-    with pytest.raises(WeightFileError, match=r"config\.json is missing"):
-        upload(tmp_path, "org/name")
-
-
-def test_an_upload_that_is_refused_says_what_to_do(bundled, monkeypatch):
-    def refuse(*_, **__):
-        raise OSError("401 Unauthorized")
-
-    monkeypatch.setattr(huggingface_hub, "create_repo", refuse)
-    with pytest.raises(WeightFileError, match="401 Unauthorized. Log in with 'hf auth login'"):
-        upload(bundled, "org/name")
 
 
 def test_the_catalogue_agrees_with_the_published_sizes():

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+MAX_BYTES = 8 << 30
+"""Of all the files of a model together. The published original has 0.4 GB, with its softmax 2 GB."""
+
 _CATALOGUE = Path(__file__).with_name("catalogue.toml")
 _BUNDLED = Path(__file__).parents[1] / "bundled"
 

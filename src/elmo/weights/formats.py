@@ -15,8 +15,7 @@ from types import ModuleType
 
 from elmo.disk.bounded import shown
 from elmo.errors import ConfigError, ElmoError, WeightFileError
-from elmo.weights.allennlp.names import OPTIONS_FILE
-from elmo.weights.allennlp.pair import pair_of
+from elmo.weights.allennlp.names import OPTIONS_FILE, pair_of
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.names import CONFIG_FILE, MODEL_FILE, model_folder
 from elmo.weights.native.read import read as read_native

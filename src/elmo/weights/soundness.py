@@ -9,10 +9,9 @@ from elmo.errors import WeightFileError
 from elmo.shapes import Float
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
-from elmo.weights.agreement import require_agreement
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.narrow import Held, Narrow, NarrowTensors
-from elmo.weights.shapes import network_shapes, num_clusters, softmax_shapes, softmax_words
+from elmo.weights.shapes import network_shapes, num_clusters, require_agreement, softmax_shapes, softmax_words
 
 _CONFIG = "config.json"
 

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from elmo.errors import WeightFileError
-from elmo.weights.context2vec.layout import SPECIAL_WORDS, Sizes, from_torch, shapes, to_torch
-from elmo.weights.context2vec.read import PARAMS_FILE, read
-from elmo.weights.context2vec.write import FILES, write
+from elmo.weights.context2vec import FILES, PARAMS_FILE, SPECIAL_WORDS, Sizes, from_torch, read, shapes, to_torch, write
 
 WORDS = (*SPECIAL_WORDS, "the", "고양이", "sat")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elmo.errors import WeightFileError
-from elmo.weights.cove.read import files_of, read, shapes
+from elmo.weights.cove import files_of, read, shapes
 
 torch = pytest.importorskip("torch")
 

@@ -6,7 +6,7 @@ import torch
 
 from elmo.engine.plain.product import quantized_rows, to_bfloat16
 from elmo.ops.product import quantize_rows, quantize_weight
-from elmo.weights.native.fewer_bits import bfloat16_bits, quantized
+from elmo.weights.native.narrow import bfloat16_bits, quantized
 
 
 @pytest.fixture(params=[-44, -38, -36, -20, -3, 0, 3, 37], ids=lambda power: f"about 1e{power}")

@@ -10,7 +10,7 @@ import numpy as np
 from elmo.engine.held_once import HeldOnce, Weight
 from elmo.ops.native.kinds import ComputeType
 from elmo.shapes import Float
-from elmo.weights.native.fewer_bits import bfloat16_bits, quantized
+from elmo.weights.native.narrow import bfloat16_bits, quantized
 
 _ROWS = (8, 4)
 _STEPS = 127

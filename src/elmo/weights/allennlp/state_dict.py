@@ -1,7 +1,7 @@
 """The ELMo inside an AllenNLP model's state dict -> config, tensors, mixes.
 
 This is how a biLM that AllenNLP trained further, or the mixes a task learned, come here. An archive's `weights.th` is
-a pickle: open it with `elmo.weights.pickle.read.read_state_dict` and pass what that gives.
+a pickle: read it with `elmo.weights.pickle.read_state_dict` and pass what that returns.
 
 Source: AllenNLP `allennlp/modules/elmo.py`, `elmo_lstm.py`, `highway.py`, `scalar_mix.py`. Its quirks:
 
@@ -21,9 +21,8 @@ import numpy as np
 
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError, WeightFileError
-from elmo.weights.agreement import require_agreement
-from elmo.weights.gates import to_our_order
-from elmo.weights.shapes import Shape
+from elmo.weights.allennlp.names import to_our_order
+from elmo.weights.shapes import Shape, require_agreement
 
 _EMBEDDING = "_elmo_lstm._token_embedder._char_embedding_weights"
 _ENCODER, _LSTM = "_elmo_lstm._token_embedder", "_elmo_lstm._elmo_lstm"

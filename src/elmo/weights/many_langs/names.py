@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.weights.allennlp.layouts import with_padding_row
-from elmo.weights.gates import to_our_order
+from elmo.weights.allennlp.names import to_our_order, with_padding_row
 from elmo.weights.shapes import Shape
 
 PICKLES = ("token_embedder.pkl", "encoder.pkl")

@@ -14,11 +14,9 @@ from safetensors.numpy import save_file
 from elmo.disk.bounded import is_there, open_regular
 from elmo.errors import ConfigError, WeightFileError
 from elmo.shapes import Float, Shaped
-from elmo.weights.agreement import require_agreement
 from elmo.weights.fingerprint import TensorDigest, combine, damaged_values, digest
-from elmo.weights.native.fewer_bits import bfloat16_bits, quantized
-from elmo.weights.native.narrow import Held, Narrow
-from elmo.weights.shapes import Shape
+from elmo.weights.native.narrow import Held, Narrow, bfloat16_bits, quantized
+from elmo.weights.shapes import Shape, require_agreement
 from elmo.weights.soundness import require_finite
 
 StoredType = Literal["float32", "float16", "bfloat16", "int8"]

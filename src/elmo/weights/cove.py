@@ -14,7 +14,7 @@ import numpy as np
 
 from elmo.disk.bounded import shown
 from elmo.errors import WeightFileError
-from elmo.weights.pickle.read import read_state_dict
+from elmo.weights.pickle import read_state_dict
 from elmo.weights.shapes import Shape
 from elmo.weights.soundness import require_finite
 
