@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from elmo.errors import ConfigError
 from elmo.ops import native
 from elmo.ops.native.arguments import Described
-from elmo.ops.native.passes import PASSES
+from elmo.ops.native.library import PASSES
 
 P = ParamSpec("P")
 R = TypeVar("R")

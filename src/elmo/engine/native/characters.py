@@ -13,9 +13,9 @@ from elmo.engine.held_once import Weight
 from elmo.engine.native.panels import PANEL, lay_out
 from elmo.engine.network_weights import Tensors
 from elmo.ops import native
+from elmo.ops.native.arguments import aligned
 from elmo.ops.native.encoder import CharacterEncoder
 from elmo.ops.native.kinds import ComputeType
-from elmo.ops.native.memory import aligned
 from elmo.ops.native.structures import Matrix
 from elmo.ops.native.threads import num_threads, run_parallel
 from elmo.shapes import Float, Int

@@ -11,8 +11,8 @@ import numpy as np
 
 from elmo.engine.held_once import HeldOnce, Weight, given
 from elmo.ops import native
+from elmo.ops.native.arguments import aligned
 from elmo.ops.native.kinds import FACTORS_IN_32_BITS, ComputeType
-from elmo.ops.native.memory import aligned
 from elmo.ops.native.structures import PANEL, Matrix
 from elmo.shapes import Float, Int, Shaped, UInt32
 from elmo.weights.native.narrow import Held, Narrow, are_quantized, bfloat16_bits, quantized

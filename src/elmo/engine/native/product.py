@@ -6,8 +6,8 @@ import numpy as np
 
 from elmo.engine.held_once import Weight
 from elmo.engine.native.panels import PANEL, lay_out
+from elmo.ops.native.arguments import aligned
 from elmo.ops.native.kinds import ComputeType
-from elmo.ops.native.memory import aligned
 from elmo.ops.native.structures import require
 from elmo.ops.native.threads import num_threads, run_parallel
 from elmo.shapes import Float

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from elmo.errors import ConfigError
-from elmo.ops.native.arguments import addresses_of, arguments, of_numpy
+from elmo.ops.native.arguments import address, addresses_of, aligned, arguments, of_numpy
 from elmo.ops.native.kinds import KINDS
 from elmo.ops.native.library import Library
-from elmo.ops.native.memory import address, aligned
 from elmo.ops.native.structures import (
     INTEGER,
     PADDED_BIAS,

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from elmo.errors import ConfigError
-from elmo.ops.native.arguments import addresses_of, arguments, of_numpy
+from elmo.ops.native.arguments import address, addresses_of, aligned, arguments, of_numpy
 from elmo.ops.native.kinds import FACTORS_IN_32_BITS, KINDS, ComputeType
 from elmo.ops.native.library import Library
-from elmo.ops.native.memory import address, aligned
 from elmo.shapes import Float, Int, UInt32
 
 PANEL = 64

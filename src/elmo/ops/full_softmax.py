@@ -1,5 +1,6 @@
-"""The full softmax for training: a few targets at a time, so that their logits are never in memory together.
+"""The full softmax: cross-entropy against the whole vocabulary, exact, and expensive for large vocabularies.
 
+`full_softmax_mean`, for training, takes a few targets at a time, so that their logits are never in memory together.
 Autograd of the plain version keeps three tensors of (targets, vocabulary) values: 20 GB for 2,560 targets and 793,471
 words. Here the gradient of a chunk's logits is computed right after the logits, in their memory, and is added to the
 gradients of outputs and weights immediately: nothing is computed twice, and only one chunk is held at a time.
@@ -10,6 +11,18 @@ from typing import Any
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn import functional
+
+
+def full_softmax_reference(
+    outputs: Float[Tensor, "targets dim"],
+    target_ids: Int[Tensor, " targets"],
+    weight: Float[Tensor, "vocabulary dim"],
+    bias: Float[Tensor, " vocabulary"],
+) -> Float[Tensor, " targets"]:
+    """The loss in nats of each target against every word of the vocabulary."""
+    return functional.cross_entropy(functional.linear(outputs, weight, bias), target_ids, reduction="none")
+
 
 # 64 MiB of float32.
 LOGITS_AT_ONCE = 1 << 24

@@ -1,4 +1,4 @@
-"""The char CNN's convolutions, only over the windows that can differ.
+"""Convolutions over a token's characters, and the maximum over positions: `elmo.reference.char_cnn` in torch.
 
 After its end-of-word character a row holds only padding. A window of width w that starts in the padding sees w
 paddings, whatever the token, so one of them is as good as all: the row may be cut to the longest token plus the widest
@@ -9,17 +9,57 @@ and `BestWindow` passes gradients only to the window that gave a filter's maximu
 products over all windows.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from elmo.errors import ConfigError
 from elmo.ops import native_passes
-from elmo.ops.char_cnn.training import BestWindow
 from elmo.ops.tracing import has_values
+
+
+class BestWindow(torch.autograd.Function):
+    """vectors (types, columns * dim), weight (filters, dim, width) -> each filter's maximum (types, filters).
+
+    For what `native_passes.can_run` says yes to; gradients can't be taken twice.
+    """
+
+    @staticmethod
+    @native_passes.full_precision
+    def forward(
+        ctx: Any, vectors: Float[Tensor, "types values"], weight: Float[Tensor, "filters dim width"]
+    ) -> Float[Tensor, "types filters"]:
+        filters, dim, width = weight.shape
+        kernel = weight.transpose(1, 2).reshape(filters, width * dim).contiguous()
+        windows = vectors.unfold(1, width * dim, dim)
+        types, positions, _ = windows.shape
+        scores = windows.reshape(types * positions, width * dim) @ kernel.t()
+        best = vectors.new_empty(types, filters)
+        place = torch.empty(types, filters, dtype=torch.int32)
+        native_passes.run("max_over_positions", scores.view(types, positions, filters), best, place)
+        ctx.save_for_backward(vectors, kernel, place)
+        ctx.dim = dim
+        return best
+
+    @staticmethod
+    @once_differentiable
+    @native_passes.full_precision
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride] - the decorator hides the signature
+        ctx: Any, grad_best: Float[Tensor, "types filters"]
+    ) -> tuple[Float[Tensor, "types values"], Float[Tensor, "filters dim width"]]:
+        vectors, kernel, place = ctx.saved_tensors
+        filters, span = kernel.shape
+        grad_vectors, grad_kernel = torch.zeros_like(vectors), torch.zeros_like(kernel)
+        native_passes.run(
+            "max_over_positions_backward",
+            vectors, kernel, place, grad_best.contiguous(), grad_vectors, grad_kernel, dim=ctx.dim,
+        )  # fmt: skip
+        return grad_vectors, grad_kernel.view(filters, span // ctx.dim, ctx.dim).transpose(1, 2)
+
 
 _NUM_GROUPS = 8
 
