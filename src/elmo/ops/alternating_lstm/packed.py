@@ -1,13 +1,17 @@
 """The alternating LSTM without padding: the rows are sorted by length once, and all layers read packed tokens.
 
-Packed tokens lie step by step: all rows' first tokens, then the second ones of the rows that have one, and so on. As
-the rows are sorted, those that are alive at a step are always the first ones, whichever way a layer reads: a row that
-reads from the right joins, with its starting state, at the step of its last token.
+Packed tokens are in the order of the steps: all rows' first tokens, then the second ones of the rows that have one, and
+so on. As the rows are sorted, those that are alive at a step are always the first ones, whichever way a layer reads: a
+row that reads from the right joins, with its starting state, at the step of its last token.
 
-Each layer has its own backward pass. Autograd of the plain loop keeps a dozen tensors a step and multiplies small
+Each layer has its own backward pass. Autograd of the plain loop keeps a dozen tensors per step and multiplies small
 matrices for every weight gradient of every step. Here only the gradients of the gates run back through time; each
 weight's gradient is one product over all tokens at the end. Source: our own derivation from the equations in
 `reference.py`.
+
+The passes over the gates of a step are the native library's or, without it, torch's, which are the specification of
+native/training/highway_gates.h. `gates` and `grad_gates` are (batch, 6 size) with the blocks i, f, g, o, r, k;
+`recurrent` is (batch, 5 size); all other tensors are (batch, size).
 """
 
 from collections.abc import Sequence
@@ -20,7 +24,6 @@ from torch.autograd.function import once_differentiable
 
 from elmo.errors import ConfigError
 from elmo.ops import native_passes
-from elmo.ops.alternating_lstm.gate_passes import backward_pass, forward_pass
 from elmo.ops.alternating_lstm.reference import HighwayWeights, LSTMState
 from elmo.ops.product import product
 
@@ -129,7 +132,7 @@ class _Layer(torch.autograd.Function):
             here = slice(first, first + rows)
             _masked(hidden, mask, previous[here])
             recurrent = product(previous[here], state_weight)
-            forward_pass(
+            _forward_pass(
                 gates[here], recurrent, hidden[:rows], cell[:rows], before[here], squashed[here], outputs[here]
             )
         ctx.save_for_backward(inputs, input_weight, state_weight, mask, gates, previous, before, squashed)
@@ -153,7 +156,7 @@ class _Layer(torch.autograd.Function):
         across = state_weight.t().contiguous()
         for first, rows in reversed(ctx.steps):
             here = slice(first, first + rows)
-            backward_pass(
+            _backward_pass(
                 gates[here], before[here], squashed[here],
                 grad_outputs[here], grad_hidden[:rows], grad_cell[:rows], grad_gates[here],
             )  # fmt: skip
@@ -180,3 +183,64 @@ def _masked(
         out.copy_(hidden[:rows])
     else:
         torch.mul(hidden[:rows], mask[:rows], out=out)
+
+
+def _forward_pass(
+    gates: Float[Tensor, "batch six_blocks"],
+    recurrent: Float[Tensor, "batch five_blocks"],
+    hidden: Float[Tensor, "batch size"],
+    cell: Float[Tensor, "batch size"],
+    before: Float[Tensor, "batch size"],
+    squashed: Float[Tensor, "batch size"],
+    output: Float[Tensor, "batch size"],
+) -> None:
+    """`gates` holds the input's share of the gates' inputs, `recurrent` the state's; the gates replace the former.
+
+    Advances the state (`hidden`, `cell`) in place, and writes the old cell into `before`, tanh of the new one into
+    `squashed` and the new h into `output`.
+    """
+    tensors = (gates, recurrent, hidden, cell, before, squashed, output)
+    if native_passes.ran("highway_forward", *tensors):
+        return
+    gates[:, : recurrent.shape[1]] += recurrent
+    i, f, g, o, r, k = gates.chunk(6, dim=1)
+    g.tanh_()
+    for gate in (i, f, o, r):
+        gate.sigmoid_()
+    before.copy_(cell)
+    cell.mul_(f).addcmul_(i, g)
+    torch.tanh(cell, out=squashed)
+    torch.lerp(k, o * squashed, r, out=output)
+    hidden.copy_(output)
+
+
+def _backward_pass(
+    gates: Float[Tensor, "batch six_blocks"],
+    before: Float[Tensor, "batch size"],
+    squashed: Float[Tensor, "batch size"],
+    grad_output: Float[Tensor, "batch size"],
+    grad_hidden: Float[Tensor, "batch size"],
+    grad_cell: Float[Tensor, "batch size"],
+    grad_gates: Float[Tensor, "batch six_blocks"],
+) -> None:
+    """From the gradients of the output and the state after a step to those of the gates' inputs and the cell before.
+
+    Writes `grad_gates`, replaces `grad_cell`; `grad_hidden`, of the state after the step, is only read.
+    """
+    tensors = (gates, before, squashed, grad_output, grad_hidden, grad_cell, grad_gates)
+    if native_passes.ran("highway_backward", *tensors):
+        return
+    i, f, g, o, r, k = gates.chunk(6, dim=1)
+    incoming = grad_output + grad_hidden
+    of_cell_output = incoming * r
+    grad_cell.add_(of_cell_output * o * (1 - squashed * squashed))
+    parts = (
+        grad_cell * g * i * (1 - i),
+        grad_cell * before * f * (1 - f),
+        grad_cell * i * (1 - g * g),
+        of_cell_output * squashed * o * (1 - o),
+        incoming * (o * squashed - k) * r * (1 - r),
+        incoming * (1 - r),
+    )
+    torch.cat(parts, dim=1, out=grad_gates)
+    grad_cell.mul_(f)
