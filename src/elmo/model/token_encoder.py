@@ -1,8 +1,8 @@
 """TokenEncoder: a token's characters (and its word, if the model has words) -> its context-insensitive vector.
 
 Source: paper section 3.4; bilm-tf `bilm/model.py`; ELMoForManyLangs `modules/token_embedder.py` for words beside
-characters. Characters -> convolutions -> maximum over positions -> highway layers -> projection.
-Initial values for training from scratch: bilm-tf, as listed in the specification, 2.4.
+characters; Srivastava et al. 2015 for the highway layers. Characters -> convolutions -> maximum over positions ->
+highway layers -> projection. Initial values for training from scratch: bilm-tf, as listed in the specification, 2.4.
 """
 
 import math
@@ -14,8 +14,28 @@ from torch.nn import functional
 
 from elmo.config import BiLMConfig
 from elmo.errors import ConfigError
-from elmo.model.highway import Highway
 from elmo.ops.char_cnn import CharacterVectors, activate, best_windows, character_vectors
+
+
+class Highway(nn.Module):
+    """y = g * relu(W_t x + b_t) + (1 - g) * x with g = sigmoid(W_g x + b_g).
+
+    The inner non-linearity is always relu, regardless of the char CNN's. A new layer starts near the identity
+    (gate bias -2).
+    """
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.transform = nn.Linear(size, size)
+        self.gate = nn.Linear(size, size)
+        for layer, bias in ((self.transform, 0.0), (self.gate, -2.0)):
+            nn.init.normal_(layer.weight, 0, math.sqrt(1 / size))
+            nn.init.constant_(layer.bias, bias)
+
+    def forward(self, inputs: Float[Tensor, "types size"]) -> Float[Tensor, "types size"]:
+        """One layer."""
+        gate = torch.sigmoid(self.gate(inputs))
+        return gate * torch.relu(self.transform(inputs)) + (1 - gate) * inputs
 
 
 class Convolution(nn.Module):
