@@ -114,7 +114,7 @@ FILES_OF_TORCH = (
     "process/test_keywords.py",
     "static/test_for_words.py",
     "static/test_training.py",
-    "weights/native/test_fewer_bits.py",
+    "weights/native/test_narrow.py",
     "test_docs.py",
     "test_public_names.py",
     "test_setting_ways.py",

@@ -56,7 +56,7 @@ def from_state_dict(tensors: Mapping[str, np.ndarray], settings: BiLMConfig | No
     config = _config(shapes, settings or BiLMConfig())
     network = {name: shape for name, shape in shapes.items() if name.startswith("_elmo_lstm.") and name != _CACHE}
     require_agreement(network, _shapes(config), file="the state dict", asked_by="its own sizes", kind="tensor")
-    ours = {**_encoder_tensors(theirs, config), **_lstm_tensors(theirs, config)}
+    ours = {**_encoder_tensors(theirs, config), **lstm_tensors(theirs, config, f"{_LSTM}.")}
     return AllenNlpElmo(
         config,
         {name: np.ascontiguousarray(array, dtype=np.float32) for name, array in ours.items()},
@@ -108,7 +108,7 @@ def _numbered(shapes: Mapping[str, Shape], pattern: str) -> list[str]:
 
 
 def _shapes(config: BiLMConfig) -> Iterator[tuple[str, Shape]]:
-    features, size, gates = config.num_filters, config.projection_size, 4 * config.cell_size
+    features, size = config.num_filters, config.projection_size
     yield _EMBEDDING, (config.num_characters, config.character_dim)
     for i, (width, count) in enumerate(config.filters):
         yield f"{_ENCODER}.char_conv_{i}.weight", (count, config.character_dim, width)
@@ -118,13 +118,37 @@ def _shapes(config: BiLMConfig) -> Iterator[tuple[str, Shape]]:
         yield f"{_ENCODER}._highways._layers.{k}.bias", (2 * features,)
     yield f"{_ENCODER}._projection.weight", (size, features)
     yield f"{_ENCODER}._projection.bias", (size,)
-    for direction in config.directions:
-        for layer in range(config.num_layers):
-            prefix = f"{_LSTM}.{direction}_layer_{layer}"
-            yield f"{prefix}.input_linearity.weight", (gates, size)
-            yield f"{prefix}.state_linearity.weight", (gates, size)
-            yield f"{prefix}.state_linearity.bias", (gates,)
-            yield f"{prefix}.state_projection.weight", (size, config.cell_size)
+    yield from lstm_shapes(config, f"{_LSTM}.")
+
+
+def lstm_shapes(config: BiLMConfig, prefix: str = "") -> Iterator[tuple[str, Shape]]:
+    """Name and shape of every tensor of AllenNLP's LSTMs, which ELMoForManyLangs' are too."""
+    gates, size = 4 * config.cell_size, config.projection_size
+    for name in _lstm_layers(config, prefix):
+        yield f"{name}.input_linearity.weight", (gates, size)
+        yield f"{name}.state_linearity.weight", (gates, size)
+        yield f"{name}.state_linearity.bias", (gates,)
+        yield f"{name}.state_projection.weight", (size, config.cell_size)
+
+
+def lstm_tensors(theirs: Mapping[str, np.ndarray], config: BiLMConfig, prefix: str = "") -> dict[str, np.ndarray]:
+    """Our LSTMs' tensors, from those of `lstm_shapes`."""
+    ours = {}
+    for source, target in _lstm_layers(config, prefix).items():
+        ours[f"{target}.input_weight"] = to_our_order(theirs[f"{source}.input_linearity.weight"], _GATE_ORDER)
+        ours[f"{target}.recurrent_weight"] = to_our_order(theirs[f"{source}.state_linearity.weight"], _GATE_ORDER)
+        ours[f"{target}.bias"] = to_our_order(theirs[f"{source}.state_linearity.bias"], _GATE_ORDER)
+        ours[f"{target}.projection_weight"] = theirs[f"{source}.state_projection.weight"]
+    return ours
+
+
+def _lstm_layers(config: BiLMConfig, prefix: str) -> dict[str, str]:
+    """The name of each LSTM layer there -> here."""
+    return {
+        f"{prefix}{direction}_layer_{layer}": f"{direction}_lstm.layers.{layer}"
+        for direction in config.directions
+        for layer in range(config.num_layers)
+    }
 
 
 def _encoder_tensors(theirs: Mapping[str, np.ndarray], config: BiLMConfig) -> dict[str, np.ndarray]:
@@ -140,18 +164,6 @@ def _encoder_tensors(theirs: Mapping[str, np.ndarray], config: BiLMConfig) -> di
             ours[f"highways.{k}.transform.{part}"], ours[f"highways.{k}.gate.{part}"] = transform, -gate
         ours[f"projection.{part}"] = theirs[f"{_ENCODER}._projection.{part}"]
     return {f"token_encoder.{name}": array for name, array in ours.items()}
-
-
-def _lstm_tensors(theirs: Mapping[str, np.ndarray], config: BiLMConfig) -> dict[str, np.ndarray]:
-    ours = {}
-    for direction in config.directions:
-        for layer in range(config.num_layers):
-            source, target = f"{_LSTM}.{direction}_layer_{layer}", f"{direction}_lstm.layers.{layer}"
-            ours[f"{target}.input_weight"] = to_our_order(theirs[f"{source}.input_linearity.weight"], _GATE_ORDER)
-            ours[f"{target}.recurrent_weight"] = to_our_order(theirs[f"{source}.state_linearity.weight"], _GATE_ORDER)
-            ours[f"{target}.bias"] = to_our_order(theirs[f"{source}.state_linearity.bias"], _GATE_ORDER)
-            ours[f"{target}.projection_weight"] = theirs[f"{source}.state_projection.weight"]
-    return ours
 
 
 def _mixes(theirs: Mapping[str, np.ndarray], config: BiLMConfig) -> dict[str, np.ndarray]:

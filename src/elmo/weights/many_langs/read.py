@@ -1,15 +1,18 @@
 """ELMoForManyLangs folders -> Checkpoint.
 
     config.json          of the training; only `config_path`, the architecture file's name, matters
-    char.dic  word.dic   symbol<TAB>id, UTF-8
+    char.dic  word.dic   symbol<TAB>id, UTF-8: see `tokens`
     token_embedder.pkl   PyTorch state dicts, which `elmo.weights.pickle` reads as data
     encoder.pkl
 
-Source: HIT-SCIR/ELMoForManyLangs `elmo.py`, `frontend.py`, `modules/`; Che et al. 2018. The quirks of its tensors
-end in `names`, those of its tokens in `tokens`.
+Source: HIT-SCIR/ELMoForManyLangs `elmo.py`, `frontend.py`, `modules/`; Che et al. 2018. The quirks:
+
+- ids count from 0 there; here every id moves up by 1, because 0 means no token, and each embedding gets a zero row 0;
+- a highway's rows are [nonlinear, gate] with y = g x + (1 - g) relu(..), so that our gate is the negative of theirs;
+- LSTMs are AllenNLP's: gates are i, f, j, o, and the forget bias is in the bias already.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
@@ -19,20 +22,49 @@ from elmo.config import BiLMConfig
 from elmo.disk.bounded import is_file
 from elmo.disk.json_file import read_json
 from elmo.errors import ConfigError, WeightFileError
+from elmo.weights.allennlp.names import with_padding_row
+from elmo.weights.allennlp.state_dict import lstm_shapes, lstm_tensors
 from elmo.weights.checkpoint import Checkpoint, read_hashed
-from elmo.weights.many_langs.names import (
-    CHARACTERS,
-    PICKLES,
-    WORDS,
-    embedder_shapes,
-    embedder_tensors,
-    encoder_shapes,
-    encoder_tensors,
-)
 from elmo.weights.many_langs.tokens import GET_AGAIN, read_token_map
 from elmo.weights.pickle import read_state_dict
-from elmo.weights.shapes import require_agreement
+from elmo.weights.shapes import Shape, require_agreement
 from elmo.weights.soundness import require_finite
+
+PICKLES = ("token_embedder.pkl", "encoder.pkl")
+WORDS, CHARACTERS = "word_emb_layer.embedding.weight", "char_emb_layer.embedding.weight"
+
+
+def embedder_shapes(config: BiLMConfig) -> Iterator[tuple[str, Shape]]:
+    """Name and shape of every tensor that token_embedder.pkl of such a model holds."""
+    if config.has_words:
+        yield WORDS, (config.num_words - 1, config.word_dim)
+    if config.has_characters:
+        yield CHARACTERS, (config.num_characters - 1, config.character_dim)
+        for i, (width, count) in enumerate(config.filters):
+            yield f"convolutions.{i}.weight", (count, config.character_dim, width)
+            yield f"convolutions.{i}.bias", (count,)
+        for k in range(config.num_highway):
+            yield f"highways._layers.{k}.weight", (2 * config.num_filters, config.num_filters)
+            yield f"highways._layers.{k}.bias", (2 * config.num_filters,)
+    yield "projection.weight", (config.projection_size, config.token_features)
+    yield "projection.bias", (config.projection_size,)
+
+
+def embedder_tensors(theirs: Mapping[str, np.ndarray], config: BiLMConfig) -> dict[str, np.ndarray]:
+    """The token encoder's tensors here, from those of token_embedder.pkl."""
+    ours = {"projection.weight": theirs["projection.weight"], "projection.bias": theirs["projection.bias"]}
+    if config.has_words:
+        ours["word_embedding"] = with_padding_row(theirs[WORDS])
+    if config.has_characters:
+        ours["character_embedding"] = with_padding_row(theirs[CHARACTERS])
+        ours |= {name: array for name, array in theirs.items() if name.startswith("convolutions.")}
+        for k in range(config.num_highway):
+            for part in ("weight", "bias"):
+                nonlinear, gate = np.split(theirs[f"highways._layers.{k}.{part}"], 2)
+                ours[f"highways.{k}.transform.{part}"] = nonlinear
+                ours[f"highways.{k}.gate.{part}"] = -gate
+    return {f"token_encoder.{name}": np.ascontiguousarray(array) for name, array in ours.items()}
+
 
 # What every published model was trained with (configs/cnn_50_100_512_4096_sample.json); their archives lack the file.
 PUBLISHED_ARCHITECTURE = {
@@ -143,12 +175,12 @@ def _read(folder: Path, described: Path | None) -> Checkpoint:
     asked_by = "the published architecture" if described is None else str(described)
     embedder, encoder = (_state_dict(folder / name) for name in PICKLES)
     config = config_of(architecture, _rows(embedder, CHARACTERS), _rows(embedder, WORDS), asked_by)
-    for name, state, expected in zip(PICKLES, (embedder, encoder), (embedder_shapes, encoder_shapes), strict=True):
+    for name, state, expected in zip(PICKLES, (embedder, encoder), (embedder_shapes, lstm_shapes), strict=True):
         shapes = {key: array.shape for key, array in state.items()}
         require_agreement(shapes, expected(config), file=str(folder / name), asked_by=asked_by, kind="tensor")
     return Checkpoint(
         config=config,
-        tensors={**embedder_tensors(embedder, config), **encoder_tensors(encoder, config)},
+        tensors={**embedder_tensors(embedder, config), **lstm_tensors(encoder, config)},
         token_map=read_token_map(folder, config),
         source_format="many_langs",
         metadata={"architecture": asked_by} if described is None else {},
