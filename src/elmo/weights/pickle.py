@@ -147,6 +147,7 @@ def _executed(program: Any) -> Any:
     def popped_to_mark() -> list[Any]:
         return popped(len(stack) - marks.pop())
 
+    argument: Any
     for number, (operation, argument, _) in enumerate(pickletools.genops(program)):
         if number > _MOST_OPERATIONS:
             raise _Refused(f"its pickle has more than {_MOST_OPERATIONS:,} operations")

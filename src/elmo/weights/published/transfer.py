@@ -41,7 +41,12 @@ class Refused(Exception):  # noqa: N818 - one address's answer; the caller goes 
 
 
 class _Cut(Exception):  # noqa: N818 - it is tried again
-    """The connection ended too early, or what came can't be used: why."""
+    """The connection ended too early, or what came can't be used."""
+
+    def __init__(self, why: str, begin: int) -> None:
+        super().__init__(why)
+        self.begin = begin
+        """The byte that the answer began at."""
 
 
 class _Version(NamedTuple):
@@ -64,12 +69,11 @@ def transfer(address: str, part: Path, *, min_bytes: int, max_bytes: int, progre
     failures = beginnings = 0
     while True:
         before = _size(part)
-        begun_at: list[int] = []
         try:
-            return _attempt(address, part, begun_at, (min_bytes, max_bytes), progress)
+            return _attempt(address, part, (min_bytes, max_bytes), progress)
         except _Cut as cut:
             failures = 0 if _size(part) - before >= _BYTES_OF_SUCCESS else failures + 1
-            beginnings += begun_at[-1] == 0
+            beginnings += cut.begin == 0
             if failures == TRIES:
                 raise Refused(f"{cut}, {TRIES} times in a row") from None
             if beginnings == TRIES:  # however much each brings: it may never be all of one file
@@ -83,10 +87,8 @@ def discard(part: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _attempt(address: str, part: Path, begun_at: list[int], limits: tuple[int, int], progress: Progress) -> None:
-    """One request. `begun_at`: gets the byte that was asked for, and the one that the answer begins at."""
+def _attempt(address: str, part: Path, limits: tuple[int, int], progress: Progress) -> None:
     known, start = _begun(part)
-    begun_at.append(start)
     if not address.startswith(("http://", "https://")):
         raise Refused("it is not an http or https address")
     headers = {"User-Agent": f"elmo/{__version__}", "Accept-Encoding": "identity"}
@@ -94,29 +96,30 @@ def _attempt(address: str, part: Path, begun_at: list[int], limits: tuple[int, i
         headers |= {"Range": f"bytes={start}-", "If-Range": known.validator}
     try:
         with _OPENER.open(urllib.request.Request(address, headers=headers), timeout=TIMEOUT) as response:
-            resumes = response.status == 206
-            version = _resumed(response.headers, part, known, start) if resumes else _begins(response.headers)
-            begun_at.append(start if resumes else 0)
+            if response.status == 206:
+                version = _resumed(response.headers, part, known, start)
+            else:
+                version, start = _begins(response.headers), 0
             _require_size(version.total, *limits)
-            _write(response, part, version, begun_at[-1], limits[1], progress)
+            _write(response, part, version, start, limits[1], progress)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 416:  # the file is shorter now than what is here
             discard(part)
         if error.code in _AGAIN:
-            raise _Cut(f"HTTP status {error.code}") from None
+            raise _Cut(f"HTTP status {error.code}", start) from None
         raise Refused(f"HTTP status {error.code} ({error.reason})") from None
     except urllib.error.URLError as error:
         reason = error.reason
         if isinstance(reason, TimeoutError | ConnectionError) and not isinstance(reason, ConnectionRefusedError):
-            raise _Cut(f"{reason}") from None
+            raise _Cut(f"{reason}", start) from None
         if isinstance(reason, socket.gaierror):
             raise Refused("the name of the server can't be resolved (no network?)") from None
         raise Refused(str(getattr(reason, "strerror", None) or reason)) from None
     except OutputError:
         raise
     except (http.client.HTTPException, OSError) as error:
-        raise _Cut(f"the connection was cut ({str(error) or type(error).__name__})") from None
+        raise _Cut(f"the connection was cut ({str(error) or type(error).__name__})", start) from None
     except ValueError as error:  # not an address
         raise Refused(str(error)) from None
 
@@ -134,10 +137,10 @@ def _resumed(headers: Message, part: Path, known: _Version | None, start: int) -
     span = _RANGE.fullmatch(headers.get("Content-Range", "").strip())
     if span is None or known is None or int(span[1]) != start or known.total not in (None, int(span[3])):
         discard(part)
-        raise _Cut("the server sent another part of the file than was asked for")
+        raise _Cut("the server sent another part of the file than was asked for", start)
     if _validator(headers) not in ("", known.validator):
         discard(part)
-        raise _Cut("the file has changed while it was downloaded")
+        raise _Cut("the file has changed while it was downloaded", start)
     return _Version(known.validator, int(span[3]))
 
 
@@ -172,7 +175,7 @@ def _write(
     if version.total is None:
         progress.show(part.name, end, end, "bytes")
     elif end != version.total:
-        raise _Cut(f"the connection ended after {end:,} of {version.total:,} bytes")
+        raise _Cut(f"the connection ended after {end:,} of {version.total:,} bytes", start)
 
 
 def _begun(part: Path) -> tuple[_Version | None, int]:
