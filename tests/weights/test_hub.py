@@ -88,7 +88,7 @@ def test_a_name_in_place_of_a_model_ends_in_the_call_that_loads_it(given):
 def test_a_pair_is_two_files_that_exist(tmp_path):
     options, weights = tmp_path / "options.json", tmp_path / "weights.hdf5"
     options.write_text("{}")
-    with pytest.raises(WeightFileError, match=r"weights\.hdf5: there is no such file of weights.*pass the pair"):
+    with pytest.raises(WeightFileError, match=r"weights\.hdf5: there is no such weights file.*pass the pair"):
         resolve((options, weights))
     weights.write_text("")
     assert resolve((str(options), weights)) == (options, weights)
@@ -101,11 +101,11 @@ def test_a_published_name_without_a_network_says_which_files_to_get_and_where_to
         resolve("original", download=False)
     for part in ("not downloaded yet", "2x4096_512_2048cnn_2xhighway_weights.hdf5", str(tmp_path / "cache")):
         assert part in str(raised.value)
-    with pytest.raises(WeightFileError, match="many-langs: has a model for each language. Name one: many-langs/CODE"):
+    with pytest.raises(WeightFileError, match="many-langs: has a model for each language. Name one as many-langs/CODE"):
         resolve("many-langs")
     with pytest.raises(WeightFileError, match="german: is a published model, but no address of it is known. Get its"):
         resolve("german")
-    with pytest.raises(WeightFileError, match="many-langs/xx: there is no model of that language"):
+    with pytest.raises(WeightFileError, match="many-langs/xx: ELMoForManyLangs has no model of that language"):
         resolve("many-langs/xx")
     with pytest.raises(WeightFileError, match="nlpl:../7: is not nlpl:NUMBER"):
         resolve("nlpl:../7")
@@ -194,7 +194,7 @@ def test_a_name_too_long_for_a_file_is_no_model(bundled, model):
         WeightFileError, match=r"\.\.\. \(.* characters\): there is no such file or folder|no such file"
     ):
         resolve(model)
-    with pytest.raises(WeightFileError, match="there is no such file of options"):
+    with pytest.raises(WeightFileError, match="there is no such options file"):
         resolve((model, model))
 
 

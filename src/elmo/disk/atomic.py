@@ -90,8 +90,8 @@ def new_file(path: Path, *, size: int, force: bool) -> Iterator[Path]:
 def recover(folder: Path) -> bool:
     """Puts a folder back that a process, dying while it replaced it, left under a hidden name; whether it did.
 
-    Only where folders can't be exchanged in one step can there be one. Call it before telling anybody that a folder
-    is missing.
+    Such a folder can exist only where folders can't be exchanged in one step. Call this before reporting a folder as
+    missing.
     """
     try:
         hidden = _hidden(folder, "old")
@@ -201,7 +201,7 @@ def _remove_unheld(folder: Path) -> None:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    """Holds a lock on the folder, which tells others that a process is at work in it."""
+    """Holds a lock on the folder, so that others know that a process is at work in it."""
     if fcntl is None:
         yield
         return
@@ -245,7 +245,7 @@ def exchange(one: Path, other: Path) -> bool:
 
 @cache
 def _renameat2() -> Callable[..., int] | None:
-    """The C library's function; None where there is none (not Linux, or a C library before glibc 2.28)."""
+    """The C library's function; None without it (not Linux, or a C library before glibc 2.28)."""
     if sys.platform != "linux":
         return None
     function = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)

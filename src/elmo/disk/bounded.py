@@ -1,7 +1,7 @@
 """Bounded reads: a small file is read whole, but never without end.
 
-A model folder may come from anywhere. What stands in it under a file's name can be a device that never ends, a FIFO
-that nobody writes to, or a file of many gigabytes. Every file that is read whole is read here: it must be a regular
+A model folder may come from anywhere. What has a file's name there can be a device that never ends, a FIFO that nobody
+writes to, or a file of many gigabytes. Every file that is read whole is read here: it must be a regular
 file, and no more than a limit is taken from it, whatever size the file system states.
 
 `own=True` is for files that only this program should have written, in a folder that a killed run has left. It may have
@@ -85,7 +85,7 @@ def file_hash(path: Path, *, own: bool = False) -> str:
 
 
 def is_file(path: Path) -> bool:
-    """Whether a regular file is there; links are followed. A name too long for the file system means there is none."""
+    """Whether this is a regular file; links are followed. False for a name too long for the file system."""
     try:
         return path.is_file()
     except OSError as error:

@@ -29,7 +29,7 @@ from elmo.weights.native.write import write as write_checkpoint
 
 
 class BiLMState(NamedTuple):
-    """What the LSTMs remember of each row: both directions concatenated, the forward one first."""
+    """The LSTMs' state for each row: both directions concatenated, the forward one first."""
 
     hidden: Float[Tensor, "layers batch projections"]
     cell: Float[Tensor, "layers batch cells"]
@@ -101,7 +101,7 @@ class BiLM(nn.Module):
         softmax: dict[str, Float[np.ndarray, "..."]] | None = None,
         metadata: dict[str, str] | None = None,
     ) -> Checkpoint:
-        """A copy of the weights as data, float32, with what else of a `Checkpoint` is given."""
+        """A copy of the weights as data, float32, with the other given parts of a `Checkpoint`."""
         tensors = {name: tensor.detach().cpu().float().numpy().copy() for name, tensor in self.state_dict().items()}
         return Checkpoint(
             self.config, tensors, self.token_map, vocabulary=vocabulary, softmax=softmax, metadata=metadata or {}
@@ -122,7 +122,7 @@ class BiLM(nn.Module):
         return [getattr(self, f"{direction}_lstm") for direction in self.config.directions]
 
     def zero_state(self, batch: int) -> BiLMState:
-        """Nothing remembered, for `batch` rows."""
+        """The state before the first token, for `batch` rows."""
         config, directions = self.config, len(self.config.directions)
         like = next(self.parameters())
         return BiLMState(
@@ -239,7 +239,7 @@ class BiLM(nn.Module):
         return DistinctTokens(*self._parts(flat), places.view(ids.shape[:2]), lengths + 2)
 
     def _require_known(self, columns: Int[Tensor, "batch tokens numbers"]) -> None:
-        """An id without a row would stop a GPU's whole process, without saying which id it was."""
+        """An id without a row would end the whole process on a GPU, without naming the id."""
         limits = (self.config.num_characters, self.config.num_words)
         for ids, limit, kind in zip(self._parts(columns), limits, ("character", "word"), strict=True):
             if ids is None or not ids.numel() or not has_values(ids):

@@ -93,7 +93,7 @@ class ScalarMix(nn.Module):
     def forward(
         self, layers: Float[Tensor, "layers batch tokens dim"], mask: Bool[Tensor, "batch tokens"]
     ) -> Float[Tensor, "batch tokens dim"]:
-        """The mix of `layers`; `mask` only tells a layer norm over the batch which positions count."""
+        """The mix of `layers`; `mask` is only for a layer norm over the batch: the positions that count."""
         if self.layer_norm == "token":
             layers = functional.layer_norm(layers, layers.shape[-1:], eps=_epsilon("token", layers.dtype))
         elif self.layer_norm:

@@ -126,7 +126,7 @@ class TokenEncoder(nn.Module):
 
     def _from_characters(self, character_ids: Int[Tensor, "types characters"]) -> Float[Tensor, "types filters"]:
         widths = [one.weight.shape[2] for one in self.convolutions if isinstance(one, Convolution)]
-        # What took a convolution's place may look at every column.
+        # A module in the place of a convolution may look at every column.
         widest = max(widths) if len(widths) == len(self.convolutions) else character_ids.shape[1]
         characters = character_vectors(character_ids, self.character_embedding, widest)
         best = [convolution(characters) for convolution in self.convolutions]
@@ -137,11 +137,11 @@ class TokenEncoder(nn.Module):
 
 
 def _require_wide(name: str, ids: Shaped[Tensor, "..."], limit: int) -> None:
-    """ConfigError for a type in which larger ids were wrapped around to others, which can't be seen any more."""
+    """ConfigError for a type in which larger ids have wrapped around, which can't be detected any more."""
     if not ids.is_floating_point() and ids.dtype != torch.bool and torch.iinfo(ids.dtype).max < limit - 1:
         raise ConfigError(
-            f"{name} are {ids.dtype}, which has numbers up to {torch.iinfo(ids.dtype).max} only, but this model's ids "
-            f"go up to {limit - 1}: the larger ones have become others. Keep them as torch.int16 or wider."
+            f"{name} are {ids.dtype}, whose largest number is {torch.iinfo(ids.dtype).max}, but this model's ids "
+            f"go up to {limit - 1}: larger ids have already wrapped around. Keep them as torch.int16 or wider."
         )
 
 

@@ -25,7 +25,7 @@ from elmo.ops.tracing import has_values
 class BestWindow(torch.autograd.Function):
     """vectors (types, columns * dim), weight (filters, dim, width) -> each filter's maximum (types, filters).
 
-    For what `native_passes.can_run` says yes to; gradients can't be taken twice.
+    For tensors that `native_passes.can_run` accepts; gradients can't be taken twice.
     """
 
     @staticmethod

@@ -23,7 +23,7 @@ _TYPES = {torch.float32: "float32", torch.bfloat16: "bfloat16", torch.int32: "in
 def ran(name: str, *tensors: Tensor, numbers: tuple[float, ...] = (), **sizes: int) -> bool:
     """Runs a pass of `ops.native.passes`, if the library has one for such tensors; False: torch must compute.
 
-    It must be there, and have a version for these types; the tensors must lie in a CPU's memory, contiguous, and no
+    It must be there, and have a version for these types; the tensors must be contiguous in a CPU's memory, and no
     gradient may be wanted of what is done here. It releases the interpreter, so other threads go on meanwhile. Raises
     ConfigError for tensors whose sizes don't fit together.
     """
@@ -57,7 +57,7 @@ def can_run(*tensors: Tensor) -> bool:
 
 
 def require_alike(**tensors: Tensor | None) -> None:
-    """Raises ConfigError unless all are tensors of floats on one device: in place, torch mixes them without a word."""
+    """Raises ConfigError unless all are tensors of floats on one device: in place, torch mixes them silently."""
     devices = set()
     for name, tensor in tensors.items():
         if tensor is None:
@@ -74,7 +74,7 @@ def require_alike(**tensors: Tensor | None) -> None:
 
 
 def full_precision(method: Callable[P, R]) -> Callable[P, R]:
-    """For forward and backward of a `torch.autograd.Function`: there is no autocast on a CPU inside.
+    """For forward and backward of a `torch.autograd.Function`: switches autocast on a CPU off inside.
 
     Autocast would round some of what the passes read and not the rest. What it has rounded before becomes float32.
     """
@@ -95,7 +95,7 @@ def _widened(argument: Any) -> Any:
 
 
 def _is_plain(tensor: Tensor) -> bool:
-    """Whether the tensor's values lie in memory as its type, shape and strides say."""
+    """Whether the tensor's values are in memory as its type, shape and strides describe."""
     is_one = type(tensor) in (Tensor, nn.Parameter)
     return is_one and tensor.is_cpu and tensor.layout is torch.strided and not tensor.is_neg()
 

@@ -14,14 +14,14 @@ _BUNDLED = Path(__file__).parents[1] / "bundled"
 
 @dataclass(frozen=True)
 class KnownModel:
-    """What is known about one model. "unknown" stands where its sources are silent."""
+    """What is known about one model; "unknown" where its sources don't say."""
 
     name: str
     languages: tuple[str, ...]
     format: str
     """native | allennlp | many_langs"""
     files: tuple[str, ...]
-    """Their names where it was published; * stands for any beginning."""
+    """Their names where it was published; * means any beginning."""
     data: str
     """What it was trained on."""
     license: str

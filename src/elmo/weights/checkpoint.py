@@ -1,4 +1,4 @@
-"""Checkpoint: a model as data, whatever format it came from. One of the types that travel through the whole house."""
+"""Checkpoint: a model as data, whatever format it came from. Used everywhere in the package."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence

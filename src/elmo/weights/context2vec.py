@@ -78,7 +78,7 @@ def to_torch(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def from_torch(tensors: Mapping[str, np.ndarray], sizes: Sizes) -> dict[str, np.ndarray]:
-    """The way back."""
+    """The inverse of `to_torch`."""
     found = {}
     for name in shapes(sizes):
         tensor = tensors[_torch_name(name)]
@@ -174,7 +174,7 @@ def _params(path: Path) -> dict[str, str]:
 
 
 def _beside(params: Path, values: dict[str, str], key: str) -> Path:
-    """The file that a key names. It must lie beside the .params file: another's file could name any of ours."""
+    """The file that a key names, beside the .params file: a path to elsewhere could name any file of this machine."""
     name = values.get(key, "")
     if not name or Path(name).name != name or name in (".", ".."):
         raise _wrong(params, f"{key} is {shown(name)}, but must be the name of a file in the same folder")
@@ -197,7 +197,7 @@ def _words(path: Path) -> tuple[str, ...]:
     except (ValueError, IndexError):
         raise _wrong(path, "is not a text of words and vectors that begins with their count") from None
     if len(words) != count:
-        raise _wrong(path, f"says that it has {count:,} words, but has {'more' if len(words) > count else len(words)}")
+        raise _wrong(path, f"promises {count:,} words, but has {'more' if len(words) > count else len(words)}")
     if tuple(words[:3]) != SPECIAL_WORDS or len(set(words)) < count:
         raise _wrong(path, f"must begin with {', '.join(SPECIAL_WORDS)} and name every word once")
     return tuple(words)

@@ -1,4 +1,4 @@
-"""What a model is: a checkpoint in figures, for people and `elmo inspect --json`; an outline without its weights."""
+"""Describes a model: a checkpoint's figures, for people and `elmo inspect --json`; an outline without its weights."""
 
 from collections import Counter
 from dataclasses import asdict, dataclass
@@ -33,7 +33,7 @@ _WITH_PADDING_ROW = ("character_embedding", "word_embedding")
 
 @dataclass(frozen=True)
 class Outline:
-    """What a model's small files say of it."""
+    """What a model's small files state about it."""
 
     num_layers: int | None
     """Layers of the vectors, the token layer included; None: that shows only when the model is loaded."""
@@ -45,10 +45,10 @@ _UNKNOWN = Outline(None, None)
 
 
 def outline(model: hub.Model = None) -> Outline:
-    """What can be known of a model without reading its weights or asking the network; `model` as for `hub.resolve`.
+    """What is known about a model without reading its weights or asking the network; `model` as for `hub.resolve`.
 
-    Raises WeightFileError if there is no such model, or its config is damaged; ConfigError for what names no model. Of
-    a model that is not downloaded yet, nothing is known.
+    Raises WeightFileError if there is no such model, or its config is damaged; ConfigError for what names no model.
+    Nothing is known about a model that is not downloaded yet.
     """
     try:
         files = hub.resolve(model, download=False)

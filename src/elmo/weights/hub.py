@@ -37,7 +37,7 @@ _MODEL_FILES = ["*.json", "*.safetensors", "*.txt", "*.md", "*.hdf5", "*.dic"]
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 _LONGEST_NAME = 300
-# What ends so is a file, not an id of the hub, though my-run/options.json looks like org/name.
+# With these endings it is a file, not an id of the hub, though my-run/options.json looks like org/name.
 _ENDINGS = (".json", ".hdf5", ".h5", ".safetensors", ".pkl", ".th", ".pt")
 
 
@@ -94,7 +94,7 @@ def _expanded(model: str | Path) -> Path:
     """The path, with ~ and ~user for a home folder where there is one."""
     try:
         return Path(model).expanduser()
-    except RuntimeError:  # there is no such user
+    except RuntimeError:  # no such user
         return Path(model)
 
 
@@ -120,7 +120,7 @@ def _files_of_pair(model: Sequence[str | Path]) -> tuple[Path, Path]:
     for path, what in ((options, "options"), (weights, "weights")):
         if not (_exists(path) and path.is_file()):
             raise WeightFileError(
-                f"{_named(path)}: there is no such file of {what}. {paths_count_from()}; pass the pair "
+                f"{_named(path)}: there is no such {what} file. {paths_count_from()}; pass the pair "
                 "(options.json, weights.hdf5) of one model."
             )
     return options, weights
@@ -134,7 +134,7 @@ def _from_hub(hub_id: str, download: bool) -> Path:
         raise
     except Exception as error:  # also those of the HTTP client below the hub's library, which differ by version
         raise WeightFileError(
-            f"{hub_id}: is not a file or folder here, and the Hugging Face hub did not give a model of that name: "
+            f"{hub_id}: is not a file or folder here, and the Hugging Face hub did not provide a model of that name: "
             f"{_first_line(error)} Check the spelling and the network, or get the files by hand: "
             f"'hf download {name} --local-dir FOLDER' where there is a network, copy FOLDER here and pass its path. "
             f"{_names_of_models()}"
@@ -162,7 +162,7 @@ def _downloaded(hub_id: str, *, download: bool = True) -> Path:
     """The local folder of the model `org/name` or `org/name@REVISION`; fetched unless it was fetched before.
 
     `download=False` asks no network. Raises WeightFileError if the hub gives no such model, or one of too many bytes;
-    what the hub's library says of the network is raised as it is.
+    errors of the hub's library about the network are raised as they are.
     """
     match = HUB_ID.fullmatch(hub_id)
     assert match is not None, hub_id

@@ -355,7 +355,7 @@ def test_token_vectors_of_another_width_are_refused(written, tmp_path):
 def test_a_word_model_without_a_fitting_vocabulary_is_refused(tmp_path, random_word_checkpoint):
     folder = tmp_path / "model"
     write(random_word_checkpoint(), folder)
-    with pytest.raises(WeightFileError, match="reads words, not characters, but there is no vocabulary"):
+    with pytest.raises(WeightFileError, match="reads words, not characters, but no vocabulary was given"):
         read_folder(folder)
     (tmp_path / "short.txt").write_text("<S>\n</S>\n", encoding="utf-8")
     with pytest.raises(WeightFileError, match="'embedding' has 6 rows, but .*short.txt has 2 words"):

@@ -56,12 +56,12 @@ def library() -> Library | None:
 
 
 def required_library() -> Library:
-    """`library`, for what was laid out for it. Raises ConfigError where there is none."""
+    """`library`, for data laid out for it. Raises ConfigError without it."""
     loaded = library()
     if loaded is None:
         raise ConfigError(
             "the native library is needed here, but it isn't built, doesn't load or is switched off by ELMO_NATIVE=0. "
-            "`elmo doctor` says which; without it numpy and torch compute."
+            "Run `elmo doctor` to see why; without it numpy and torch compute."
         )
     return loaded
 

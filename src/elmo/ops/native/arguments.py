@@ -32,7 +32,7 @@ def aligned(shape: int | tuple[int, ...], dtype: DTypeLike) -> Shaped[np.ndarray
 
 
 def address(array: Shaped[np.ndarray, "..."]) -> int:
-    """Where an array's first value lies."""
+    """The address of an array's first value."""
     try:
         return ctypes.addressof(_byte(array))  # four times as fast, for what is contiguous, writable and not empty
     except (TypeError, ValueError, BufferError):
@@ -102,7 +102,7 @@ def addresses_of(
     sizes: dict[str, int],
     describe: Callable[[Any], Described] = of_writable_numpy,
 ) -> list[int]:
-    """Where the arrays of a call lie. Adds the sizes they have to those that are known before.
+    """The addresses of a call's arrays. Adds their sizes to those that are known before.
 
     Raises ConfigError for an array of another type or shape, or one that C can't walk through or write to.
     """

@@ -117,14 +117,14 @@ _ARRIVALS = arguments(arrivals="int32 team 16")
 
 
 class Library:
-    """What needs no structures: `structures`, `lstm` and `encoder` have the rest. Raises OSError."""
+    """The calls that need no structures: `structures`, `lstm` and `encoder` have the others. Raises OSError."""
 
     def __init__(self, path: Path) -> None:
         self.functions = ctypes.CDLL(str(path))
         """For this folder alone."""
 
     def declare(self) -> None:
-        """Says what each function takes. Not before the library is known to be built from these sources."""
+        """Declares what each function takes. Not before the library is known to be built from these sources."""
         for name, taken in _SIGNATURES.items():
             function = getattr(self.functions, name)
             function.argtypes = taken
@@ -140,7 +140,7 @@ class Library:
         return found().decode()
 
     def limit(self, name: str) -> bool:
-        """Lets it use no instruction sets beyond `name`. False: there is none of that name."""
+        """Lets it use no instruction sets beyond `name`. False: an unknown name."""
         return self.functions.elmo_limit_instructions(name.lower().encode()) == 0
 
     def instructions(self) -> str:

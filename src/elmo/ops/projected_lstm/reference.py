@@ -16,7 +16,7 @@ from torch.nn import functional
 class LayerWeights(NamedTuple):
     """One layer of one direction. Gate rows in the order input i, forget f, output o, candidate j.
 
-    The three logistic gates stand together, so that one pass computes them.
+    The three logistic gates are neighbors, so that one pass computes them.
     """
 
     input_weight: Float[Tensor, "gates dim"]

@@ -136,7 +136,7 @@ def to_our_order(rows: Float[np.ndarray, "gates ..."], order: str) -> Float[np.n
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the name table: a dataset, the tensors in it, and how they lie there."""
+    """One line of the name table: a dataset, the tensors in it, and their layout there."""
 
     dataset: str
     tensors: tuple[str, ...]

@@ -65,9 +65,7 @@ def read(
 def _refuse_swapped(options: Path, weights: Path) -> None:
     for path, what in ((options, "options"), (weights, "weights")):
         if not path.is_file():
-            raise WeightFileError(
-                f"{path}: there is no such file of {what}. Pass the {what} file that came with the model."
-            )
+            raise WeightFileError(f"{path}: there is no such file. Pass the {what} file that came with the model.")
     with options.open("rb") as first, weights.open("rb") as second:
         swapped = first.read(len(SIGNATURE)) == SIGNATURE != second.read(len(SIGNATURE))
     if swapped:
@@ -116,8 +114,8 @@ def token_map_of(config: BiLMConfig, words: list[str] | None, vocabulary: Path |
         return TokenMap(CharacterMap.for_bytes(config.max_characters_per_token))
     if words is None:
         raise WeightFileError(
-            f"{vectors}: this model reads words, not characters, but there is no vocabulary that says which word has "
-            "which row. Pass vocabulary=, the vocabulary file the model was trained with."
+            f"{vectors}: this model reads words, not characters, but no vocabulary was given, which maps words to "
+            "rows. Pass vocabulary=, the vocabulary file the model was trained with."
         )
     if len(words) != config.num_words - 1:
         raise WeightFileError(

@@ -47,9 +47,9 @@ class AllenNlpElmo:
 def from_state_dict(tensors: Mapping[str, np.ndarray], settings: BiLMConfig | None = None) -> AllenNlpElmo:
     """The biLM and the scalar mixes in a state dict, whose names may have any prefix.
 
-    Sizes come from the tensors' shapes. What shapes don't say (activation, clips, characters per token) comes from
+    Sizes come from the tensors' shapes. What shapes don't show (activation, clips, characters per token) comes from
     `settings`: the model's options.json read as a config; by default the published models'. Tensors of the task's own
-    model are left aside. Raises WeightFileError if there is no ELMo, more than one, or one of another shape.
+    model are ignored. Raises WeightFileError if there is no ELMo, more than one, or one of another shape.
     """
     theirs = _without_prefix(tensors)
     shapes = {name: array.shape for name, array in theirs.items()}
@@ -152,7 +152,7 @@ def _lstm_layers(config: BiLMConfig, prefix: str) -> dict[str, str]:
 
 
 def _encoder_tensors(theirs: Mapping[str, np.ndarray], config: BiLMConfig) -> dict[str, np.ndarray]:
-    # Row 0 stands where there is no token, so whatever it was, nothing depends on it.
+    # Row 0 is padding: nothing depends on its values.
     embedding = np.array(theirs[_EMBEDDING])
     embedding[0] = 0
     ours = {"character_embedding": embedding}

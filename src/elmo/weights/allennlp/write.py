@@ -45,7 +45,7 @@ def write(checkpoint: Checkpoint, folder: Path, *, force: bool = False) -> None:
 
 
 def _require_expressible(checkpoint: Checkpoint) -> None:
-    """Raises ConfigError that says which trait of the model the format has no place for."""
+    """Raises ConfigError, naming what the format can't express, if the model can't be written."""
     config = checkpoint.config
     obstacles = {
         "it reads characters of a dictionary, not bytes": config.characters == "dictionary",
@@ -58,7 +58,7 @@ def _require_expressible(checkpoint: Checkpoint) -> None:
     if found := [reason for reason, holds in obstacles.items() if holds]:
         raise ConfigError(
             f"this model can't be written as options.json + weights.hdf5: {'; '.join(found)}. AllenNLP and bilm-tf "
-            "have no place for that. Keep it in the native format."
+            "can't read such a model. Keep it in the native format."
         )
 
 

@@ -29,7 +29,7 @@ _CONFIG_KEYS = ("format_version", "architecture", "source_format", "source_hash"
 
 
 def facts_of(checkpoint: Checkpoint, folder: Path) -> dict[str, Any]:
-    """What config.json says of a checkpoint whose other files are in `folder`."""
+    """The content of config.json for a checkpoint whose other files are in `folder`."""
     values = (
         FORMAT_VERSION,
         asdict(checkpoint.config),
@@ -45,9 +45,9 @@ def facts_of(checkpoint: Checkpoint, folder: Path) -> dict[str, Any]:
 
 
 def require_hashes(facts: Mapping[str, Any], folder: Path) -> None:
-    """Raises WeightFileError unless the architecture and the files have the SHA-256 that config.json says.
+    """Raises WeightFileError unless the architecture and the files have the SHA-256 that config.json states.
 
-    Folders written by earlier versions say none. A file that may be left out of a model folder may be missing.
+    Folders written by earlier versions state none. A file that may be left out of a model folder may be missing.
     """
     hashes = facts.get(_HASHES_KEY, {})
     found = {"architecture": text_hash(json.dumps(facts["architecture"], sort_keys=True))}
@@ -58,7 +58,7 @@ def require_hashes(facts: Mapping[str, Any], folder: Path) -> None:
         if name in found and found[name] != sha256:
             what = f"{folder / CONFIG_FILE}: 'architecture'" if name == "architecture" else str(folder / name)
             raise WeightFileError(
-                f"{what} has the SHA-256 {found[name]}, but {CONFIG_FILE} says {sha256}: it was changed after the "
+                f"{what} has the SHA-256 {found[name]}, but {CONFIG_FILE} states {sha256}: it was changed after the "
                 "model was written, and the vectors would be others. Get the model again."
             )
 
@@ -81,8 +81,8 @@ def read_facts(path: Path) -> dict[str, Any]:
         )
     if version != FORMAT_VERSION or type(version) is not int:
         raise WeightFileError(
-            f"{path}: format_version is {shown(version)}, but must be {FORMAT_VERSION}: the file is damaged or no "
-            "config of this package. Get the model again."
+            f"{path}: format_version is {shown(version)}, but must be {FORMAT_VERSION}: the file is damaged or is "
+            "not a config of this package. Get the model again."
         )
     for key in _CONFIG_KEYS:
         if key not in facts:
@@ -155,7 +155,7 @@ def _has_type(value: Any, setting: Field) -> bool:
 
 
 _MAX_BYTES = 64 << 20
-# What the file may have for each row of the embeddings, whose number the tensors have confirmed by then.
+# Bytes for each row of the embeddings, whose number the tensors have confirmed by then.
 _BYTES_PER_ROW = 128
 _BYTES_BESIDE = 1 << 20
 

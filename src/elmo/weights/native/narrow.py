@@ -1,4 +1,4 @@
-"""Tensors in fewer bits than float32, as in a file. They are widened where somebody asks for their values.
+"""Tensors in fewer bits than float32, as in a file. They are widened where their values are needed.
 
 An embedder of a model stored in int8 keeps a quarter of the bytes this way, and the engine lays out what is stored
 without rounding it again. Tensors are rounded exactly as `elmo.ops.product` rounds the factors of its products: a model
@@ -28,7 +28,7 @@ class Narrow:
 
     @property
     def dtype(self) -> np.dtype:
-        """Of the values it stands for."""
+        """Of the values that it represents."""
         return np.dtype(np.float32)
 
     def rows(self, which: slice | Int[np.ndarray, " some"]) -> Float[np.ndarray, "*some_rows"]:
@@ -38,7 +38,7 @@ class Narrow:
             return (part.astype(np.uint32) << np.uint32(16)).view(np.float32)
         found = part.astype(np.float32)
         if self.steps is not None:
-            with np.errstate(over="ignore", invalid="ignore"):  # whoever reads a file refuses what isn't finite
+            with np.errstate(over="ignore", invalid="ignore"):  # readers refuse values that aren't finite
                 found *= self.steps[which]
         return found
 
@@ -59,7 +59,7 @@ class HeldArrays(Mapping[str, np.ndarray], Generic[Form]):
 
     def __init__(self, held: Mapping[str, Form]) -> None:
         self.held = dict(held)
-        """What is kept of each."""
+        """The stored form of each."""
 
     def __getitem__(self, name: str) -> Float[np.ndarray, "..."]:
         return np.asarray(self.held[name])
@@ -97,7 +97,7 @@ def quantized(
 
 
 def are_quantized(whole: Int[np.ndarray, "rows inner"], steps: Float[np.ndarray, "rows 1"]) -> bool:
-    """Whether `quantized` would make just these integers and steps of the values they stand for."""
+    """Whether `quantized` would make just these integers and steps of the values that they represent."""
     largest = np.maximum(whole.max(axis=1, initial=0), -whole.min(axis=1, initial=0).astype(np.int16))
     expected = np.where(steps[:, 0] > 0, _STEPS, 0)
     return bool((largest == expected).all() and (steps >= 0).all() and not (steps.view(np.uint32) & _ZERO_BITS).any())

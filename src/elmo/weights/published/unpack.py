@@ -89,7 +89,7 @@ def _check(archive: Path, entry: zipfile.ZipInfo) -> None:
 
 
 def _common_folder(names: list[str]) -> int:
-    """1 if all files lie in one and the same folder, else 0."""
+    """1 if all files are in one folder, else 0."""
     tops = {PurePosixPath(name).parts[0] for name in names}
     return int(len(tops) == 1 and all(len(PurePosixPath(name).parts) > 1 for name in names))
 

@@ -39,7 +39,7 @@ _PARTS = {"weights": "kernel", "biases": "bias"}
 
 
 def variables_of(shapes: Mapping[str, Shape]) -> dict[str, str]:
-    """The published format's dataset names -> the model's variables. An optimizer's slots lie below a variable."""
+    """The published format's dataset names -> the model's variables. An optimizer's slots are below their variable."""
     model = (name for name in shapes if name.startswith("lm/") and name.rpartition("/")[0] not in shapes)
     return {_dataset_name(name): name for name in model}
 
@@ -72,8 +72,8 @@ def recognizes(path: Path) -> bool:
 def read(path: Path, *, vocabulary: Path | None = None, softmax: bool = True) -> Checkpoint:
     """The model in a training folder (its latest save), or of the checkpoint `path` (a prefix or its .index).
 
-    options.json lies beside the checkpoint. `vocabulary`: one word per line, in the order of the softmax's rows; None:
-    the file vocab*.txt in the folder, if there is one. `softmax=False` leaves the softmax out, which is most of a
+    options.json must be beside the checkpoint. `vocabulary`: one word per line, in the order of the softmax's rows;
+    None: the file vocab*.txt in the folder, if there is one. `softmax=False` leaves the softmax out, which is most of a
     published checkpoint's bytes. Optimizer slots are never read. Raises WeightFileError, TextError.
     """
     prefix = _prefix(Path(path))
@@ -122,16 +122,16 @@ def _prefix(path: Path) -> Path:
     if len(saves) != 1:
         names = ", ".join(save.stem for save in saves[:5]) or "none"
         raise WeightFileError(
-            f"{path}: has {len(saves)} checkpoints ({names}) and no file '{STATE_FILE}' that says which is the "
+            f"{path}: has {len(saves)} checkpoints ({names}) and no file '{STATE_FILE}' that names the "
             "latest. Pass the path of one checkpoint, such as FOLDER/model.ckpt-935588."
         )
     return _without_suffix(saves[0])
 
 
 def _latest(state_file: Path) -> str | None:
-    """The name of the latest checkpoint, without its folder: it lies beside the file that names it.
+    """The name of the latest checkpoint, without its folder; None: there is no such file, or it names none.
 
-    The file often has the absolute path of another machine. None: there is no such file, or it names none.
+    The file often has the absolute path of another machine.
     """
     if not state_file.is_file():
         return None
@@ -193,7 +193,7 @@ def _read_softmax(
     options: Mapping[str, Any],
     words: list[str] | None,
 ) -> dict[str, np.ndarray] | None:
-    """The softmax of training; its weight is the word embedding where the options tie the two. None: there is none."""
+    """The softmax of training, or None; its weight is the word embedding where the options tie the two."""
     names = SOFTMAX | ({"weight": "embedding"} if options.get("share_embedding_softmax") is True else {})
     found = {variables[name]: bundle.shapes[variables[name]] for name in names.values() if name in variables}
     if not found:

@@ -20,7 +20,7 @@ from elmo.shapes import Shaped, UInt8
 from elmo.weights.tensorflow.crc32c import masked_crc32c
 from elmo.weights.tensorflow.sorted_table import Value, is_table, read_fields, read_table, signed
 
-# DataType of types.proto -> numpy; other types (strings, resources) can stand in a bundle, but not be read.
+# DataType of types.proto -> numpy; other types (strings, resources) are not read.
 _TYPES = {
     1: "f4",
     2: "f8",
