@@ -107,7 +107,9 @@ def test_an_archive_is_to_be_unpacked_first(tmp_path, name, step):
 def test_a_run_without_a_model_yet_names_its_latest_checkpoint(tmp_path):
     for step in (100, 200):
         (tmp_path / "checkpoints" / f"step-{step:08d}" / "model").mkdir(parents=True)
-    with pytest.raises(WeightFileError, match=r"not written a model yet; it has 2 checkpoints.*: .*step-00000200.model\.$"):
+    with pytest.raises(
+        WeightFileError, match=r"not written a model yet; it has 2 checkpoints.*: .*step-00000200.model\.$"
+    ):
         read(tmp_path)
 
 

@@ -1,6 +1,6 @@
-"""Reading the MT-LSTM of CoVe, as its authors published it.
+"""The MT-LSTM of CoVe, as its authors published it.
 
-    wmtlstm-8f474287.pth    a state dict of torch's two-layer bidirectional LSTM, 300 cells a direction
+    wmtlstm-8f474287.pth    a state dict of torch's two-layer bidirectional LSTM, 300 cells per direction
     glove.840B.300d.txt     the vectors of the words that it reads; they aren't in the first file
 
 Source: salesforce/cove, `cove/encoder.py` and README; docs/specification-tasks.md, 9.3.
@@ -32,7 +32,7 @@ class CoVeModel:
     word_dim: int
     """Dimensions of the word vectors that it reads."""
     cells: int
-    """Cells of a direction; a layer's vector has twice as many dimensions."""
+    """Cells per direction; a layer's vector has twice as many dimensions."""
     tensors: dict[str, np.ndarray]
     """By torch's names in a two-layer `nn.LSTM`; gates in torch's order: input, forget, cell, output."""
 
@@ -64,7 +64,7 @@ def files_of(folder: Path | str) -> CoVeFiles:
 
 
 def read(path: Path | str) -> CoVeModel:
-    """The weights of a .pth file. Raises WeightFileError if it isn't CoVe's LSTM; MissingExtraError without torch."""
+    """The weights of a .pth file. Raises WeightFileError if it isn't CoVe's LSTM."""
     path = Path(path)
     tensors = read_state_dict(path)
     found = {name: tensor.shape for name, tensor in tensors.items()}

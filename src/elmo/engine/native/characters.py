@@ -14,7 +14,7 @@ from elmo.engine.native.panels import PANEL, lay_out
 from elmo.engine.network_weights import Tensors
 from elmo.ops import native
 from elmo.ops.native.arguments import aligned
-from elmo.ops.native.encoder import CharacterEncoder
+from elmo.ops.native.character_encoder import CharacterEncoder
 from elmo.ops.native.kinds import ComputeType
 from elmo.ops.native.structures import Matrix
 from elmo.ops.native.threads import num_threads, run_parallel

@@ -14,7 +14,7 @@ from elmo.weights.native.narrow import bfloat16_bits, quantized
 
 _ROWS = (8, 4)
 _STEPS = 127
-_TINIEST = np.float32(_STEPS / np.finfo(np.float32).max)  # see ops/product/quantized.py
+_TINIEST = np.float32(_STEPS / np.finfo(np.float32).max)  # see ops/product.py
 
 
 class PlainProduct:

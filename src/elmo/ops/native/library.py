@@ -117,7 +117,7 @@ _ARRIVALS = arguments(arrivals="int32 team 16")
 
 
 class Library:
-    """The calls that need no structures: `structures`, `lstm` and `encoder` have the others. Raises OSError."""
+    """The calls without structures; `structures`, `lstm` and `character_encoder` have the others. Raises OSError."""
 
     def __init__(self, path: Path) -> None:
         self.functions = ctypes.CDLL(str(path))

@@ -1,4 +1,4 @@
-"""A weight laid out in panels as the structure that C reads, its products, and what `lstm` and `encoder` need too.
+"""A weight laid out in panels as the structure that C reads, its products, and what the other structures need too.
 
 What is laid out is checked once, when a structure is filled; what a call reads and writes, at that call. A structure
 holds addresses, so whoever fills it keeps the arrays.

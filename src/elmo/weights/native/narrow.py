@@ -88,7 +88,7 @@ def bfloat16_bits(tensor: Float[np.ndarray, "*shape"]) -> UInt16[np.ndarray, "*s
 def quantized(
     matrix: Float[np.ndarray, "rows inner"],
 ) -> tuple[Int[np.ndarray, "rows inner"], Float[np.ndarray, "rows 1"]]:
-    """Each row as whole numbers from -127 to 127, and the size of its step: `ops/product/quantized.py`."""
+    """Each row as whole numbers from -127 to 127, and the size of its step: `quantize_weight` of `ops/product.py`."""
     matrix = np.ascontiguousarray(matrix, dtype=np.float32)
     steps = np.abs(matrix).max(axis=1, keepdims=True) / np.float32(_STEPS)
     steps = ((steps.view(np.uint32) + _ZERO_BITS) & ~_ZERO_BITS).view(np.float32)
