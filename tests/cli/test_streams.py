@@ -65,7 +65,7 @@ def test_a_standard_input_that_outgrows_the_disk_is_named(tiny_bilm, tmp_path, m
     monkeypatch.setattr("elmo.embed.corpus.partial_folder.os.fsync", full)
     monkeypatch.setattr("sys.stdin", open(os.devnull))  # noqa: SIM115, PTH123 - closed by pytest
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("elmo.text.files.limits.limited_lines", lambda *_: iter([b"a\n"]))
+        patch.setattr("elmo.text.files.lines.limited_lines", lambda *_: iter([b"a\n"]))
         assert main(["embed", "-", "-o", str(tmp_path / "x.h5"), "-m", str(tmp_path / "model")]) == 2
     sys.stdin.close()
     assert "x.h5.partial/input.txt.unfinished: can't be written: No space left" in capsys.readouterr().err

@@ -8,7 +8,7 @@ import numpy as np
 from elmo.disk.bounded import LIMITS_VARIABLE
 from elmo.errors import TextError
 from elmo.shapes import Float, Float32
-from elmo.text.files.limits import max_line_bytes
+from elmo.text.files.lines import max_line_bytes
 
 BadRow = Callable[[str], None]
 

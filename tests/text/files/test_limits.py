@@ -14,7 +14,7 @@ import pytest
 from elmo.corpus.blocks import read_blocks
 from elmo.disk.bounded import LIMITS_VARIABLE
 from elmo.errors import TextError
-from elmo.text.files import limits
+from elmo.text.files import lines
 from elmo.text.files.text_file import check_is_text_file, is_stream
 from elmo.text.sentences import read_sentences
 
@@ -27,7 +27,7 @@ readers = pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 
 @readers
 def test_a_line_that_is_too_long_is_named_and_the_limit_can_be_lifted(tmp_path, monkeypatch, read):
-    monkeypatch.setattr(limits, "_LINE_BYTES", 100)
+    monkeypatch.setattr(lines, "_LINE_BYTES", 100)
     path = tmp_path / "text.txt"
     path.write_bytes(b"a b\n" + b"c " * 500 + b"\n")
     with pytest.raises(TextError, match=rf"text.txt:2: the line has more than 100 bytes.*set {LIMITS_VARIABLE}=1;"):
@@ -37,14 +37,14 @@ def test_a_line_that_is_too_long_is_named_and_the_limit_can_be_lifted(tmp_path, 
 
 
 def test_a_line_of_exactly_the_limit_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "_LINE_BYTES", 4)
+    monkeypatch.setattr(lines, "_LINE_BYTES", 4)
     path = tmp_path / "text.txt"
     path.write_bytes(b"a bc\na bc\na bc")
     assert list(read_sentences(path)) == [["a", "bc"]] * 3
 
 
 def test_a_line_without_an_end_takes_bounded_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "_LINE_BYTES", 1 << 20)
+    monkeypatch.setattr(lines, "_LINE_BYTES", 1 << 20)
     path = tmp_path / "text.txt.xz"
     path.write_bytes(lzma.compress(bytes(32 << 20), preset=0))
     tracemalloc.start()
@@ -59,7 +59,7 @@ def test_a_line_without_an_end_takes_bounded_memory(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
 def test_a_packed_file_that_grows_as_no_text_does_is_refused(tmp_path, monkeypatch, pack):
-    monkeypatch.setattr("elmo.text.files.limits._UNPACKED_FREELY", 1 << 16)
+    monkeypatch.setattr("elmo.text.files.lines._UNPACKED_FREELY", 1 << 16)
     path = tmp_path / ("text.gz" if pack is gzip.compress else "text.xz")
     path.write_bytes(pack(b"\n" * (1 << 20)))
     for read in READERS.values():
@@ -70,7 +70,7 @@ def test_a_packed_file_that_grows_as_no_text_does_is_refused(tmp_path, monkeypat
 
 
 def test_packed_text_is_no_bomb(tmp_path, monkeypatch):
-    monkeypatch.setattr("elmo.text.files.limits._UNPACKED_FREELY", 1 << 10)
+    monkeypatch.setattr("elmo.text.files.lines._UNPACKED_FREELY", 1 << 10)
     path = tmp_path / "text.xz"
     path.write_bytes(lzma.compress("".join(f"line {number} of a text\n" for number in range(5000)).encode()))
     assert len(list(read_sentences(path))) == 5000
