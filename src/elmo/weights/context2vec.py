@@ -37,6 +37,15 @@ _SHALLOW = {"lp_l2r": "left_output", "lp_r2l": "right_output"}
 # Interleaved: candidate, input, forget, output. PyTorch's blocks: input, forget, candidate, output.
 _TO_TORCH: tuple[int, ...] = (1, 2, 0, 3)
 
+PARAMS_FILE = "context2vec.params"
+_PARAMS_BYTES = 1 << 16
+# The words with their vectors as text: a million words of 600 dimensions.
+_WORDS_BYTES = 8 << 30
+_LONGEST_LINE = 1 << 20
+_MOST_UNITS = 10_000
+_MODEL_FILE, _WORDS_FILE = "context2vec.npz", "context2vec.targets"
+FILES = frozenset({PARAMS_FILE, _MODEL_FILE, _WORDS_FILE})
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -111,14 +120,6 @@ def _in_blocks(rows: Float[np.ndarray, "gates ..."]) -> Float[np.ndarray, "gates
 def _interleaved(rows: Float[np.ndarray, "gates ..."]) -> Float[np.ndarray, "gates ..."]:
     blocks = dict(zip(_TO_TORCH, np.split(rows, 4), strict=True))
     return np.stack([blocks[gate] for gate in range(4)], axis=1).reshape(rows.shape)
-
-
-PARAMS_FILE = "context2vec.params"
-_PARAMS_BYTES = 1 << 16
-# The words with their vectors as text: a million words of 600 dimensions.
-_WORDS_BYTES = 8 << 30
-_LONGEST_LINE = 1 << 20
-_MOST_UNITS = 10_000
 
 
 @dataclass(frozen=True)
@@ -217,10 +218,6 @@ def _arrays(path: Path, expected: dict[str, Shape]) -> dict[str, np.ndarray]:
 
 def _wrong(path: Path, what: str) -> WeightFileError:
     return WeightFileError(f"{path}: {what}. Get the model again, or train one: elmo context2vec TEXT -o FOLDER")
-
-
-_MODEL_FILE, _WORDS_FILE = "context2vec.npz", "context2vec.targets"
-FILES = frozenset({PARAMS_FILE, _MODEL_FILE, _WORDS_FILE})
 
 
 def write(

@@ -26,9 +26,9 @@ SOFTMAX_FILE = "softmax.hdf5"
 VOCABULARY_FILE = "vocab.txt"
 SOFTMAX_DATASETS = {"weight": "softmax/W", "bias": "softmax/b"}
 
-
-# Input, candidate, forget, output.
+# Input i, candidate j, forget f, output o.
 _GATE_ORDER = "ijfo"
+OUR_ORDER = "ifoj"
 
 
 class Plain:
@@ -120,9 +120,6 @@ def with_padding_row(array: Float[np.ndarray, "ids dim"]) -> Float[np.ndarray, "
 def _to_file_order(rows: Float[np.ndarray, "gates ..."]) -> Float[np.ndarray, "gates ..."]:
     blocks = dict(zip(OUR_ORDER, np.split(rows, 4), strict=True))
     return np.concatenate([blocks[gate] for gate in _GATE_ORDER])
-
-
-OUR_ORDER = "ifoj"
 
 
 def to_our_order(rows: Float[np.ndarray, "gates ..."], order: str) -> Float[np.ndarray, "gates ..."]:

@@ -27,6 +27,11 @@ _HASHES_KEY = "sha256"
 _HASHED_FILES = (VOCABULARY_FILE, TOKENS_FILE)
 _CONFIG_KEYS = ("format_version", "architecture", "source_format", "source_hash", "metadata")
 
+_MAX_BYTES = 64 << 20
+# Bytes for each row of the embeddings, whose number the tensors have confirmed by then.
+_BYTES_PER_ROW = 128
+_BYTES_BESIDE = 1 << 20
+
 
 def facts_of(checkpoint: Checkpoint, folder: Path) -> dict[str, Any]:
     """The content of config.json for a checkpoint whose other files are in `folder`."""
@@ -152,12 +157,6 @@ def _has_type(value: Any, setting: Field) -> bool:
         may_be_off = setting.name in ("cell_clip", "projection_clip")
         return type(value) in (int, float) or (value is None and may_be_off)
     return type(value) is type(default)
-
-
-_MAX_BYTES = 64 << 20
-# Bytes for each row of the embeddings, whose number the tensors have confirmed by then.
-_BYTES_PER_ROW = 128
-_BYTES_BESIDE = 1 << 20
 
 
 def byte_map(config: BiLMConfig) -> TokenMap | None:

@@ -14,6 +14,10 @@ import numpy as np
 from elmo.shapes import Float, Int, Shaped, UInt16
 
 
+_STEPS = 127
+_ZERO_BITS = np.uint32(0xFF)
+
+
 @dataclass(frozen=True)
 class Narrow:
     """A tensor as it is stored: float16; bfloat16, as 16-bit integers; or int8, in steps of each row's own."""
@@ -73,10 +77,6 @@ class HeldArrays(Mapping[str, np.ndarray], Generic[Form]):
 
 class NarrowTensors(HeldArrays[Held]):
     """Tensors as they are stored: an access makes a float32 array of one that is narrower."""
-
-
-_STEPS = 127
-_ZERO_BITS = np.uint32(0xFF)
 
 
 def bfloat16_bits(tensor: Float[np.ndarray, "*shape"]) -> UInt16[np.ndarray, "*shape"]:
