@@ -13,7 +13,6 @@ import numpy as np
 
 from elmo.shapes import Float, Int, Shaped, UInt16
 
-
 _STEPS = 127
 _ZERO_BITS = np.uint32(0xFF)
 
