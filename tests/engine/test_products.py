@@ -8,7 +8,7 @@ import pytest
 from elmo.engine.backend import product
 from elmo.engine.panels import lay_out
 from elmo.engine.plain import PlainProduct, quantized_rows, to_bfloat16
-from elmo.weights.native.fewer_bits import quantized
+from elmo.weights.native.narrow import quantized
 
 pytestmark = pytest.mark.usefixtures("backend")
 

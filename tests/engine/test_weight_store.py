@@ -12,8 +12,7 @@ from elmo.engine.panels import lay_out, restored
 from elmo.engine.weight_store import StoredWeight
 from elmo.ops.native.kinds import native_types
 from elmo.weights.checkpoint import Checkpoint, content_hash
-from elmo.weights.native.fewer_bits import are_quantized, bfloat16_bits, quantized
-from elmo.weights.native.narrow import Narrow
+from elmo.weights.native.narrow import Narrow, are_quantized, bfloat16_bits, quantized
 from elmo.weights.native.read import read
 from elmo.weights.native.write import write
 

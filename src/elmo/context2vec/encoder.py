@@ -10,7 +10,7 @@ from elmo.context2vec.network import UNKNOWN_ID, Context2Vec
 from elmo.embed.encoder import in_equal_lengths
 from elmo.process.device import chosen_device
 from elmo.shapes import Float
-from elmo.weights.context2vec.read import Context2VecModel, read
+from elmo.weights.context2vec import Context2VecModel, read
 from elmo.weights.fingerprint import fingerprint
 
 

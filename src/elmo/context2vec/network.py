@@ -6,8 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo.shapes import Float, Int
-from elmo.weights.context2vec.layout import Sizes
-from elmo.weights.context2vec.read import Context2VecModel
+from elmo.weights.context2vec import Context2VecModel, Sizes
 
 UNKNOWN_ID, BEGINNING_ID, END_ID = range(3)
 

@@ -13,10 +13,10 @@ from elmo.engine.panels import PANEL, lay_out
 from elmo.engine.row_packing import RowBatch
 from elmo.engine.weight_store import LayerWeights, LSTMSettings, Tensors, Weight
 from elmo.ops import native
-from elmo.ops.native.encoder import CharacterEncoder
+from elmo.ops.native.arguments import aligned
+from elmo.ops.native.character_encoder import CharacterEncoder
 from elmo.ops.native.kinds import ComputeType
 from elmo.ops.native.lstm import LSTMLayer, Team
-from elmo.ops.native.memory import aligned
 from elmo.ops.native.structures import Matrix, require
 from elmo.ops.native.threads import num_threads, run_parallel
 from elmo.shapes import Float, Int

@@ -11,12 +11,11 @@ import numpy as np
 
 from elmo.engine.weight_store import StoredWeight, Weight, given
 from elmo.ops import native
+from elmo.ops.native.arguments import aligned
 from elmo.ops.native.kinds import FACTORS_IN_32_BITS, ComputeType
-from elmo.ops.native.memory import aligned
 from elmo.ops.native.structures import PANEL, Matrix
 from elmo.shapes import Float, Int, Shaped, UInt32
-from elmo.weights.native.fewer_bits import are_quantized, bfloat16_bits, quantized
-from elmo.weights.native.narrow import Held, Narrow
+from elmo.weights.native.narrow import Held, Narrow, are_quantized, bfloat16_bits, quantized
 
 # Groups of factors added up before they join the sum: float32 rounds less in shorter sums; the others' are exact or
 # float32 sums of coarser factors, and a panel has to stay in a core's own cache.

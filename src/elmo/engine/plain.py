@@ -21,11 +21,11 @@ from elmo.engine.weight_store import LayerWeights, LSTMSettings, StoredWeight, W
 from elmo.ops.native.kinds import ComputeType
 from elmo.ops.native.lstm import Team
 from elmo.shapes import Float, Int
-from elmo.weights.native.fewer_bits import bfloat16_bits, quantized
+from elmo.weights.native.narrow import bfloat16_bits, quantized
 
 _ROWS = (8, 4)
 _STEPS = 127
-_TINIEST = np.float32(_STEPS / np.finfo(np.float32).max)  # see ops/product/quantized.py
+_TINIEST = np.float32(_STEPS / np.finfo(np.float32).max)  # see ops/product.py
 # Tokens whose inputs go through their product together: enough for it, few enough for the memory of their gates.
 _TOKENS_AHEAD = 256
 

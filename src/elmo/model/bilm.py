@@ -242,7 +242,7 @@ class BiLM(nn.Module):
         return DistinctTokens(*self._parts(flat), places.view(ids.shape[:2]), lengths + 2)
 
     def _require_known(self, columns: Int[Tensor, "batch tokens numbers"]) -> None:
-        """An id without a row would stop a GPU's whole process, without saying which id it was."""
+        """An id without a row would end the whole process on a GPU, without naming the id."""
         limits = (self.config.num_characters, self.config.num_words)
         for ids, limit, kind in zip(self._parts(columns), limits, ("character", "word"), strict=True):
             if ids is None or not ids.numel() or not has_values(ids):

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from elmo.errors import ConfigError
 from elmo.ops import native
 from elmo.ops.native.arguments import Described
-from elmo.ops.native.passes import PASSES
+from elmo.ops.native.library import PASSES
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,7 +24,7 @@ _TYPES = {torch.float32: "float32", torch.bfloat16: "bfloat16", torch.int32: "in
 def ran(name: str, *tensors: Tensor, numbers: tuple[float, ...] = (), **sizes: int) -> bool:
     """Runs a pass of `ops.native.passes`, if the library has one for such tensors; False: torch must compute.
 
-    It must be there, and have a version for these types; the tensors must lie in a CPU's memory, contiguous, and no
+    It must be there, and have a version for these types; the tensors must be contiguous in a CPU's memory, and no
     gradient may be wanted of what is done here. It releases the interpreter, so other threads go on meanwhile. Raises
     ConfigError for tensors whose sizes don't fit together.
     """
@@ -59,7 +59,7 @@ def can_run(*tensors: Tensor) -> bool:
 
 
 def require_alike(**tensors: Tensor | None) -> None:
-    """Raises ConfigError unless all are tensors of floats on one device: in place, torch mixes them without a word."""
+    """Raises ConfigError unless all are tensors of floats on one device: in place, torch mixes them silently."""
     devices = set()
     for name, tensor in tensors.items():
         if tensor is None:
@@ -76,7 +76,7 @@ def require_alike(**tensors: Tensor | None) -> None:
 
 
 def full_precision(method: Callable[P, R]) -> Callable[P, R]:
-    """For forward and backward of a `torch.autograd.Function`: there is no autocast on a CPU inside.
+    """For forward and backward of a `torch.autograd.Function`: switches autocast on a CPU off inside.
 
     Autocast would round some of what the passes read and not the rest. What it has rounded before becomes float32.
     """

@@ -408,7 +408,7 @@ def pass_groups() -> dict[str, Group]:
     """Every version of every pass in the table, with arrays made from it."""
     import torch
 
-    from elmo.ops.native.passes import PASSES
+    from elmo.ops.native.library import PASSES
 
     known = {"rows": 3, "size": 5, "negatives": 4, "types": 3, "positions": 6, "filters": 4, "row_size": 24, "span": 8}
     groups = {}

@@ -10,6 +10,7 @@ from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
 from elmo.errors import TextError
+from elmo.text.files import lines
 from elmo.text.formats.json_array import array_as_lines
 from elmo.text.reading.placed import placed_sentences
 from elmo.text.reading.settings import Reading
@@ -61,7 +62,7 @@ def test_an_element_on_many_lines_is_read_once_it_is_whole():
 
 
 def test_an_element_longer_than_a_line_may_be_is_refused(monkeypatch):
-    monkeypatch.setenv("ELMO_MAX_LINE_BYTES", "100")
+    monkeypatch.setattr(lines, "_LINE_BYTES", 100)
     with pytest.raises(TextError, match="a.json:2: .*more than 100 bytes"):
         elements('[\n{"ids": [\n' + "1,\n" * 100)
 

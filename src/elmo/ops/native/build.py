@@ -79,7 +79,7 @@ def platform_tag(library: Path = LIBRARY) -> str:
     # As other build tools do: the interpreter's platform may be overridden for a cross build.
     platform = os.environ.get("_PYTHON_HOST_PLATFORM") or sysconfig.get_platform()
     if platform.startswith("macosx"):
-        # A universal interpreter's name says both processors, but the compiler has built for one.
+        # A universal interpreter's name has both processors, but the compiler has built for one.
         version = os.environ.get("MACOSX_DEPLOYMENT_TARGET", _MACOS)
         platform = f"macosx-{version if '.' in version else version + '.0'}-{_mac_processor(library)}"
     return re.sub("[-.]", "_", platform)

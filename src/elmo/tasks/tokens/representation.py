@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError
@@ -60,11 +60,6 @@ class TokenVectors:
     def output(self) -> Float[Tensor, "batch tokens elmo_dim"] | None:
         """ELMo of the place "output"; None if it isn't added there."""
         return self.elmo.get("output")
-
-    @property
-    def lengths(self) -> Int[Tensor, " batch"]:
-        """Number of tokens in each sentence."""
-        return self.mask.sum(dim=1)
 
 
 class TokenRepresentation(nn.Module):
