@@ -47,7 +47,8 @@ class Sentiment(Task[Settings, LabelledSentence, Prediction]):
         return read_labelled(path, settings.classifier)
 
     def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[LabelledSentence]:
-        return (LabelledSentence(line.tokens) for line in text_lines(path, reading))
+        lines = text_lines(path, reading)
+        return (LabelledSentence(it.tokens, source=it.source, line=it.line) for it in lines)
 
     def sentences(self, example: LabelledSentence) -> list[list[str]]:
         return [example.tokens]
