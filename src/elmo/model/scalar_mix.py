@@ -73,6 +73,7 @@ class ScalarMix(nn.Module):
         self.gamma = nn.Parameter(torch.ones(1), requires_grad=train_gamma)
 
     @classmethod
+    @known_keywords
     def of_layers(
         cls, layers: Layers, num_layers: int, *, layer_norm: LayerNorm = False, train_gamma: bool = True
     ) -> "ScalarMix":
