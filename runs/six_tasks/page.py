@@ -27,7 +27,7 @@ from elmo.reproduce.pages.names import data_name, metric_name
 from elmo.reproduce.pages.pictures import draw
 from elmo.reproduce.pages.tables import aligned, rows, shown, with_interval
 from elmo.reproduce.record import Record
-from elmo.tasks.rules.scores import best_rule
+from elmo.tasks.rules import best_rule
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = DOCS / "reproduction.md"

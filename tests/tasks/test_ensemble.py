@@ -15,8 +15,8 @@ from elmo.model.bilm import BiLM
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.coref.documents import Document
 from elmo.tasks.coref.model import Resolver
-from elmo.tasks.coref.ranker.antecedents import clusters_of
 from elmo.tasks.coref.settings import ResolverSettings
+from elmo.tasks.coref.spans import clusters_of
 from elmo.tasks.ensemble import Ensemble, load_ensemble
 from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.model import Tagger

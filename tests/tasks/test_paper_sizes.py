@@ -19,8 +19,8 @@ from elmo.tasks.registry import BUILT_IN, find
 from elmo.tasks.settings import with_table
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenSources
-from elmo.tasks.train.fitting.optimizers import make_optimizer
 from elmo.tasks.train.job import Files, Job
+from elmo.tasks.train.optimizers import make_optimizer
 from elmo.tasks.train.task_data import read_data
 from elmo.tasks.train.train import new_model
 

@@ -10,8 +10,8 @@ from elmo.errors import ConfigError
 from elmo.tasks import registry
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.registry import BUILT_IN, find, reference, summaries
-from elmo.tasks.tokens import encoder as encoders
-from elmo.tasks.tokens.encoder import find_encoder
+from elmo.tasks.tokens import encoders
+from elmo.tasks.tokens.encoders import find_encoder
 
 MODULE = """
 from elmo.tasks.ner.task import NamedEntities

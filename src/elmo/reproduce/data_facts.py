@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from elmo.tasks.rules.scores import rule_scores
+from elmo.tasks.rules import rule_scores
 from elmo.tasks.task import E, P, S
 from elmo.tasks.train.job import Job
 from elmo.tasks.train.task_data import all_examples

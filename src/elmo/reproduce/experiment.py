@@ -35,8 +35,7 @@ from elmo.reproduce.systems import (
 )
 from elmo.setting_checks import require_setting
 from elmo.tasks.saved_model import bilm_name
-from elmo.tasks.train.job import AnyJob
-from elmo.tasks.train.run_facts import require_same_run
+from elmo.tasks.train.job import AnyJob, require_same_run
 from elmo.tasks.train.seeds import require_seeds
 from elmo.weights import hub
 

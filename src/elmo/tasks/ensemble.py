@@ -14,10 +14,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from elmo.errors import ConfigError
-from elmo.tasks.layers.averages import mean_of
 from elmo.tasks.registry import AnyTask
 from elmo.tasks.saved_model import SavedTaskModel, load
-from elmo.tasks.task_model import E, P, TaskModel
+from elmo.tasks.task_model import E, P, TaskModel, mean_of
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 
 

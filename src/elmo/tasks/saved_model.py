@@ -38,7 +38,7 @@ from elmo.tasks.saved_config import (
 from elmo.tasks.settings import TokenSettings, to_table
 from elmo.tasks.task import E, P, Plain, S, Task, Vocabulary
 from elmo.tasks.task_model import TaskModel
-from elmo.tasks.tokens.encoder import ELMO, NONE, find_encoder
+from elmo.tasks.tokens.encoders import ELMO, NONE, find_encoder
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources, load_learned_state
 from elmo.weights import hub

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 from elmo.errors import ConfigError
-from elmo.tasks.rules.rule import Rule
 from elmo.tasks.settings import TaskSettings
 from elmo.text.files.text_file import FormatChoice
 from elmo.text.first_look.sample import FirstLook
@@ -71,6 +70,18 @@ class TextReading:
     """Called with what the first lines of such text look like."""
     is_auto: bool = False
     """Whether a look at such text chooses the tokenizer; other input is tokenized as the task was trained."""
+
+
+@dataclass(frozen=True)
+class Rule(Generic[E, P]):
+    """Predictions without a trained network, made from a task's training examples (`Task.rules`)."""
+
+    name: str
+    """Without blanks, for records."""
+    label: str
+    """For people: what the rule does."""
+    predict: Callable[[Sequence[E]], list[P]]
+    """A prediction for each example."""
 
 
 class Task(ABC, Generic[S, E, P]):

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from elmo.errors import TextError
-from elmo.tasks.coref.documents import Document, WindowLimits, disjoint
-from elmo.tasks.coref.formats.conll import read_conll
-from elmo.tasks.coref.formats.jsonlines import read_jsonlines, write_jsonlines
-from elmo.tasks.coref.formats.plain_text import write_text
-from elmo.tasks.coref.formats.read import read_documents, read_unlabelled
-from elmo.tasks.coref.windows import random_window
+from elmo.tasks.coref.conll import read_conll
+from elmo.tasks.coref.documents import Document, WindowLimits, disjoint, random_window
+from elmo.tasks.coref.jsonlines import read_jsonlines, write_jsonlines
+from elmo.tasks.coref.read import read_documents, read_unlabelled, write_text
 from elmo.text.tokenizer import tokenizer
 
 VALUES = {

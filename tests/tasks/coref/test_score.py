@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from elmo.errors import TextError
 from elmo.tasks.coref.assignment import best_assignment
-from elmo.tasks.coref.score import coreference_scores
-from elmo.tasks.coref.score_files import score_files
+from elmo.tasks.coref.score import coreference_scores, score_files
 
 # The scorer's names and ours.
 _METRICS = {"muc": "muc", "bcub": "b3", "ceafe": "ceaf_phi4", "mentions": "mentions"}

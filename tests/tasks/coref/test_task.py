@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from elmo.cli.main import main
+from elmo.tasks.coref.conll import read_conll, write_conll
 from elmo.tasks.coref.documents import Document
-from elmo.tasks.coref.formats.conll import read_conll, write_conll
 from elmo.tasks.coref.settings import Settings
 from elmo.tasks.coref.task import TASK
 from elmo.tasks.task import TextReading

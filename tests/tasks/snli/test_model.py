@@ -7,7 +7,7 @@ from torch.nn import functional
 
 from elmo.errors import ConfigError
 from elmo.static.vectors import StaticVectors
-from elmo.tasks.layers.local_inference import compare, mean_and_max
+from elmo.tasks.layers.attention import compare, mean_and_max
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.model import ESIM
@@ -52,7 +52,7 @@ def golden_model(arrays, dtype):
               "_inference_encoder._module.weight_hh_l0")}  # fmt: skip
     model = ESIM(EntailmentSettings(hidden_size=4), LABELS, Sizes(arrays["premise"].shape[2]))
     encoder, inference = (shape[1] for shape in shapes.values())
-    from elmo.tasks.layers.recurrent.bilstm import BiLSTM
+    from elmo.tasks.layers.recurrent import BiLSTM
 
     model.encoder = BiLSTM(arrays["premise"].shape[2], [encoder])
     weight = {name.removeprefix("weight."): value for name, value in arrays.items() if name.startswith("weight.")}

@@ -7,7 +7,7 @@ from typing import Any
 from elmo.reproduce.pages.names import data_name, title
 from elmo.reproduce.pages.tables import aligned, rows, with_interval
 from elmo.reproduce.record import Record
-from elmo.tasks.rules.scores import best_rule
+from elmo.tasks.rules import best_rule
 
 _DIGITS = {"weights": 3, "epochs": 1}
 

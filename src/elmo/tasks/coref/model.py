@@ -16,13 +16,13 @@ from torch.nn import functional
 from elmo.errors import ConfigError
 from elmo.ops.dropout import Dropout
 from elmo.tasks.coref.documents import Document, Mention, Resolved, disjoint
-from elmo.tasks.coref.ranker.antecedents import antecedent_loss, clusters_of, gold_table
-from elmo.tasks.coref.ranker.network import PairFacts, Ranked, Reading, SpanRanker, SpanSizes, rank
-from elmo.tasks.coref.ranker.span_scores import TokenStates
+from elmo.tasks.coref.network import PairFacts, Ranked, Reading, SpanRanker, SpanSizes, rank
 from elmo.tasks.coref.settings import NO_HEADS, ResolverSettings
+from elmo.tasks.coref.span_scores import TokenStates
+from elmo.tasks.coref.spans import antecedent_loss, clusters_of, gold_table
+from elmo.tasks.layers.characters import own_windows
 from elmo.tasks.layers.linear import linear
-from elmo.tasks.layers.own_characters import own_windows
-from elmo.tasks.layers.recurrent.coupled_lstm import CoupledLSTM
+from elmo.tasks.layers.recurrent import CoupledLSTM
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel
 from elmo.tasks.tokens.representation import TokenRepresentation

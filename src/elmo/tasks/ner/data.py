@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.labels.labelled_lines import OnBadExample, labelled_lines, nothing_in, skipping, tell
+from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skipping, tell
 from elmo.tasks.tags import (
     IO,
     OUTSIDE,

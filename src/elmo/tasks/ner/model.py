@@ -12,16 +12,15 @@ from jaxtyping import Float
 from torch import Tensor
 
 from elmo.errors import ConfigError
-from elmo.tasks.layers.averages import mean_of
+from elmo.tasks.layers.characters import own_characters
 from elmo.tasks.layers.crf import CRF
 from elmo.tasks.layers.linear import linear
-from elmo.tasks.layers.own_characters import own_characters
-from elmo.tasks.layers.recurrent.bilstm import BiLSTM, VariationalDropout
+from elmo.tasks.layers.recurrent import BiLSTM, VariationalDropout
 from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.settings import BETWEEN, NO_INPUT, TaggerSettings
 from elmo.tasks.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
 from elmo.tasks.task import Vocabulary
-from elmo.tasks.task_model import TaskModel
+from elmo.tasks.task_model import TaskModel, mean_of
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
 
 

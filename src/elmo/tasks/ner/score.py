@@ -7,7 +7,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from elmo.tasks.precision_recall import precision_recall_f1
+from elmo.tasks.counts import precision_recall_f1
 from elmo.tasks.tags import Span
 from elmo.tasks.task import Counts, Scores
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import TextError
-from elmo.tasks.labels.classification import label_column_beside
-from elmo.tasks.labels.labelled_lines import OnBadExample, labelled_lines, nothing_in, skipping, tell
+from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skipping, tell
+from elmo.tasks.labels import label_column_beside
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.token_form import has_surrogate

@@ -16,13 +16,13 @@ from torch import Tensor, nn
 
 from elmo.errors import ConfigError
 from elmo.ops.dropout import Dropout
-from elmo.tasks.labels.label_model import LabelModel
+from elmo.tasks.layers.attention import compare, mean_and_max
 from elmo.tasks.layers.linear import linear
-from elmo.tasks.layers.local_inference import compare, mean_and_max
-from elmo.tasks.layers.recurrent.bilstm import BiLSTM, VariationalDropout
+from elmo.tasks.layers.recurrent import BiLSTM, VariationalDropout
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.settings import NO_INPUT, EntailmentSettings
 from elmo.tasks.task import Vocabulary
+from elmo.tasks.task_model import LabelModel
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
 
 

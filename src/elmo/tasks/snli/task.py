@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.labels.classification import (
+from elmo.tasks.labelled_lines import labelled_lines
+from elmo.tasks.labels import (
     Prediction,
     classification_counts,
     classification_scores,
@@ -13,17 +14,99 @@ from elmo.tasks.labels.classification import (
     require_known_label,
     require_learnable,
 )
-from elmo.tasks.rules.rule import Rule
+from elmo.tasks.rules import majority_rule, naive_bayes_rule
 from elmo.tasks.snli.data import SentencePair, read_pairs, read_unlabelled_pairs
-from elmo.tasks.snli.rules import rules_of
-from elmo.tasks.snli.score import score_label_files
 from elmo.tasks.snli.settings import NO_INPUT, Settings
-from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
+from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 from elmo.text.tokenizer import tokenizer
 
 if TYPE_CHECKING:
     from elmo.tasks.snli.model import ESIM
     from elmo.tasks.tokens.representation import TokenRepresentation
+
+
+def rules_of(examples: Sequence[SentencePair]) -> list[Rule[SentencePair, Prediction]]:
+    """The most frequent label; naive Bayes without the premise, and with it."""
+    return [
+        majority_rule(examples, _label),
+        naive_bayes_rule(
+            examples,
+            _label,
+            hypothesis_words,
+            name="naive-bayes-hypothesis",
+            label="rule: naive Bayes on the hypothesis alone",
+        ),
+        naive_bayes_rule(
+            examples,
+            _label,
+            words_and_premise,
+            label="rule: naive Bayes on the hypothesis, counting words of the premise separately",
+        ),
+    ]
+
+
+def hypothesis_words(pair: SentencePair) -> list[str]:
+    """In lower case."""
+    return [word.lower() for word in pair.hypothesis]
+
+
+def words_and_premise(pair: SentencePair) -> list[str]:
+    """The hypothesis's words, each marked as known from the premise or as new."""
+    premise = {word.lower() for word in pair.premise}
+    return [f"{'known' if word in premise else 'new'}: {word}" for word in hypothesis_words(pair)]
+
+
+def _label(pair: SentencePair) -> str:
+    return pair.label
+
+
+def score_label_files(
+    gold: Sequence[SentencePair], gold_name: Path | str, predicted: Path | str, encoding: str
+) -> Scores:
+    """`classification_scores` of the gold pairs. Predictions may be in any order; those for other pairs are ignored.
+
+    Raises TextError with file and line for lines of another form, for a pair without a prediction or with two, and for
+    two gold pairs of the same name.
+    """
+    _require_own_names(gold, gold_name)
+    labels = _labels(predicted, encoding)
+    answers = []
+    for pair in gold:
+        if pair.id not in labels:
+            raise TextError(
+                f"{predicted}: has no prediction for the pair {pair.id!r} of {gold_name}:{pair.line}. Predict exactly "
+                "the gold file's pairs."
+            )
+        answers.append(Prediction(label=labels[pair.id], probabilities={}))
+    return classification_scores([pair.label for pair in gold], answers)
+
+
+def _require_own_names(gold: Sequence[SentencePair], gold_name: Path | str) -> None:
+    lines: dict[str, int] = {}
+    for pair in gold:
+        if pair.id in lines:
+            raise TextError(
+                f"{gold_name}:{pair.line}: the pair has the name {pair.id!r} (its pairID, or else the number of its "
+                f"line), as the one in line {lines[pair.id]} has, but predictions are matched by it. Give each pair a "
+                "pairID of its own."
+            )
+        lines[pair.id] = pair.line
+
+
+def _labels(path: Path | str, encoding: str) -> dict[str, str]:
+    labels: dict[str, str] = {}
+    for number, line in enumerate(labelled_lines(path, encoding), start=1):
+        if not line.strip():
+            continue
+        name, tab, label = line.partition("\t")
+        if not tab or not label.strip():
+            raise TextError(
+                f"{path}:{number}: has no label. Every line must be a pairID, a tab and a label; fix the line."
+            )
+        if labels.setdefault(name, label.strip()) != label.strip():
+            raise TextError(f"{path}:{number}: a second prediction for the pair {name!r}, another one. Remove one.")
+    return labels
+
 
 _OTHER_COLUMN = (
     "Columns are read as label, premise, hypothesis: say which one has the labels with --label-column, or name them in "

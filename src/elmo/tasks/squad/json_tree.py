@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from elmo.errors import TextError
-from elmo.tasks.labels.labelled_lines import labelled_lines
+from elmo.tasks.labelled_lines import labelled_lines
 from elmo.text.files.text_file import text_name
 from elmo.text.token_form import has_surrogate
 

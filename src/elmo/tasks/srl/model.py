@@ -19,17 +19,62 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.errors import ConfigError
-from elmo.tasks.layers.averages import log_mean_of, mean_of
+from elmo.tasks.layers.crf import best_sequences, forbidden
 from elmo.tasks.layers.linear import Linear
-from elmo.tasks.layers.recurrent.alternating_lstm import AlternatingLSTM
-from elmo.tasks.layers.viterbi import best_sequences, forbidden
+from elmo.tasks.layers.recurrent import AlternatingLSTM, BiLSTM
 from elmo.tasks.srl.data import Proposition, Roles, RoleSentence
-from elmo.tasks.srl.predicate_finder import PredicateFinder, predicates_of
 from elmo.tasks.srl.settings import NO_INPUT, LabelerSettings
 from elmo.tasks.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
 from elmo.tasks.task import Vocabulary
-from elmo.tasks.task_model import TaskModel
+from elmo.tasks.task_model import TaskModel, log_mean_of, mean_of
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenVectors
+
+_DROPOUT = 0.3
+
+
+class PredicateFinder(nn.Module):
+    """Token vectors -> predicates of one token each."""
+
+    def __init__(self, input_dim: int, size: int) -> None:
+        """`size`: units in each direction."""
+        super().__init__()
+        self.bilstm = BiLSTM(input_dim, [size], _DROPOUT)
+        self.project = nn.Linear(self.bilstm.output_dim, 1)
+
+    def forward(
+        self, vectors: Float[Tensor, "batch tokens dim"], mask: Bool[Tensor, "batch tokens"]
+    ) -> Float[Tensor, "batch tokens"]:
+        """Logits."""
+        return self.project(self.bilstm(vectors.detach(), mask)).squeeze(2)
+
+    def loss(
+        self,
+        vectors: Float[Tensor, "batch tokens dim"],
+        mask: Bool[Tensor, "batch tokens"],
+        predicates: Sequence[Sequence[tuple[int, int]]],
+    ) -> Float[Tensor, ""]:
+        """Binary cross-entropy, averaged over the tokens; `predicates`: (start, end) of all of each sentence."""
+        gold = torch.zeros(mask.shape)
+        for row, own in zip(gold, predicates, strict=True):
+            row[[start for start, _ in own]] = 1
+        logits = self(vectors, mask)
+        losses = functional.binary_cross_entropy_with_logits(logits, gold.to(logits), reduction="none")
+        return torch.where(mask, losses, 0).sum() / mask.sum().clamp(min=1)
+
+    def probabilities(
+        self, vectors: Float[Tensor, "batch tokens dim"], mask: Bool[Tensor, "batch tokens"]
+    ) -> Float[Tensor, "batch tokens"]:
+        """Of each token to be a predicate."""
+        return self(vectors, mask).double().sigmoid()
+
+
+def predicates_of(
+    probabilities: Float[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"]
+) -> list[list[tuple[int, int]]]:
+    """(start, end) of each sentence's predicates: the tokens that are more probably one than not."""
+    rows = ((probabilities > 0.5) & mask).tolist()
+    return [[(place, place + 1) for place, is_found in enumerate(row) if is_found] for row in rows]
+
 
 # Of the instances that are predicted at a time: the predicates of a very long sentence, all at once, need its length
 # squared of memory.

@@ -1,12 +1,12 @@
 """Semantic role labeling as a task."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.labels.classification import require_learnable
-from elmo.tasks.rules.rule import Rule
+from elmo.tasks.labels import require_learnable
 from elmo.tasks.srl.data import (
     PREDICATE,
     Proposition,
@@ -14,20 +14,79 @@ from elmo.tasks.srl.data import (
     RoleSentence,
     one_by_one,
     read_roles,
+    sentences_with_predicates,
     write_props,
     write_roles,
 )
-from elmo.tasks.srl.readable import readable_roles
-from elmo.tasks.srl.rules import rules_of
-from elmo.tasks.srl.score import Pair, argument_counts, role_scores
-from elmo.tasks.srl.score_files import score_role_files
+from elmo.tasks.srl.score import Pair, argument_counts, role_scores, score_role_files
 from elmo.tasks.srl.settings import NO_INPUT, Settings
-from elmo.tasks.srl.unlabelled import sentences_with_predicates
-from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
+from elmo.tasks.tags import Span
+from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 
 if TYPE_CHECKING:
     from elmo.tasks.srl.model import RoleLabeler
     from elmo.tasks.tokens.representation import TokenRepresentation
+
+
+def readable_roles(sentence: RoleSentence, roles: Roles) -> Iterator[str]:
+    """The lines of a sentence, with a blank one after them."""
+    yield " ".join(sentence.tokens)
+    yield from (f"  {_name(sentence, one)}: {bracketed(sentence.tokens, one.spans)}" for one in roles)
+    yield ""
+
+
+def bracketed(tokens: Sequence[str], spans: Sequence[Span]) -> str:
+    """The tokens, each span of them in brackets after its label."""
+    opened = {start: label for start, _, label in spans}
+    closed = {end - 1 for _, end, _ in spans}
+    parts = (
+        f"{f'[{opened[place]} ' if place in opened else ''}{token}{']' if place in closed else ''}"
+        for place, token in enumerate(tokens)
+    )
+    return " ".join(parts)
+
+
+def _name(sentence: RoleSentence, proposition: Proposition) -> str:
+    start, end = proposition.predicate
+    return " ".join(sentence.tokens[start:end])
+
+
+def rules_of(examples: Sequence[RoleSentence]) -> list[Rule[RoleSentence, Roles]]:
+    """The labels are the most frequent ones that stand before and after the predicates of the training data."""
+    before, after = _most_frequent_sides(one for example in examples for one in example.propositions)
+
+    def predict(sentences: Sequence[RoleSentence]) -> list[Roles]:
+        return [
+            [
+                Proposition(one.predicate, sides(one.predicate, len(own.tokens), before, after))
+                for one in own.propositions
+            ]
+            for own in sentences
+        ]
+
+    label = f"rule: all before the predicate is {before or 'nothing'}, all after it {after or 'nothing'}"
+    return [Rule("before-and-after", label, predict)]
+
+
+def sides(predicate: tuple[int, int], length: int, before: str, after: str) -> list[Span]:
+    """The predicate and what is on both sides of it; the last token, mostly a full stop, belongs to nothing."""
+    start, end = predicate
+    spans = [(0, start, before), (start, end, PREDICATE), (end, length - 1, after)]
+    return [span for span in spans if span[0] < span[1] and span[2]]
+
+
+def _most_frequent_sides(propositions: Iterable[Proposition]) -> tuple[str, str]:
+    before, after = Counter[str](), Counter[str]()
+    for proposition in propositions:
+        for start, _, label in proposition.spans:
+            if label != PREDICATE:
+                (before if start < proposition.predicate[0] else after)[label] += 1
+    return _most_frequent(before), _most_frequent(after)
+
+
+def _most_frequent(found: Counter[str]) -> str:
+    return min(found, key=lambda label: (-found[label], label), default="")
+
 
 _KINDS = {"V": "verbs", "N": "nouns", "J": "adjectives"}
 

@@ -14,15 +14,14 @@ from torch import Tensor, nn
 
 from elmo.errors import ConfigError
 from elmo.ops.dropout import Dropout
-from elmo.tasks.labels.label_model import LabelModel
 from elmo.tasks.layers.attention import SelfAttentivePooling, attend, pool
-from elmo.tasks.layers.linear import linear
-from elmo.tasks.layers.maxout import Maxout
-from elmo.tasks.layers.own_characters import own_characters
-from elmo.tasks.layers.recurrent.bilstm import BiLSTM
+from elmo.tasks.layers.characters import own_characters
+from elmo.tasks.layers.linear import Maxout, linear
+from elmo.tasks.layers.recurrent import BiLSTM
 from elmo.tasks.sst.data import LabelledSentence
 from elmo.tasks.sst.settings import NO_INPUT, ClassifierSettings
 from elmo.tasks.task import Vocabulary
+from elmo.tasks.task_model import LabelModel
 from elmo.tasks.tokens.representation import TokenRepresentation
 
 

@@ -5,27 +5,47 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.labels.classification import (
+from elmo.tasks.counts import percentage
+from elmo.tasks.labelled_lines import labelled_lines
+from elmo.tasks.labels import (
     Prediction,
     classification_counts,
+    classification_scores,
     in_order,
     only_label,
     require_known_label,
     require_learnable,
 )
-from elmo.tasks.labels.labelled_lines import labelled_lines
-from elmo.tasks.rules.majority import majority_rule
-from elmo.tasks.rules.naive_bayes import naive_bayes_rule
-from elmo.tasks.rules.rule import Rule
-from elmo.tasks.sst.data import LabelledSentence, phrases_of, read_labelled
-from elmo.tasks.sst.score import sentiment_scores
+from elmo.tasks.rules import majority_rule, naive_bayes_rule
+from elmo.tasks.sst.data import LABELS, LabelledSentence, phrases_of, read_labelled
 from elmo.tasks.sst.settings import NO_INPUT, Settings
-from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
+from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 from elmo.tasks.unlabelled import text_lines
 
 if TYPE_CHECKING:
     from elmo.tasks.sst.model import Classifier
     from elmo.tasks.tokens.representation import TokenRepresentation
+
+
+def sentiment_scores(gold: Sequence[str], predicted: Sequence[Prediction]) -> Scores:
+    """`classification_scores`, `sentences`, and `binary_accuracy` if the labels are the treebank's."""
+    scores = classification_scores(gold, predicted)
+    known = {*gold, *(label for prediction in predicted for label in prediction["probabilities"])}
+    if known == set(LABELS) and all(prediction["probabilities"] for prediction in predicted):
+        scores = {"accuracy": scores.pop("accuracy"), "binary_accuracy": _binary(gold, predicted), **scores}
+    return {**scores, "sentences": len(gold)}
+
+
+def _binary(gold: Sequence[str], predicted: Sequence[Prediction]) -> float:
+    correct = total = 0
+    for label, prediction in zip(gold, predicted, strict=True):
+        if label != "2":
+            shares = prediction["probabilities"]
+            positive = shares["3"] + shares["4"] > shares["0"] + shares["1"]
+            correct += positive == (label in ("3", "4"))
+            total += 1
+    return percentage(correct, total)
+
 
 _OTHER_COLUMN = (
     "Say which column has the labels with --label-column, and which one the sentences with --text-column. --header "
@@ -67,7 +87,7 @@ class Sentiment(Task[Settings, LabelledSentence, Prediction]):
         require_learnable([example.label for example in examples], examples[0].source, _OTHER_COLUMN)
         if not settings.classifier.character_filters:
             return {"labels": in_order(labels)}
-        from elmo.tasks.layers.char_cnn import characters_of
+        from elmo.tasks.layers.characters import characters_of
 
         return {"labels": in_order(labels), "characters": characters_of({w for it in examples for w in it.tokens})}
 

@@ -10,7 +10,7 @@ from elmo.tasks.ensemble import Ensemble
 from elmo.tasks.saved_config import OTHER_BILM
 from elmo.tasks.saved_model import SavedTaskModel
 from elmo.tasks.task import E, P, Plain, S, Scores
-from elmo.tasks.train.fitting.fit import predict_all
+from elmo.tasks.train.fit import predict_all
 from elmo.text.files.text_file import text_name
 
 # Examples that are read before the first of them is predicted: enough for batches of similar size.

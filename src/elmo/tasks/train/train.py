@@ -27,20 +27,19 @@ from elmo.process.environment import environment
 from elmo.process.progress.report import SILENT, Progress, following
 from elmo.process.stop_flag import StopFlag, stop_flag
 from elmo.static.vectors import StaticVectors
-from elmo.tasks.rules.scores import rule_scores
+from elmo.tasks.counts import example_counts
+from elmo.tasks.rules import rule_scores
 from elmo.tasks.saved_model import SavedTaskModel, save
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.task import E, P, S, Task, Vocabulary
 from elmo.tasks.task_model import TaskModel
-from elmo.tasks.tokens.encoder import NONE, find_encoder
+from elmo.tasks.tokens.encoders import NONE, find_encoder
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenRepresentation, TokenSources
-from elmo.tasks.train.example_counts import example_counts
-from elmo.tasks.train.fitting.fit import fit, predict_all, require_epoch
-from elmo.tasks.train.fitting.fit_folder import FitFolder
-from elmo.tasks.train.fitting.memory import require_moderate
-from elmo.tasks.train.job import AnyJob, Job, RunOptions
-from elmo.tasks.train.run_facts import require_same_run
+from elmo.tasks.train.batches import require_moderate
+from elmo.tasks.train.fit import fit, predict_all, require_epoch
+from elmo.tasks.train.fit_folder import FitFolder
+from elmo.tasks.train.job import AnyJob, Job, RunOptions, require_same_run
 from elmo.tasks.train.seeds import Outcome, over_seeds, require_seeds
 from elmo.tasks.train.task_data import TaskData, read_data
 from elmo.text.files.text_file import text_name

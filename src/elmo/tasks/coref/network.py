@@ -1,0 +1,178 @@
+"""SpanRanker: encoded tokens -> which spans are mentions, and which earlier span each of them goes back to.
+
+tokens, encoded and embedded -> all spans of a sentence up to 10 tokens -> mention scores m
+  -> the best k that don't cross -> span vectors g = [h_first ; h_last ; width ; head]
+  -> for each span up to A earlier ones: s(i, j) = m_i + m_j + FFNN [g_i ; g_j ; g_i * g_j ; speaker ; genre ; distance]
+  -> table of scores (k, 1 + A), see antecedents.py
+
+Source: Lee et al. 2017, sections 3 and 4.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from elmo.ops.dropout import Dropout
+from elmo.tasks.coref.span_scores import MentionScorer, PairScorer, TokenStates, span_vectors
+from elmo.tasks.coref.spans import antecedent_pairs, candidate_spans, keep_best, score_table
+from elmo.tasks.task_model import mean_of
+
+
+def bucket(values: Int[Tensor, "*values"], *, num_single: int = 4, num_buckets: int = 10) -> Int[Tensor, "*values"]:
+    """The bucket of each value, which is 0 or more. Values up to `num_single` have one of their own."""
+    power = (values.clamp(min=1).to(torch.float64).log2() + 1e-12).floor().to(torch.int64)
+    further = power + (num_single - 1)
+    return torch.where(values <= num_single, values, further).clamp(max=num_buckets - 1)
+
+
+_NUM_BUCKETS = 10
+
+
+@dataclass(frozen=True)
+class SpanSizes:
+    """The shapes of the ranker, and which spans it considers."""
+
+    max_width: int = 10
+    """The longest span, in tokens."""
+    spans_per_token: float = 0.4
+    """How many spans are kept, per token of the document."""
+    max_antecedents: int = 250
+    """How many kept spans before it a span may go back to."""
+    hidden_sizes: tuple[int, ...] = (150, 150)
+    """Of both feed-forward networks."""
+    feature_size: int = 20
+    """Dimensions of the vectors of width, speaker, genre and distance."""
+    dropout: float = 0.2
+    """On features and hidden layers."""
+    may_cross: bool = False
+    """Whether kept spans may cross."""
+
+
+@dataclass(frozen=True)
+class PairFacts:
+    """Features of pairs that don't follow from their spans alone."""
+
+    speakers: Int[Tensor, " tokens"] | None
+    """A number for the speaker of each token; None: not a feature."""
+    genre: int | None
+    """The number of the document's genre; None: not a feature."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """What the network says of a document."""
+
+    candidates: Int[Tensor, "candidates 2"]
+    mention_scores: Float[Tensor, " candidates"]
+    kept: Int[Tensor, " kept"]
+    """Indices of the kept candidates, rising."""
+    pairs: Int[Tensor, "pairs 2"]
+    """(span, antecedent), as numbers of kept spans."""
+    scores: Float[Tensor, "kept antecedents"]
+    """See antecedents.py."""
+
+    @property
+    def spans(self) -> Int[Tensor, "kept 2"]:
+        """The kept spans."""
+        return self.candidates[self.kept]
+
+
+class SpanRanker(nn.Module):
+    """Everything after the encoder."""
+
+    def __init__(
+        self, encoded_dim: int, embedded_dim: int, sizes: SpanSizes, *, with_speakers: bool = True, num_genres: int = 0
+    ) -> None:
+        """`num_genres`: how many genres have a vector; 0: genres are no feature."""
+        super().__init__()
+        size = sizes.feature_size
+        self.sizes = sizes
+        self.widths = _table(sizes.max_width, size)
+        self.distances = _table(_NUM_BUCKETS, size)
+        self.same_speaker = _table(2, size) if with_speakers else None
+        self.genres = _table(num_genres, size) if num_genres else None
+        self.dropout = Dropout(sizes.dropout)
+        self.mention_scorer = MentionScorer((encoded_dim, embedded_dim, size), sizes.hidden_sizes, sizes.dropout)
+        span_dim = 2 * encoded_dim + size + embedded_dim
+        num_features = 1 + with_speakers + bool(num_genres)
+        self.pair_scorer = PairScorer(span_dim, num_features * size, sizes.hidden_sizes, sizes.dropout)
+
+    def forward(self, states: TokenStates, sentence_lengths: Sequence[int], facts: PairFacts) -> Ranked:
+        """`states`: of all tokens of the document, `sentence_lengths` of its sentences, which they are cut into."""
+        return rank([Reading(self, states, facts)], sentence_lengths)
+
+    def width_vectors(self, spans: Int[Tensor, "spans 2"]) -> Float[Tensor, "spans width_dim"]:
+        """Of each span's width."""
+        return self.dropout(self.widths(spans[:, 1] - spans[:, 0]))
+
+    def fit(
+        self,
+        reading: "Reading",
+        spans: Int[Tensor, "kept 2"],
+        widths: Float[Tensor, "kept width_dim"],
+        pairs: Int[Tensor, "pairs 2"],
+    ) -> Float[Tensor, " pairs"]:
+        """How well each pair of kept spans fits, whatever their mention scores."""
+        vectors = span_vectors(reading.states, spans, widths)
+        return self.pair_scorer(vectors, pairs, lambda part: self._features(part, spans, reading.facts))
+
+    def _features(
+        self, pairs: Int[Tensor, "pairs 2"], spans: Int[Tensor, "kept 2"], facts: PairFacts
+    ) -> Float[Tensor, "pairs feature_dim"]:
+        """[same speaker ; genre ; distance], without those that aren't features."""
+        found = []
+        if self.same_speaker is not None:
+            assert facts.speakers is not None, "speakers are a feature of this network"
+            speakers = facts.speakers[spans[:, 0]]  # a span's speaker is its first token's
+            found.append(self.same_speaker((speakers[pairs[:, 0]] == speakers[pairs[:, 1]]).long()))
+        if self.genres is not None:
+            assert facts.genre is not None, "genres are a feature of this network"
+            found.append(self.genres.weight[facts.genre].expand(len(pairs), -1))
+        found.append(self.distances(bucket(pairs[:, 0] - pairs[:, 1], num_buckets=_NUM_BUCKETS)))
+        return self.dropout(torch.cat(found, dim=1))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A ranker, and what it reads of a document."""
+
+    ranker: SpanRanker
+    states: TokenStates
+    facts: PairFacts
+
+
+def rank(readings: Sequence[Reading], sentence_lengths: Sequence[int]) -> Ranked:
+    """The spans and scores of one document by one ranker, or by several with the same sizes together.
+
+    Several have the mean of their mention scores, by which spans are kept, and the mean of what they say of the pairs.
+    """
+    sizes, device = readings[0].ranker.sizes, readings[0].states.encoded.device
+    candidates = candidate_spans(sentence_lengths, sizes.max_width).to(device)
+    widths = [reading.ranker.width_vectors(candidates) for reading in readings]
+    mention_scores = mean_of(
+        [
+            reading.ranker.mention_scorer(reading.states, candidates, own)
+            for reading, own in zip(readings, widths, strict=True)
+        ]
+    )
+    count = int(sizes.spans_per_token * sum(sentence_lengths))
+    kept = keep_best(candidates, mention_scores, count, may_cross=sizes.may_cross)
+    pairs = antecedent_pairs(len(kept), sizes.max_antecedents).to(device)
+    fit = mean_of(
+        [
+            reading.ranker.fit(reading, candidates[kept], own[kept], pairs)
+            for reading, own in zip(readings, widths, strict=True)
+        ]
+    )
+    kept_scores = mention_scores[kept]
+    scores = fit + kept_scores.index_select(0, pairs[:, 0]) + kept_scores.index_select(0, pairs[:, 1])
+    return Ranked(candidates, mention_scores, kept, pairs, score_table(pairs, scores, len(kept)))
+
+
+def _table(rows: int, dim: int) -> nn.Embedding:
+    table = nn.Embedding(rows, dim)
+    nn.init.xavier_uniform_(table.weight)
+    return table
