@@ -20,7 +20,7 @@ from elmo.tasks.coref.spans import clusters_of
 from elmo.tasks.ensemble import Ensemble, load_ensemble
 from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.model import Tagger
-from elmo.tasks.ner.settings import Settings, TaggerSettings
+from elmo.tasks.ner.settings import NerSettings, TaggerSettings
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.saved_model import SavedTaskModel, save
 from elmo.tasks.settings import TokenSettings
@@ -227,7 +227,7 @@ def test_a_model_without_an_average_says_so():
 @pytest.fixture
 def folders(tmp_path, train_sentences, bilm_folder) -> list[str]:
     """Three taggers with one biLM."""
-    settings = Settings(
+    settings = NerSettings(
         tokens=TokenSettings(encoder="elmo", model=str(bilm_folder)), tagger=TaggerSettings(hidden_sizes=(5,))
     )
     frozen = FrozenLayers(BiLM.from_pretrained(bilm_folder))

@@ -11,7 +11,7 @@ from elmo.static.vectors import StaticVectors
 from elmo.tasks.settings import TokenSettings
 from elmo.tasks.squad.data import Answer, Question
 from elmo.tasks.squad.model import Reader, best_spans, padded_width
-from elmo.tasks.squad.settings import ReaderSettings, Settings
+from elmo.tasks.squad.settings import ReaderSettings, SquadSettings
 from elmo.tasks.squad.task import TASK
 from elmo.tasks.squad.tokens import tokenized
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
@@ -155,12 +155,12 @@ def test_a_step_is_trained_on_one_of_the_answers_and_each_has_its_turn():
 def test_the_target_may_be_fixed(target, expected):
     answers = tuple(Answer(text, 0, (place, place)) for place, text in ((0, "a"), (1, "b"), (1, "b")))
     question = Question("1", tokenized("a?"), tokenized("a b c"), answers)
-    (found,) = TASK.training([question], Settings(reader=ReaderSettings(target=target)))
+    (found,) = TASK.training([question], SquadSettings(reader=ReaderSettings(target=target)))
     assert [answer.text for answer in found.answers] == [expected]
 
 
 def test_nothing_to_read_is_an_error():
-    settings = Settings(tokens=TokenSettings(encoder="none"), reader=ReaderSettings(character_filters=0))
+    settings = SquadSettings(tokens=TokenSettings(encoder="none"), reader=ReaderSettings(character_filters=0))
     with pytest.raises(ConfigError, match="would read nothing"):
         TASK.check_settings(settings)
     with pytest.raises(ConfigError, match="would read nothing"):

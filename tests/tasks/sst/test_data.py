@@ -150,9 +150,9 @@ def test_a_label_that_training_does_not_have_is_named_or_counted_as_missed(tmp_p
 
 
 def TASK_SETTINGS(**changes):
-    from elmo.tasks.sst.settings import Settings
+    from elmo.tasks.sst.settings import SstSettings
 
-    return Settings(classifier=ClassifierSettings(**changes))
+    return SstSettings(classifier=ClassifierSettings(**changes))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from elmo.errors import ConfigError, Interrupted, WeightFileError
 from elmo.process.stop_flag import StopFlag, StopRequested
-from elmo.tasks.ner.settings import Settings, TaggerSettings
+from elmo.tasks.ner.settings import NerSettings, TaggerSettings
 from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import FitSettings, TokenSettings
 from elmo.tasks.tokens.representation import TokenRepresentation
@@ -28,9 +28,9 @@ SETTINGS = FitSettings(epochs=4, patience=0, batch_size=8, learning_rate=0.02)
 
 def tagger(sentences):
     torch.manual_seed(3)
-    vocabulary = TASK.vocabulary(sentences, Settings())
+    vocabulary = TASK.vocabulary(sentences, NerSettings())
     settings = TaggerSettings(hidden_sizes=(8,), character_filters=12, dropout=0.2)
-    network = TASK.build(Settings(tagger=settings), vocabulary, TokenRepresentation(TokenSettings("none")))
+    network = TASK.build(NerSettings(tagger=settings), vocabulary, TokenRepresentation(TokenSettings("none")))
     return network.train()
 
 

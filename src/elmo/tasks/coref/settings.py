@@ -1,4 +1,4 @@
-"""Settings of coreference; the defaults are those of the paper's model where a CPU allows them."""
+"""CorefSettings of coreference; the defaults are those of the paper's model where a CPU allows them."""
 
 import re
 from dataclasses import dataclass, field
@@ -98,7 +98,7 @@ class ResolverSettings(FileSettings):
 
 
 @dataclass(frozen=True)
-class Settings(TaskSettings):
+class CorefSettings(TaskSettings):
     """All settings of `elmo task train coref`."""
 
     tokens: TokenSettings = field(default_factory=lambda: TokenSettings(mix_penalty=0.0, elmo_dropout=0.0))

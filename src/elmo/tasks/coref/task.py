@@ -13,7 +13,7 @@ from elmo.tasks.coref.documents import Document, Mention, Resolved, WindowLimits
 from elmo.tasks.coref.jsonlines import write_jsonlines
 from elmo.tasks.coref.read import read_documents, read_unlabelled, write_text
 from elmo.tasks.coref.score import coreference_scores, document_counts, num_repeated, score_files
-from elmo.tasks.coref.settings import NO_HEADS, Settings
+from elmo.tasks.coref.settings import NO_HEADS, CorefSettings
 from elmo.tasks.counts import percentage
 from elmo.tasks.rules import longest_runs
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
@@ -79,21 +79,21 @@ def _names(document: Document) -> Iterator[Mention]:
         begin += len(sentence)
 
 
-class Coreference(Task[Settings, Document, Resolved]):
+class Coreference(Task[CorefSettings, Document, Resolved]):
     """Documents in CoNLL-2012 columns, JSON lines or raw text; predictions are clusters of mentions."""
 
     name = "coref"
     summary = "coreference: which spans of a document mean the same, in CoNLL-2012 columns, JSON lines or raw text"
     metric = "average_f1"
     metric_kind = "average_f1"
-    settings = Settings
+    settings = CorefSettings
     reading_flags = ("tokenizer", "encoding", "errors")
     places = ("input",)
 
-    def read(self, path: Path | str, settings: Settings) -> list[Document]:
+    def read(self, path: Path | str, settings: CorefSettings) -> list[Document]:
         return read_documents(path, settings.resolver.encoding, settings.resolver.errors)
 
-    def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[Document]:
+    def read_unlabelled(self, path: Path | str, settings: CorefSettings, reading: TextReading) -> Iterator[Document]:
         tokenize = tokenizer(settings.resolver.text_tokenizer) if reading.is_auto else reading.tokenize
         on_bad = reading.on_bad_line if reading.errors == "skip" else None
         return iter(read_unlabelled(path, reading.encoding, tokenize, on_bad))
@@ -101,14 +101,14 @@ class Coreference(Task[Settings, Document, Resolved]):
     def sentences(self, example: Document) -> Sequence[Sequence[str]]:
         return example.sentences
 
-    def training(self, examples: list[Document], settings: Settings) -> list[Document]:
+    def training(self, examples: list[Document], settings: CorefSettings) -> list[Document]:
         limits = WindowLimits(settings.resolver.window_sentences, settings.resolver.window_tokens)
         return [replace(document, limits=limits) for document in examples if document.num_tokens]
 
     def drawn(self, example: Document, random: "np.random.Generator") -> Document:
         return example if example.limits is None else random_window(example, example.limits, random)
 
-    def vocabulary(self, examples: list[Document], settings: Settings) -> Vocabulary:
+    def vocabulary(self, examples: list[Document], settings: CorefSettings) -> Vocabulary:
         from elmo.tasks.layers.characters import characters_of
 
         if not any(document.clusters for document in examples):
@@ -120,15 +120,15 @@ class Coreference(Task[Settings, Document, Resolved]):
         genres = {settings.resolver.genre_of(document.name) for document in examples}
         return {"characters": characters_of(words), "genres": sorted(genres - {""})}
 
-    def check(self, examples: list[Document], vocabulary: Vocabulary, settings: Settings) -> None:
+    def check(self, examples: list[Document], vocabulary: Vocabulary, settings: CorefSettings) -> None:
         """Nothing depends on the training data: what can be wrong is found by `read`."""
 
-    def check_settings(self, settings: Settings) -> None:
+    def check_settings(self, settings: CorefSettings) -> None:
         super().check_settings(settings)
         if not settings.tokens.static and not settings.resolver.character_filters:
             raise ConfigError(NO_HEADS)
 
-    def build(self, settings: Settings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Resolver":
+    def build(self, settings: CorefSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Resolver":
         from elmo.tasks.coref.model import Resolver
 
         return Resolver(settings.resolver, vocabulary, tokens)
@@ -150,7 +150,7 @@ class Coreference(Task[Settings, Document, Resolved]):
     def rules(self, examples: list[Document]) -> list[Rule[Document, Resolved]]:
         return rules_of(examples)
 
-    def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: CorefSettings) -> Scores:
         return score_files(gold, predicted, settings.resolver.encoding)
 
     def remarks(self, scores: Scores) -> list[str]:

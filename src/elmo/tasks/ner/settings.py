@@ -1,4 +1,4 @@
-"""Settings of named entity recognition; the defaults are the paper's where a CPU allows it."""
+"""NerSettings of named entity recognition; the defaults are the paper's where a CPU allows it."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -55,7 +55,7 @@ class TaggerSettings(FileSettings, CharacterSettings):
 
 
 @dataclass(frozen=True)
-class Settings(TaskSettings):
+class NerSettings(TaskSettings):
     """All settings of `elmo task train ner`."""
 
     tokens: TokenSettings = field(

@@ -9,7 +9,7 @@ from elmo.errors import ConfigError, TextError
 from elmo.tasks.labels import require_learnable, some_of
 from elmo.tasks.ner.data import TaggedSentence, read_columns, write_columns
 from elmo.tasks.ner.score import entity_counts, entity_scores
-from elmo.tasks.ner.settings import BETWEEN, NO_INPUT, Settings
+from elmo.tasks.ner.settings import BETWEEN, NO_INPUT, NerSettings
 from elmo.tasks.tags import Span, tags_of
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 from elmo.tasks.unlabelled import text_lines
@@ -74,7 +74,7 @@ def handles(tokens: Sequence[str]) -> list[Span]:
     return [(place, place + 1, _PERSON) for place in places]
 
 
-class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
+class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
     """Tagged sentences in CoNLL columns; predictions are lists of spans."""
 
     name = "ner"
@@ -82,9 +82,9 @@ class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
     metric = "f1"
     places = ("input", "output", BETWEEN)
     metric_kind = "f1"
-    settings = Settings
+    settings = NerSettings
 
-    def read(self, path: Path | str, settings: Settings) -> list[TaggedSentence]:
+    def read(self, path: Path | str, settings: NerSettings) -> list[TaggedSentence]:
         tagger = settings.tagger
         return read_columns(
             path,
@@ -95,7 +95,9 @@ class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
             errors=tagger.errors,
         )
 
-    def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[TaggedSentence]:
+    def read_unlabelled(
+        self, path: Path | str, settings: NerSettings, reading: TextReading
+    ) -> Iterator[TaggedSentence]:
         return (TaggedSentence(line.tokens, offsets=line.offsets) for line in text_lines(path, reading))
 
     def group(self, example: TaggedSentence, place: int) -> Hashable:
@@ -104,7 +106,7 @@ class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
     def sentences(self, example: TaggedSentence) -> list[list[str]]:
         return [example.tokens]
 
-    def vocabulary(self, examples: list[TaggedSentence], settings: Settings) -> Vocabulary:
+    def vocabulary(self, examples: list[TaggedSentence], settings: NerSettings) -> Vocabulary:
         from elmo.tasks.layers.characters import characters_of
 
         labels = sorted({label for example in examples for _, _, label in example.spans})
@@ -121,7 +123,7 @@ class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
         words = {word for example in examples for word in example.tokens}
         return {"labels": labels, "characters": characters_of(words)}
 
-    def check(self, examples: list[TaggedSentence], vocabulary: Vocabulary, settings: Settings) -> None:
+    def check(self, examples: list[TaggedSentence], vocabulary: Vocabulary, settings: NerSettings) -> None:
         known = set(vocabulary["labels"])
         if settings.tagger.unseen_labels == "miss":
             return
@@ -134,7 +136,7 @@ class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
                         "count it as missed with --unseen-labels miss."
                     )
 
-    def check_settings(self, settings: Settings) -> None:
+    def check_settings(self, settings: NerSettings) -> None:
         super().check_settings(settings)
         if BETWEEN in settings.tokens.places and len(settings.tagger.hidden_sizes) < 2:
             raise ConfigError(
@@ -144,7 +146,7 @@ class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
         if not settings.tokens.gives_input and not settings.tagger.character_filters:
             raise ConfigError(NO_INPUT)
 
-    def build(self, settings: Settings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Tagger":
+    def build(self, settings: NerSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Tagger":
         from elmo.tasks.ner.model import Tagger
 
         return Tagger(settings.tagger, vocabulary, tokens)
@@ -158,7 +160,7 @@ class NamedEntities(Task[Settings, TaggedSentence, list[Span]]):
     def rules(self, examples: list[TaggedSentence]) -> list[Rule[TaggedSentence, list[Span]]]:
         return rules_of(examples)
 
-    def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: NerSettings) -> Scores:
         tagger = settings.tagger
         right = self.read(gold, settings)
         # The file's last column, as `write` puts it there, in whatever scheme.

@@ -1,4 +1,4 @@
-"""Settings of textual entailment; the defaults are the paper's network."""
+"""SnliSettings of textual entailment; the defaults are the paper's network."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -41,7 +41,7 @@ class EntailmentSettings(FileSettings):
 
 
 @dataclass(frozen=True)
-class Settings(TaskSettings):
+class SnliSettings(TaskSettings):
     """All settings of `elmo task train snli`."""
 
     fit: FitSettings = field(

@@ -16,7 +16,7 @@ from elmo.tasks.labels import (
 )
 from elmo.tasks.rules import majority_rule, naive_bayes_rule
 from elmo.tasks.snli.data import SentencePair, read_pairs, read_unlabelled_pairs
-from elmo.tasks.snli.settings import NO_INPUT, Settings
+from elmo.tasks.snli.settings import NO_INPUT, SnliSettings
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 from elmo.text.tokenizer import tokenizer
 
@@ -114,7 +114,7 @@ _OTHER_COLUMN = (
 )
 
 
-class Entailment(Task[Settings, SentencePair, Prediction]):
+class Entailment(Task[SnliSettings, SentencePair, Prediction]):
     """Pairs of sentences; predictions are labels with the probabilities of all."""
 
     name = "snli"
@@ -122,16 +122,16 @@ class Entailment(Task[Settings, SentencePair, Prediction]):
     metric = "accuracy"
     most_tokens = 8192
     metric_kind = "accuracy"
-    settings = Settings
+    settings = SnliSettings
     reading_flags = ("tokenizer", "encoding", "errors")
 
-    def read(self, path: Path | str, settings: Settings) -> list[SentencePair]:
+    def read(self, path: Path | str, settings: SnliSettings) -> list[SentencePair]:
         own = settings.entailment
         return read_pairs(
             path, tokenizer(own.text_tokenizer), own.encoding, label_column=own.label_column, errors=own.errors
         )
 
-    def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[SentencePair]:
+    def read_unlabelled(self, path: Path | str, settings: SnliSettings, reading: TextReading) -> Iterator[SentencePair]:
         # Raw or not: the tokenizer of the training data leaves tokens as they are, and --tokenizer asks for another.
         tokenize = tokenizer(settings.entailment.text_tokenizer) if reading.is_auto else reading.tokenize
         on_bad_line = reading.on_bad_line if reading.errors == "skip" else None
@@ -144,7 +144,7 @@ class Entailment(Task[Settings, SentencePair, Prediction]):
     def group(self, example: SentencePair, place: int) -> Hashable:
         return tuple(example.premise)
 
-    def vocabulary(self, examples: list[SentencePair], settings: Settings) -> Vocabulary:
+    def vocabulary(self, examples: list[SentencePair], settings: SnliSettings) -> Vocabulary:
         labels = sorted({example.label for example in examples})
         if len(labels) < 2:
             raise TextError(
@@ -154,17 +154,17 @@ class Entailment(Task[Settings, SentencePair, Prediction]):
         require_learnable([example.label for example in examples], examples[0].source, _OTHER_COLUMN)
         return {"labels": labels}
 
-    def check(self, examples: list[SentencePair], vocabulary: Vocabulary, settings: Settings) -> None:
+    def check(self, examples: list[SentencePair], vocabulary: Vocabulary, settings: SnliSettings) -> None:
         if settings.entailment.unseen_labels != "miss":
             for example in examples:
                 require_known_label(example.label, vocabulary["labels"], f"{example.source}:{example.line}")
 
-    def check_settings(self, settings: Settings) -> None:
+    def check_settings(self, settings: SnliSettings) -> None:
         super().check_settings(settings)
         if not settings.tokens.gives_input:
             raise ConfigError(NO_INPUT)
 
-    def build(self, settings: Settings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "ESIM":
+    def build(self, settings: SnliSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "ESIM":
         from elmo.tasks.snli.model import ESIM
 
         return ESIM(settings.entailment, vocabulary, tokens)
@@ -178,7 +178,7 @@ class Entailment(Task[Settings, SentencePair, Prediction]):
     def rules(self, examples: list[SentencePair]) -> list[Rule[SentencePair, Prediction]]:
         return rules_of(examples)
 
-    def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: SnliSettings) -> Scores:
         return score_label_files(self.read(gold, settings), gold, predicted, settings.entailment.encoding)
 
     def remarks(self, scores: Scores) -> list[str]:

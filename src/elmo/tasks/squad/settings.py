@@ -1,4 +1,4 @@
-"""Settings of question answering; the defaults are those of the paper's model where a CPU allows them."""
+"""SquadSettings of question answering; the defaults are those of the paper's model where a CPU allows them."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -52,7 +52,7 @@ class ReaderSettings(FileSettings):
 
 
 @dataclass(frozen=True)
-class Settings(TaskSettings):
+class SquadSettings(TaskSettings):
     """All settings of `elmo task train squad`."""
 
     tokens: TokenSettings = field(default_factory=lambda: TokenSettings(placement="both", mix_penalty=0.0))

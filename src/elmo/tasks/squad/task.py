@@ -18,7 +18,7 @@ from elmo.tasks.squad.data import (
     write_predictions,
 )
 from elmo.tasks.squad.score import bound_f1, match, squad_scores
-from elmo.tasks.squad.settings import NO_INPUT, Settings
+from elmo.tasks.squad.settings import NO_INPUT, SquadSettings
 from elmo.tasks.squad.tokens import TokenSpan
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 
@@ -78,7 +78,7 @@ def _is_word(token: str) -> bool:
     return any(character.isalnum() for character in token)
 
 
-class QuestionAnswering(Task[Settings, Question, PredictedAnswer]):
+class QuestionAnswering(Task[SquadSettings, Question, PredictedAnswer]):
     """Questions about passages, in SQuAD 1.1 JSON; predictions are parts of the passages."""
 
     name = "squad"
@@ -86,13 +86,13 @@ class QuestionAnswering(Task[Settings, Question, PredictedAnswer]):
     metric = "f1"
     most_tokens = 8192
     metric_kind = "mean"
-    settings = Settings
+    settings = SquadSettings
     reading_flags = ("encoding", "errors")
 
-    def read(self, path: Path | str, settings: Settings) -> list[Question]:
+    def read(self, path: Path | str, settings: SquadSettings) -> list[Question]:
         return read_questions(path, settings.reader)
 
-    def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[Question]:
+    def read_unlabelled(self, path: Path | str, settings: SquadSettings, reading: TextReading) -> Iterator[Question]:
         return read_unlabelled(path, settings.reader, reading)
 
     def sentences(self, example: Question) -> list[tuple[str, ...]]:
@@ -104,7 +104,7 @@ class QuestionAnswering(Task[Settings, Question, PredictedAnswer]):
     def group(self, example: Question, place: int) -> Hashable:
         return example.article or example.passage.text
 
-    def training(self, examples: list[Question], settings: Settings) -> list[Question]:
+    def training(self, examples: list[Question], settings: SquadSettings) -> list[Question]:
         target = settings.reader.target
         return examples if target == "random" else [_with_target(question, target) for question in examples]
 
@@ -112,7 +112,7 @@ class QuestionAnswering(Task[Settings, Question, PredictedAnswer]):
         chosen = int(random.integers(len(example.answers)))
         return replace(example, answers=example.answers[chosen : chosen + 1])
 
-    def vocabulary(self, examples: list[Question], settings: Settings) -> Vocabulary:
+    def vocabulary(self, examples: list[Question], settings: SquadSettings) -> Vocabulary:
         from elmo.tasks.layers.characters import characters_of
 
         passages = {example.passage.text: example.passage.tokens for example in examples}
@@ -120,15 +120,15 @@ class QuestionAnswering(Task[Settings, Question, PredictedAnswer]):
         words = [word for tokens in texts for word in tokens]
         return {"characters": characters_of(words, settings.reader.min_character_count)}
 
-    def check(self, examples: list[Question], vocabulary: Vocabulary, settings: Settings) -> None:
+    def check(self, examples: list[Question], vocabulary: Vocabulary, settings: SquadSettings) -> None:
         """Nothing depends on the training data: what can be wrong is found by `read`."""
 
-    def check_settings(self, settings: Settings) -> None:
+    def check_settings(self, settings: SquadSettings) -> None:
         super().check_settings(settings)
         if not settings.tokens.gives_input and not settings.reader.character_filters:
             raise ConfigError(NO_INPUT)
 
-    def build(self, settings: Settings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Reader":
+    def build(self, settings: SquadSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Reader":
         from elmo.tasks.squad.model import Reader
 
         return Reader(settings.reader, vocabulary, tokens)
@@ -143,7 +143,7 @@ class QuestionAnswering(Task[Settings, Question, PredictedAnswer]):
     def rules(self, examples: list[Question]) -> list[Rule[Question, PredictedAnswer]]:
         return rules_of(examples)
 
-    def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: SquadSettings) -> Scores:
         questions = self.read(gold, settings)
         most = settings.reader.max_answer_tokens
         bound = bound_f1(questions, lambda tokens: tokens <= most)

@@ -1,4 +1,4 @@
-"""Settings of semantic role labeling; the defaults are for a CPU, configs/tasks/srl-paper.toml has the paper's."""
+"""SrlSettings of semantic role labeling; the defaults are for a CPU, configs/tasks/srl-paper.toml has the paper's."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -49,7 +49,7 @@ class LabelerSettings(FileSettings):
 
 
 @dataclass(frozen=True)
-class Settings(TaskSettings):
+class SrlSettings(TaskSettings):
     """All settings of `elmo task train srl`."""
 
     tokens: TokenSettings = field(default_factory=lambda: TokenSettings(elmo_dropout=0.1))

@@ -19,7 +19,7 @@ from elmo.tasks.srl.data import (
     write_roles,
 )
 from elmo.tasks.srl.score import Pair, argument_counts, role_scores, score_role_files
-from elmo.tasks.srl.settings import NO_INPUT, Settings
+from elmo.tasks.srl.settings import NO_INPUT, SrlSettings
 from elmo.tasks.tags import Span
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 
@@ -91,29 +91,29 @@ def _most_frequent(found: Counter[str]) -> str:
 _KINDS = {"V": "verbs", "N": "nouns", "J": "adjectives"}
 
 
-class SemanticRoles(Task[Settings, RoleSentence, Roles]):
+class SemanticRoles(Task[SrlSettings, RoleSentence, Roles]):
     """Sentences with predicates, in CoNLL columns; predictions are the labeled spans of each predicate."""
 
     name = "srl"
     summary = "who did what to whom: the roles of given predicates, in CoNLL columns"
     metric = "f1"
     metric_kind = "f1"
-    settings = Settings
+    settings = SrlSettings
 
-    def read(self, path: Path | str, settings: Settings) -> list[RoleSentence]:
+    def read(self, path: Path | str, settings: SrlSettings) -> list[RoleSentence]:
         labeler = settings.labeler
         return read_roles(path, labeler.layout, labeler.encoding, labeler.errors)
 
-    def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[RoleSentence]:
+    def read_unlabelled(self, path: Path | str, settings: SrlSettings, reading: TextReading) -> Iterator[RoleSentence]:
         return sentences_with_predicates(path, reading)
 
     def sentences(self, example: RoleSentence) -> list[list[str]]:
         return [example.tokens]
 
-    def training(self, examples: list[RoleSentence], settings: Settings) -> list[RoleSentence]:
+    def training(self, examples: list[RoleSentence], settings: SrlSettings) -> list[RoleSentence]:
         return one_by_one(examples, keep_bare=settings.labeler.find_predicates)
 
-    def vocabulary(self, examples: list[RoleSentence], settings: Settings) -> Vocabulary:
+    def vocabulary(self, examples: list[RoleSentence], settings: SrlSettings) -> Vocabulary:
         found = [
             label for example in examples for proposition in example.propositions for _, _, label in proposition.spans
         ]
@@ -127,16 +127,16 @@ class SemanticRoles(Task[Settings, RoleSentence, Roles]):
         require_learnable(found, examples[0].source, step)
         return {"labels": sorted(labels)}
 
-    def check(self, examples: list[RoleSentence], vocabulary: Vocabulary, settings: Settings) -> None:
+    def check(self, examples: list[RoleSentence], vocabulary: Vocabulary, settings: SrlSettings) -> None:
         """Nothing is wrong with a label that the training data doesn't have: the rare ones of PropBank are seldom all
         there. Its arguments count as missed."""
 
-    def check_settings(self, settings: Settings) -> None:
+    def check_settings(self, settings: SrlSettings) -> None:
         super().check_settings(settings)
         if not settings.tokens.gives_input:
             raise ConfigError(NO_INPUT)
 
-    def build(self, settings: Settings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "RoleLabeler":
+    def build(self, settings: SrlSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "RoleLabeler":
         from elmo.tasks.srl.model import RoleLabeler
 
         return RoleLabeler(settings.labeler, vocabulary, tokens)
@@ -150,7 +150,7 @@ class SemanticRoles(Task[Settings, RoleSentence, Roles]):
     def rules(self, examples: list[RoleSentence]) -> list[Rule[RoleSentence, Roles]]:
         return rules_of(examples)
 
-    def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: SrlSettings) -> Scores:
         return score_role_files(gold, predicted, settings.labeler.layout, settings.labeler.encoding)
 
     def remarks(self, scores: Scores) -> list[str]:

@@ -1,4 +1,4 @@
-"""Settings of sentence classification; the defaults are those of McCann et al. 2017 where a CPU allows it."""
+"""SstSettings of sentence classification; the defaults are those of McCann et al. 2017 where a CPU allows it."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -73,7 +73,7 @@ class ClassifierSettings(FileSettings, CharacterSettings):
 
 
 @dataclass(frozen=True)
-class Settings(TaskSettings):
+class SstSettings(TaskSettings):
     """All settings of `elmo task train sst`."""
 
     fit: FitSettings = field(default_factory=lambda: FitSettings(epochs=20, patience=3, batch_size=100))

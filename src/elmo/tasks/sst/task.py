@@ -18,7 +18,7 @@ from elmo.tasks.labels import (
 )
 from elmo.tasks.rules import majority_rule, naive_bayes_rule
 from elmo.tasks.sst.data import LABELS, LabelledSentence, phrases_of, read_labelled
-from elmo.tasks.sst.settings import NO_INPUT, Settings
+from elmo.tasks.sst.settings import NO_INPUT, SstSettings
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 from elmo.tasks.unlabelled import text_lines
 
@@ -53,7 +53,7 @@ _OTHER_COLUMN = (
 )
 
 
-class Sentiment(Task[Settings, LabelledSentence, Prediction]):
+class Sentiment(Task[SstSettings, LabelledSentence, Prediction]):
     """Labelled sentences, in trees or TSV; predictions are labels with the probabilities of all."""
 
     name = "sst"
@@ -61,21 +61,23 @@ class Sentiment(Task[Settings, LabelledSentence, Prediction]):
     metric = "accuracy"
     most_tokens = 8192
     metric_kind = "accuracy"
-    settings = Settings
+    settings = SstSettings
 
-    def read(self, path: Path | str, settings: Settings) -> list[LabelledSentence]:
+    def read(self, path: Path | str, settings: SstSettings) -> list[LabelledSentence]:
         return read_labelled(path, settings.classifier)
 
-    def read_unlabelled(self, path: Path | str, settings: Settings, reading: TextReading) -> Iterator[LabelledSentence]:
+    def read_unlabelled(
+        self, path: Path | str, settings: SstSettings, reading: TextReading
+    ) -> Iterator[LabelledSentence]:
         return (LabelledSentence(line.tokens) for line in text_lines(path, reading))
 
     def sentences(self, example: LabelledSentence) -> list[list[str]]:
         return [example.tokens]
 
-    def training(self, examples: list[LabelledSentence], settings: Settings) -> list[LabelledSentence]:
+    def training(self, examples: list[LabelledSentence], settings: SstSettings) -> list[LabelledSentence]:
         return phrases_of(examples, settings.classifier)
 
-    def vocabulary(self, examples: list[LabelledSentence], settings: Settings) -> Vocabulary:
+    def vocabulary(self, examples: list[LabelledSentence], settings: SstSettings) -> Vocabulary:
         # Of the phrases too, whether they are trained on or not.
         labels = {example.label for example in examples}
         labels |= {phrase.label for example in examples for phrase in example.phrases}
@@ -91,17 +93,17 @@ class Sentiment(Task[Settings, LabelledSentence, Prediction]):
 
         return {"labels": in_order(labels), "characters": characters_of({w for it in examples for w in it.tokens})}
 
-    def check(self, examples: list[LabelledSentence], vocabulary: Vocabulary, settings: Settings) -> None:
+    def check(self, examples: list[LabelledSentence], vocabulary: Vocabulary, settings: SstSettings) -> None:
         if settings.classifier.unseen_labels != "miss":
             for example in examples:
                 require_known_label(example.label, vocabulary["labels"], f"{example.source}:{example.line}")
 
-    def check_settings(self, settings: Settings) -> None:
+    def check_settings(self, settings: SstSettings) -> None:
         super().check_settings(settings)
         if not settings.tokens.gives_input and not settings.classifier.character_filters:
             raise ConfigError(NO_INPUT)
 
-    def build(self, settings: Settings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Classifier":
+    def build(self, settings: SstSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Classifier":
         from elmo.tasks.sst.model import Classifier
 
         return Classifier(settings.classifier, vocabulary, tokens)
@@ -118,7 +120,7 @@ class Sentiment(Task[Settings, LabelledSentence, Prediction]):
             naive_bayes_rule(examples, lambda example: example.label, lambda example: map(str.lower, example.tokens)),
         ]
 
-    def score_files(self, gold: Path | str, predicted: Path | str, settings: Settings) -> Scores:
+    def score_files(self, gold: Path | str, predicted: Path | str, settings: SstSettings) -> Scores:
         right = self.read(gold, settings)
         lines = [line for line in labelled_lines(predicted, settings.classifier.encoding) if line.strip()]
         if len(lines) != len(right):
