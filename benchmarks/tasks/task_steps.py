@@ -35,8 +35,7 @@ from elmo.tasks.settings import with_table
 from elmo.tasks.tokens.encoders import find_encoder
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.representation import TokenSources
-from elmo.tasks.train.batches import BatchLimits, shuffled_batches, sorted_batches
-from elmo.tasks.train.fit import training_limits
+from elmo.tasks.train.batches import BatchLimits, shuffled_batches, sorted_batches, training_limits
 from elmo.tasks.train.job import Files, Job
 from elmo.tasks.train.optimizers import make_optimizer
 from elmo.tasks.train.task_data import TaskData, read_data

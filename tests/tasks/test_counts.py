@@ -6,10 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.tasks.counts import CountsDisagree, example_counts, score_of, tabulated
-from elmo.tasks.labels import Prediction, classification_counts, classification_scores
+from elmo.tasks.labels import Prediction, classification_scores
 from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.ner.score import entity_counts, entity_scores
 from elmo.tasks.ner.task import TASK
+from elmo.tasks.snli.data import SentencePair
+from elmo.tasks.snli.task import TASK as ENTAILMENT
 
 
 def test_f1_over_labels_that_are_not_everywhere():
@@ -65,7 +67,8 @@ def test_entities_add_up_to_f1(pairs):
 def test_labels_add_up_to_accuracy(pairs):
     predictions = [Prediction(label=found, probabilities={}) for _, found in pairs]
     scores = classification_scores([gold for gold, _ in pairs], predictions)
-    rows = [classification_counts(gold, found) for (gold, _), found in zip(pairs, predictions, strict=True)]
+    examples = [SentencePair([], [], gold) for gold, _ in pairs]
+    rows = [ENTAILMENT.counts(*pair) for pair in zip(examples, predictions, strict=True)]
     assert score_of("accuracy", rows) == pytest.approx(scores["accuracy"])
 
 

@@ -1,4 +1,4 @@
-"""The longest runs of neighbors with a property."""
+"""Rules without learning: the most frequent label, naive Bayes, runs of neighbors with a property."""
 
 import numpy as np
 import pytest
@@ -9,11 +9,20 @@ from elmo.tasks.labels import classification_scores
 from elmo.tasks.rules import longest_runs, majority_rule, naive_bayes_rule, remark_on_rules, rule_scores
 from elmo.tasks.snli.data import SentencePair
 from elmo.tasks.snli.task import TASK
+from elmo.tasks.sst.data import LabelledSentence
+
+
+def labelled(labels: str) -> list[LabelledSentence]:
+    return [LabelledSentence([], label) for label in labels]
+
+
+def sentences(*rows: tuple[str, str]) -> list[LabelledSentence]:
+    return [LabelledSentence(text.split(), label) for text, label in rows]
 
 
 def test_the_most_frequent_label_is_given_to_every_example():
-    rule = majority_rule("011123", str)
-    found = rule.predict("1123")
+    rule = majority_rule(labelled("011123"))
+    found = rule.predict(labelled("1123"))
     assert [one["label"] for one in found] == ["1"] * 4
     assert found[0]["probabilities"] == {"0": 1 / 6, "1": 0.5, "2": 1 / 6, "3": 1 / 6}
     assert classification_scores(["1", "1", "2", "3"], found)["accuracy"] == 50
@@ -21,7 +30,7 @@ def test_the_most_frequent_label_is_given_to_every_example():
 
 
 def test_of_equally_frequent_labels_the_first_is_taken():
-    assert [one["label"] for one in majority_rule("2211", str).predict("1")] == ["1"]
+    assert [one["label"] for one in majority_rule(labelled("2211")).predict(labelled("1"))] == ["1"]
 
 
 def test_pairs_have_it_too():
@@ -30,37 +39,37 @@ def test_pairs_have_it_too():
     assert TASK.score(pairs, rule.predict(pairs))["accuracy"] == 100 * 2 / 3
 
 
-TRAIN = [("good film", "+"), ("good good plot", "+"), ("bad film", "-")]
+TRAIN = sentences(("good film", "+"), ("good good plot", "+"), ("bad film", "-"))
 
 
 def rule():
-    return naive_bayes_rule(TRAIN, lambda one: one[1], lambda one: one[0].split())
+    return naive_bayes_rule(TRAIN, lambda one: one.tokens)
 
 
 def test_probabilities_are_those_of_the_formula():
     # Vocabulary: good, film, plot, bad. Words of +: good 2, film 1, plot 1; of -: bad 1, film 1. "unheard" is left out.
     plus = 2 / 3 * (3 / 8) * (2 / 8)
     minus = 1 / 3 * (1 / 6) * (2 / 6)
-    (found,) = rule().predict([("good film unheard", "")])
+    (found,) = rule().predict(sentences(("good film unheard", "")))
     assert found["label"] == "+"
     assert found["probabilities"] == pytest.approx({"+": plus / (plus + minus), "-": minus / (plus + minus)})
 
 
 def test_a_word_counts_once_however_often_it_stands_there():
-    once, often = rule().predict([("bad", ""), ("bad bad bad", "")])
+    once, often = rule().predict(sentences(("bad", ""), ("bad bad bad", "")))
     assert once == often
     assert once["label"] == "-"
 
 
 def test_an_example_without_a_known_word_gets_the_most_frequent_label():
-    (found,) = rule().predict([("", "")])
+    (found,) = rule().predict(sentences(("", "")))
     assert found["probabilities"] == pytest.approx({"+": 2 / 3, "-": 1 / 3})
 
 
 def test_hundreds_of_words_do_not_underflow():
     long = " ".join(f"w{number}" for number in range(3000))
-    own = naive_bayes_rule([(long, "+"), ("bad", "-")], lambda one: one[1], lambda one: one[0].split())
-    (found,) = own.predict([(long, "")])
+    own = naive_bayes_rule(sentences((long, "+"), ("bad", "-")), lambda one: one.tokens)
+    (found,) = own.predict(sentences((long, "")))
     # 3,000 words at 2/6001 against 1/3002 each.
     assert found["probabilities"]["-"] == pytest.approx(1 / (1 + (2 * 3002 / 6001) ** 3000))
 

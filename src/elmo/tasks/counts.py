@@ -35,6 +35,11 @@ def precision_recall_f1(correct: float, predicted: float, gold: float) -> dict[s
     }
 
 
+def label_figures(gold: int, predicted: int, correct: int) -> dict[str, float]:
+    """`precision_recall_f1`, and the three counts themselves."""
+    return {**precision_recall_f1(correct, predicted, gold), "gold": gold, "predicted": predicted, "correct": correct}
+
+
 Metric = Callable[[Float[np.ndarray, "... counts"]], Float[np.ndarray, "..."]]
 """Summed counts -> score."""
 

@@ -1,13 +1,14 @@
-"""Scores of classification: examples that have one label each. Percentages."""
+"""Labels: tasks whose examples have one label each, their scores, and whether a column looks like one of labels."""
 
 import statistics
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TypedDict
+from typing import Protocol, TypedDict, TypeVar
 
 from elmo.errors import TextError
-from elmo.tasks.counts import percentage, precision_recall_f1
-from elmo.tasks.task import Counts, Plain, Scores
+from elmo.tasks.counts import label_figures, percentage
+from elmo.tasks.settings import LabelSettings, TaskSettings
+from elmo.tasks.task import Counts, Plain, S, Scores, Task, Vocabulary
 
 _LABELS_SHOWN = 20
 # So many labels may be those of a few examples.
@@ -26,6 +27,73 @@ class Prediction(TypedDict):
     """Of every label, the most probable one first."""
 
 
+class Labelled(Protocol):
+    """An example with a label."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+
+
+L = TypeVar("L", bound=Labelled)
+
+
+def plain_prediction(prediction: Prediction) -> dict[str, Plain]:
+    """A prediction for JSON."""
+    return {"label": prediction["label"], "probabilities": prediction["probabilities"]}
+
+
+class LabelTask(Task[S, L, Prediction]):
+    """A task whose examples have one label each; predictions are labels with the probabilities of all."""
+
+    metric = "accuracy"
+    metric_kind = "accuracy"
+    needs_input = True
+    most_tokens = 8192
+    kind = "sentence"
+    """What an example is called."""
+    other_column: str
+    """How to say which column has the labels."""
+
+    def vocabulary(self, examples: list[L], settings: S) -> Vocabulary:
+        labels = {label for example in examples for label in self.labels_of(example)}
+        if len(labels) < 2:
+            raise TextError(
+                f"{examples[0].source}: every {self.kind} of the training data has the label {min(labels)!r}, so there "
+                f"is nothing to learn. {self.other_column}"
+            )
+        require_learnable([example.label for example in examples], examples[0].source, self.other_column)
+        return {"labels": in_order(labels)}
+
+    def labels_of(self, example: L) -> Iterable[str]:
+        """The label of an example, and those of its parts."""
+        return [example.label]
+
+    def check(self, examples: list[L], vocabulary: Vocabulary, settings: S) -> None:
+        labels = ((example.label, f"{example.source}:{example.line}") for example in examples)
+        require_known_labels(labels, vocabulary["labels"], settings)
+
+    def score(self, examples: Sequence[L], predictions: Sequence[Prediction]) -> Scores:
+        return classification_scores([example.label for example in examples], predictions)
+
+    def counts(self, example: L, prediction: Prediction) -> Counts:
+        gold, label = example.label, prediction["label"]
+        return {gold: (1, 0, 0)} if gold == label else {label: (0, 1, 0), gold: (0, 0, 1)}
+
+    def remarks(self, scores: Scores) -> list[str]:
+        per_label = scores["per_label"]
+        assert isinstance(per_label, Mapping)
+        found = [label for label, own in per_label.items() if isinstance(own, Mapping) and own["predicted"]]
+        if len(per_label) < 2 or len(found) != 1:
+            return []
+        return [
+            f"every {self.kind} is given the label {found[0]!r}: train longer, on more data, or with smaller batches"
+        ]
+
+
 def classification_scores(gold: Sequence[str], predicted: Sequence[Prediction]) -> dict[str, Plain]:
     """`accuracy`; `macro_f1`, the mean F1 of the gold labels; `per_label`.
 
@@ -38,7 +106,7 @@ def classification_scores(gold: Sequence[str], predicted: Sequence[Prediction]) 
         predicted_as[one][other] += 1
     correct = sum(counts[label] for label, counts in predicted_as.items())
     found = Counter(labels)
-    figures = {label: _figures(sum(own.values()), found[label], own[label]) for label, own in predicted_as.items()}
+    figures = {label: label_figures(sum(own.values()), found[label], own[label]) for label, own in predicted_as.items()}
     return {
         "accuracy": percentage(correct, len(gold)),
         "macro_f1": statistics.fmean(figures[label]["f1"] for label in set(gold)) if gold else 0.0,
@@ -49,27 +117,20 @@ def classification_scores(gold: Sequence[str], predicted: Sequence[Prediction]) 
     }
 
 
-def classification_counts(gold: str, predicted: Prediction) -> Counts:
-    """One example's (right, wrongly given, missed) of each label."""
-    label = predicted["label"]
-    return {gold: (1, 0, 0)} if gold == label else {label: (0, 1, 0), gold: (0, 0, 1)}
+def require_known_labels(labels: Iterable[tuple[str, str]], known: Collection[str], settings: TaskSettings) -> None:
+    """TextError for a label that no training example has, unless the settings let it count as missed.
 
-
-def only_label(scores: Scores) -> str | None:
-    """The label that every example is given though the gold labels are several; None if there are others."""
-    per_label = scores["per_label"]
-    assert isinstance(per_label, Mapping)
-    found = [label for label, own in per_label.items() if isinstance(own, Mapping) and own["predicted"]]
-    return found[0] if len(per_label) > 1 and len(found) == 1 else None
-
-
-def require_known_label(label: str, known: Collection[str], place: str) -> None:
-    """TextError, with the example's `place` (file and line), for a label that no training example has."""
-    if label not in known:
-        raise TextError(
-            f"{place}: the label {label!r} isn't in the training data, which has {some_of(known)}: it can never be "
-            "found. Correct it, or count it as missed with --unseen-labels miss."
-        )
+    `labels`: each with its place (file and line).
+    """
+    group = next(group for group in vars(settings).values() if isinstance(group, LabelSettings))
+    if group.unseen_labels == "miss":
+        return
+    for label, place in labels:
+        if label not in known:
+            raise TextError(
+                f"{place}: the label {label!r} isn't in the training data, which has {some_of(known)}: it can never be "
+                "found. Correct it, or count it as missed with --unseen-labels miss."
+            )
 
 
 def require_learnable(labels: Sequence[str], source: str, step: str) -> None:
@@ -125,8 +186,3 @@ def in_order(labels: Iterable[str]) -> list[str]:
         if all(label.isdecimal() for label in distinct)
         else sorted(distinct)
     )
-
-
-def _figures(gold: int, predicted: int, correct: int) -> dict[str, float]:
-    figures = precision_recall_f1(correct, predicted, gold)
-    return {**figures, "gold": gold, "predicted": predicted, "correct": correct}

@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from elmo.tasks.labels import Prediction
+from elmo.tasks.labels import L, Prediction
 from elmo.tasks.task import E, P, Rule
 
 
@@ -19,9 +19,9 @@ def longest_runs(wanted: Iterable[bool], first: int = 0) -> Iterator[tuple[int, 
             yield places[0], places[-1]
 
 
-def majority_rule(examples: Sequence[E], label_of: Callable[[E], str]) -> Rule[E, Prediction]:
+def majority_rule(examples: Sequence[L]) -> Rule[L, Prediction]:
     """The most frequent label of the training examples for every example; their shares are the probabilities."""
-    counts = Counter(label_of(example) for example in examples)
+    counts = Counter(example.label for example in examples)
     label = min(counts, key=lambda label: (-counts[label], label))
     shares = {other: count / counts.total() for other, count in sorted(counts.items())}
     return Rule(
@@ -32,13 +32,12 @@ def majority_rule(examples: Sequence[E], label_of: Callable[[E], str]) -> Rule[E
 
 
 def naive_bayes_rule(
-    examples: Sequence[E],
-    label_of: Callable[[E], str],
-    words_of: Callable[[E], Iterable[str]],
+    examples: Sequence[L],
+    words_of: Callable[[L], Iterable[str]],
     *,
     name: str = "naive-bayes",
     label: str = "rule: naive Bayes on the words",
-) -> Rule[E, Prediction]:
+) -> Rule[L, Prediction]:
     """P(label) times the product of P(word | label) over an example's different words (multinomial, Laplace).
 
     Words that no training example has are left out.
@@ -46,9 +45,8 @@ def naive_bayes_rule(
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     labels = Counter[str]()
     for example in examples:
-        own_label = label_of(example)
-        labels[own_label] += 1
-        counts[own_label].update(set(words_of(example)))
+        labels[example.label] += 1
+        counts[example.label].update(set(words_of(example)))
     vocabulary = {word for own in counts.values() for word in own}
     totals = {one: own.total() + len(vocabulary) for one, own in counts.items()}
 
@@ -56,7 +54,7 @@ def naive_bayes_rule(
         given = sum(math.log((counts[one][word] + 1) / totals[one]) for word in sorted(words))
         return math.log(labels[one] / labels.total()) + given
 
-    def predicted(example: E) -> Prediction:
+    def predicted(example: L) -> Prediction:
         words = set(words_of(example)) & vocabulary
         scores = {one: log_probability(one, words) for one in sorted(labels)}
         highest = max(scores.values())

@@ -6,14 +6,14 @@ Generic in two types: E, an example of its task; P, a prediction.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo.tasks.labels import Prediction
+from elmo.tasks.labels import L, Prediction
 from elmo.tasks.tokens.representation import TokenRepresentation
 
 
@@ -42,9 +42,9 @@ class TaskModel(nn.Module, ABC, Generic[E, P]):
     def loss(self, examples: Sequence[E]) -> Float[Tensor, ""]:
         """The mean loss of a batch of labelled examples, without the penalty of the mixes (`fit` adds it)."""
 
-    @abstractmethod
     def predict(self, examples: Sequence[E]) -> list[P]:
-        """A prediction for each example of a batch."""
+        """A prediction for each example of a batch; a model without `predict_with` overrides this."""
+        return self.predict_with([], examples)
 
     @property
     def outcomes(self) -> Hashable:
@@ -81,16 +81,6 @@ class TaskModel(nn.Module, ABC, Generic[E, P]):
         return True
 
 
-class Labelled(Protocol):
-    """An example with a label."""
-
-    @property
-    def label(self) -> str: ...
-
-
-L = TypeVar("L", bound=Labelled)
-
-
 class LabelModel(TaskModel[L, Prediction]):
     """A network that gives each example of a batch one logit for each label."""
 
@@ -112,10 +102,6 @@ class LabelModel(TaskModel[L, Prediction]):
     def held_out_loss(self, examples: Sequence[L]) -> Float[Tensor, ""] | None:
         """None if an example has a label that the training data doesn't have."""
         return self.loss(examples) if all(example.label in self._numbers for example in examples) else None
-
-    def predict(self, examples: Sequence[L]) -> list[Prediction]:
-        """The most probable label of each example, with the probabilities of all."""
-        return self.predict_with([], examples)
 
     @property
     def outcomes(self) -> tuple[str, ...]:

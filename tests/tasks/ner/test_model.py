@@ -56,9 +56,9 @@ def test_the_loss_is_a_sentence_on_average_and_padding_plays_no_part():
 
 
 def test_a_tagger_that_reads_nothing_is_refused(bilm):
-    with pytest.raises(ConfigError, match="the tagger would read nothing"):
+    with pytest.raises(ConfigError, match="the model would read nothing"):
         tagger(character_filters=0)
-    with pytest.raises(ConfigError, match="the tagger would read nothing"):
+    with pytest.raises(ConfigError, match="the model would read nothing"):
         tagger(bilm, placement="output", character_filters=0)
     assert tagger(bilm, character_filters=0).bilstm.output_dim == 8
 

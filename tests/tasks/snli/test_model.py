@@ -45,6 +45,9 @@ class Sizes(torch.nn.Module):
         super().__init__()
         self.input_dim, self.output_dim = input_dim, 0
 
+    def require_input(self):
+        return self.input_dim
+
 
 def golden_model(arrays, dtype):
     """The original's weights in our network; its two linear layers and the hidden sizes all differ."""
@@ -176,5 +179,5 @@ def test_labels_that_training_does_not_have_have_no_held_out_loss(build):
 
 
 def test_nothing_to_read_is_refused():
-    with pytest.raises(ConfigError, match="the network would read nothing"):
+    with pytest.raises(ConfigError, match="the model would read nothing"):
         ESIM(EntailmentSettings(), LABELS, TokenRepresentation(TokenSettings(encoder="none")))

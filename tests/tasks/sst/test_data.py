@@ -145,7 +145,7 @@ def test_a_label_that_training_does_not_have_is_named_or_counted_as_missed(tmp_p
     with pytest.raises(TextError, match=r"dev:2: the label 'ugly' isn't in the training data, which has bad, good"):
         TASK.check(dev, vocabulary, settings)
     TASK.check(dev, vocabulary, TASK_SETTINGS(unseen_labels="miss"))
-    with pytest.raises(TextError, match="all sentences of the training data have the label 'good'"):
+    with pytest.raises(TextError, match="every sentence of the training data has the label 'good'"):
         TASK.vocabulary(train[:1], settings)
 
 

@@ -18,10 +18,11 @@ from elmo.tasks.ner.task import TASK
 from elmo.tasks.settings import FitSettings, TokenSettings
 from elmo.tasks.tokens.representation import TokenRepresentation
 from elmo.tasks.train import fit as fit_module
-from elmo.tasks.train.batches import BatchLimits, share_of, shuffled_batches, sorted_batches
-from elmo.tasks.train.fit import Fitted, TrainingFailed, fit, predict_all, training_limits
+from elmo.tasks.train.apply import predict_all
+from elmo.tasks.train.batches import BatchLimits, share_of, shuffled_batches, sorted_batches, training_limits
+from elmo.tasks.train.fit import Fitted, TrainingFailed, fit
 from elmo.tasks.train.fit_folder import FitFolder
-from elmo.tasks.train.optimizers import Moment, WeightAverage, make_optimizer, rate_at
+from elmo.tasks.train.optimizers import Learner, Moment, WeightAverage, make_optimizer, rate_at
 
 SETTINGS = FitSettings(epochs=4, patience=0, batch_size=8, learning_rate=0.02)
 
@@ -101,7 +102,7 @@ def test_the_average_of_the_weights_is_scored_and_kept(tmp_path, train_sentences
 
     def step(self, examples):
         loss = plain_step(self, examples)
-        seen.append([parameter.detach().clone() for parameter in self.parameters])
+        seen.append([parameter.detach().clone() for parameter in self.learner.parameters])
         return loss
 
     monkeypatch.setattr(fit_module._Fit, "_step", step)
@@ -328,28 +329,16 @@ def test_little_data_make_smaller_batches(examples, size):
     assert training_limits(FitSettings(batch_size=4), TASK, examples).examples == 4
 
 
-def test_gradients_are_clipped_by_element_and_weights_decay_where_the_model_says(
-    tmp_path, train_sentences, monkeypatch
-):
+def test_gradients_are_clipped_by_element_and_weights_decay_where_the_model_says(train_sentences, monkeypatch):
     model = tagger(train_sentences)
     monkeypatch.setattr(type(model), "is_decayed", lambda self, name, parameter: "crf" not in name)
     optimizer = make_optimizer(replace(SETTINGS, weight_decay=0.1), model)
     assert [(group["weight_decay"], len(group["params"])) for group in optimizer.param_groups][1] == (0.0, 1)
-    clipped = fit_module._Fit(
-        model,
-        TASK,
-        train_sentences,
-        [],
-        replace(SETTINGS, clip_value=0.5, clip_norm=0.0),
-        FitFolder(tmp_path),
-        1,
-        True,
-        StopFlag(),
-    )
+    clipped = Learner(replace(SETTINGS, clip_value=0.5, clip_norm=0.0), model)
     for parameter in clipped.parameters:
         parameter.grad = torch.full_like(parameter, 3.0)
     expected = 0.5 * math.sqrt(sum(parameter.numel() for parameter in clipped.parameters))
-    assert clipped._clip() == pytest.approx(expected, rel=1e-5)
+    assert clipped.clip() == pytest.approx(expected, rel=1e-5)
 
 
 def test_what_a_step_draws_follows_from_seed_and_step(tmp_path, train_sentences, dev_sentences, monkeypatch):

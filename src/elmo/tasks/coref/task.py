@@ -120,9 +120,6 @@ class Coreference(Task[CorefSettings, Document, Resolved]):
         genres = {settings.resolver.genre_of(document.name) for document in examples}
         return {"characters": characters_of(words), "genres": sorted(genres - {""})}
 
-    def check(self, examples: list[Document], vocabulary: Vocabulary, settings: CorefSettings) -> None:
-        """Nothing depends on the training data: what can be wrong is found by `read`."""
-
     def check_settings(self, settings: CorefSettings) -> None:
         super().check_settings(settings)
         if not settings.tokens.static and not settings.resolver.character_filters:

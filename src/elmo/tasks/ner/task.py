@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.labels import require_learnable, some_of
+from elmo.tasks.labels import require_known_labels, require_learnable
 from elmo.tasks.ner.data import TaggedSentence, read_columns, write_columns
 from elmo.tasks.ner.score import entity_counts, entity_scores
-from elmo.tasks.ner.settings import BETWEEN, NO_INPUT, NerSettings
+from elmo.tasks.ner.settings import BETWEEN, NerSettings
 from elmo.tasks.tags import Span, tags_of
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 from elmo.tasks.unlabelled import text_lines
@@ -82,6 +82,7 @@ class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
     metric = "f1"
     places = ("input", "output", BETWEEN)
     metric_kind = "f1"
+    needs_input = True
     settings = NerSettings
 
     def read(self, path: Path | str, settings: NerSettings) -> list[TaggedSentence]:
@@ -109,32 +110,24 @@ class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
     def vocabulary(self, examples: list[TaggedSentence], settings: NerSettings) -> Vocabulary:
         from elmo.tasks.layers.characters import characters_of
 
-        labels = sorted({label for example in examples for _, _, label in example.spans})
+        labels = [label for example in examples for _, _, label in example.spans]
+        step = "Say which column has the tags with --tag-column."
         if not labels:
             raise TextError(
                 f"{examples[0].source}: no token of the training data has an entity's tag, so there is nothing to "
-                "learn. Say which column has the tags with --tag-column."
+                f"learn. {step}"
             )
-        require_learnable(
-            [label for example in examples for _, _, label in example.spans],
-            examples[0].source,
-            "Say which column has the tags with --tag-column.",
-        )
+        require_learnable(labels, examples[0].source, step)
         words = {word for example in examples for word in example.tokens}
-        return {"labels": labels, "characters": characters_of(words)}
+        return {"labels": sorted(set(labels)), "characters": characters_of(words)}
 
     def check(self, examples: list[TaggedSentence], vocabulary: Vocabulary, settings: NerSettings) -> None:
-        known = set(vocabulary["labels"])
-        if settings.tagger.unseen_labels == "miss":
-            return
-        for example in examples:
-            for start, _, label in example.spans:
-                if label not in known:
-                    raise TextError(
-                        f"{example.source}:{example.lines[start]}: the label {label!r} isn't in the training data, "
-                        f"which has {some_of(known)}: such an entity can never be found. Correct it, or "
-                        "count it as missed with --unseen-labels miss."
-                    )
+        labels = (
+            (label, f"{example.source}:{example.lines[start]}")
+            for example in examples
+            for start, _, label in example.spans
+        )
+        require_known_labels(labels, vocabulary["labels"], settings)
 
     def check_settings(self, settings: NerSettings) -> None:
         super().check_settings(settings)
@@ -143,8 +136,6 @@ class NamedEntities(Task[NerSettings, TaggedSentence, list[Span]]):
                 f"placement is {BETWEEN!r}, the place between two biLSTM layers, but hidden_sizes is "
                 f"{settings.tagger.hidden_sizes}, one layer. Give it two sizes, or choose another placement."
             )
-        if not settings.tokens.gives_input and not settings.tagger.character_filters:
-            raise ConfigError(NO_INPUT)
 
     def build(self, settings: NerSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Tagger":
         from elmo.tasks.ner.model import Tagger

@@ -4,20 +4,13 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elmo.errors import ConfigError, TextError
+from elmo.errors import TextError
 from elmo.tasks.labelled_lines import labelled_lines
-from elmo.tasks.labels import (
-    Prediction,
-    classification_counts,
-    classification_scores,
-    only_label,
-    require_known_label,
-    require_learnable,
-)
+from elmo.tasks.labels import LabelTask, Prediction, classification_scores, plain_prediction
 from elmo.tasks.rules import majority_rule, naive_bayes_rule
 from elmo.tasks.snli.data import SentencePair, read_pairs, read_unlabelled_pairs
-from elmo.tasks.snli.settings import NO_INPUT, SnliSettings
-from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
+from elmo.tasks.snli.settings import SnliSettings
+from elmo.tasks.task import Plain, Rule, Scores, TextReading, Vocabulary
 from elmo.text.tokenizer import tokenizer
 
 if TYPE_CHECKING:
@@ -28,17 +21,15 @@ if TYPE_CHECKING:
 def rules_of(examples: Sequence[SentencePair]) -> list[Rule[SentencePair, Prediction]]:
     """The most frequent label; naive Bayes without the premise, and with it."""
     return [
-        majority_rule(examples, _label),
+        majority_rule(examples),
         naive_bayes_rule(
             examples,
-            _label,
             hypothesis_words,
             name="naive-bayes-hypothesis",
             label="rule: naive Bayes on the hypothesis alone",
         ),
         naive_bayes_rule(
             examples,
-            _label,
             words_and_premise,
             label="rule: naive Bayes on the hypothesis, counting words of the premise separately",
         ),
@@ -54,10 +45,6 @@ def words_and_premise(pair: SentencePair) -> list[str]:
     """The hypothesis's words, each marked as known from the premise or as new."""
     premise = {word.lower() for word in pair.premise}
     return [f"{'known' if word in premise else 'new'}: {word}" for word in hypothesis_words(pair)]
-
-
-def _label(pair: SentencePair) -> str:
-    return pair.label
 
 
 def score_label_files(
@@ -108,21 +95,17 @@ def _labels(path: Path | str, encoding: str) -> dict[str, str]:
     return labels
 
 
-_OTHER_COLUMN = (
-    "Columns are read as label, premise, hypothesis: say which one has the labels with --label-column, or name them in "
-    "a header: gold_label, sentence1, sentence2."
-)
-
-
-class Entailment(Task[SnliSettings, SentencePair, Prediction]):
+class Entailment(LabelTask[SnliSettings, SentencePair]):
     """Pairs of sentences; predictions are labels with the probabilities of all."""
 
     name = "snli"
     summary = "whether a premise entails a hypothesis, contradicts it or neither, in SNLI's files"
-    metric = "accuracy"
-    most_tokens = 8192
-    metric_kind = "accuracy"
     settings = SnliSettings
+    kind = "pair"
+    other_column = (
+        "Columns are read as label, premise, hypothesis: say which one has the labels with --label-column, or name "
+        "them in a header: gold_label, sentence1, sentence2."
+    )
     reading_flags = ("tokenizer", "encoding", "errors")
 
     def read(self, path: Path | str, settings: SnliSettings) -> list[SentencePair]:
@@ -144,48 +127,16 @@ class Entailment(Task[SnliSettings, SentencePair, Prediction]):
     def group(self, example: SentencePair, place: int) -> Hashable:
         return tuple(example.premise)
 
-    def vocabulary(self, examples: list[SentencePair], settings: SnliSettings) -> Vocabulary:
-        labels = sorted({example.label for example in examples})
-        if len(labels) < 2:
-            raise TextError(
-                f"{examples[0].source if examples else 'the training data'}: all pairs have the same label "
-                f"({', '.join(labels) or 'none'}), so there is nothing to learn. Check the file."
-            )
-        require_learnable([example.label for example in examples], examples[0].source, _OTHER_COLUMN)
-        return {"labels": labels}
-
-    def check(self, examples: list[SentencePair], vocabulary: Vocabulary, settings: SnliSettings) -> None:
-        if settings.entailment.unseen_labels != "miss":
-            for example in examples:
-                require_known_label(example.label, vocabulary["labels"], f"{example.source}:{example.line}")
-
-    def check_settings(self, settings: SnliSettings) -> None:
-        super().check_settings(settings)
-        if not settings.tokens.gives_input:
-            raise ConfigError(NO_INPUT)
-
     def build(self, settings: SnliSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "ESIM":
         from elmo.tasks.snli.model import ESIM
 
         return ESIM(settings.entailment, vocabulary, tokens)
-
-    def score(self, examples: Sequence[SentencePair], predictions: Sequence[Prediction]) -> Scores:
-        return classification_scores([example.label for example in examples], predictions)
-
-    def counts(self, example: SentencePair, prediction: Prediction) -> Counts:
-        return classification_counts(example.label, prediction)
 
     def rules(self, examples: list[SentencePair]) -> list[Rule[SentencePair, Prediction]]:
         return rules_of(examples)
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: SnliSettings) -> Scores:
         return score_label_files(self.read(gold, settings), gold, predicted, settings.entailment.encoding)
-
-    def remarks(self, scores: Scores) -> list[str]:
-        label = only_label(scores)
-        if label is None:
-            return []
-        return [f"every pair is given the label {label!r}: train longer, on more data, or with smaller batches"]
 
     def write(self, pairs: Iterable[tuple[SentencePair, Prediction]]) -> Iterator[str]:
         return (f"{example.id or place}\t{prediction['label']}" for place, (example, prediction) in enumerate(pairs, 1))
@@ -195,7 +146,7 @@ class Entailment(Task[SnliSettings, SentencePair, Prediction]):
             "pairID": example.id,
             "premise": example.premise,
             "hypothesis": example.hypothesis,
-            "prediction": {"label": prediction["label"], "probabilities": prediction["probabilities"]},
+            "prediction": plain_prediction(prediction),
         }
 
 

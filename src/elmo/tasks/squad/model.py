@@ -13,13 +13,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo.errors import ConfigError
 from elmo.tasks.layers.attention import BiAttention, SelfAttention
-from elmo.tasks.layers.characters import own_windows
+from elmo.tasks.layers.characters import CharacterWindows
 from elmo.tasks.layers.linear import linear
 from elmo.tasks.layers.recurrent import BiGRU, VariationalDropout
 from elmo.tasks.squad.data import PredictedAnswer, Question
-from elmo.tasks.squad.settings import NO_INPUT, ReaderSettings
+from elmo.tasks.squad.settings import ReaderSettings
 from elmo.tasks.squad.tokens import TokenizedText, TokenSpan
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel, log_mean_of
@@ -126,16 +125,17 @@ class Reader(TaskModel[Question, PredictedAnswer]):
         super().__init__()
         self.settings = settings
         self.tokens = tokens
-        self.characters = own_windows(
-            settings,
-            vocabulary,
-            [settings.character_width],
-            max_characters=settings.max_characters,
-            dropout=settings.dropout,
-        )
-        dim = tokens.input_dim + settings.character_filters
-        if dim == 0:
-            raise ConfigError(NO_INPUT)
+        self.characters = None
+        if settings.character_filters:
+            self.characters = CharacterWindows(
+                vocabulary["characters"],
+                dim=settings.character_vector,
+                filters=settings.character_filters,
+                widths=[settings.character_width],
+                max_characters=settings.max_characters,
+                dropout=settings.dropout,
+            )
+        dim = tokens.require_input(settings.character_filters)
         self.network = BiDAF(dim, tokens.output_dim, size=settings.hidden_size, dropout=settings.dropout)
 
     def loss(self, examples: Sequence[Question]) -> Float[Tensor, ""]:
@@ -144,10 +144,6 @@ class Reader(TaskModel[Question, PredictedAnswer]):
         # Of several answers a training step is given one, see `Task.drawn`; elsewhere the first one counts.
         gold = torch.tensor([example.answers[0].span for example in examples], device=start.device)
         return functional.nll_loss(start, gold[:, 0]) + functional.nll_loss(end, gold[:, 1])
-
-    def predict(self, examples: Sequence[Question]) -> list[PredictedAnswer]:
-        """The best answer to each question."""
-        return self.predict_with([], examples)
 
     @property
     def outcomes(self) -> tuple[str, int]:

@@ -62,9 +62,3 @@ class SquadSettings(TaskSettings):
         )
     )
     reader: ReaderSettings = field(default_factory=ReaderSettings)
-
-
-NO_INPUT = (
-    "the reader would read nothing: there are no static vectors, no ELMo at the input and no char CNN. Give it one of "
-    "them, for instance --character-filters 100."
-)

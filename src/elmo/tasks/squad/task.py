@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elmo.errors import ConfigError
 from elmo.tasks.rules import longest_runs
 from elmo.tasks.squad.data import (
     PredictedAnswer,
@@ -18,7 +17,7 @@ from elmo.tasks.squad.data import (
     write_predictions,
 )
 from elmo.tasks.squad.score import bound_f1, match, squad_scores
-from elmo.tasks.squad.settings import NO_INPUT, SquadSettings
+from elmo.tasks.squad.settings import SquadSettings
 from elmo.tasks.squad.tokens import TokenSpan
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 
@@ -86,6 +85,7 @@ class QuestionAnswering(Task[SquadSettings, Question, PredictedAnswer]):
     metric = "f1"
     most_tokens = 8192
     metric_kind = "mean"
+    needs_input = True
     settings = SquadSettings
     reading_flags = ("encoding", "errors")
 
@@ -119,14 +119,6 @@ class QuestionAnswering(Task[SquadSettings, Question, PredictedAnswer]):
         texts = [*passages.values(), *(example.question.tokens for example in examples)]
         words = [word for tokens in texts for word in tokens]
         return {"characters": characters_of(words, settings.reader.min_character_count)}
-
-    def check(self, examples: list[Question], vocabulary: Vocabulary, settings: SquadSettings) -> None:
-        """Nothing depends on the training data: what can be wrong is found by `read`."""
-
-    def check_settings(self, settings: SquadSettings) -> None:
-        super().check_settings(settings)
-        if not settings.tokens.gives_input and not settings.reader.character_filters:
-            raise ConfigError(NO_INPUT)
 
     def build(self, settings: SquadSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Reader":
         from elmo.tasks.squad.model import Reader

@@ -18,12 +18,11 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo.errors import ConfigError
 from elmo.tasks.layers.crf import best_sequences, forbidden
 from elmo.tasks.layers.linear import Linear
 from elmo.tasks.layers.recurrent import AlternatingLSTM, BiLSTM
 from elmo.tasks.srl.data import Proposition, Roles, RoleSentence
-from elmo.tasks.srl.settings import NO_INPUT, LabelerSettings
+from elmo.tasks.srl.settings import LabelerSettings
 from elmo.tasks.tags import OUTSIDE, Span, all_tags, follows, spans_of, tags_of
 from elmo.tasks.task import Vocabulary
 from elmo.tasks.task_model import TaskModel, log_mean_of, mean_of
@@ -90,19 +89,18 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
     def __init__(self, settings: LabelerSettings, vocabulary: Vocabulary, tokens: TokenRepresentation) -> None:
         """`vocabulary`: "labels" of the spans."""
         super().__init__()
-        if tokens.input_dim == 0:
-            raise ConfigError(NO_INPUT)
+        input_dim = tokens.require_input()
         self.tokens = tokens
         self.tags = all_tags(vocabulary["labels"], "iob2")
         self._numbers = {tag: number for number, tag in enumerate(self.tags)}
         self.indicator = nn.Embedding(2, settings.indicator_dim)
         self.lstm = AlternatingLSTM(
-            tokens.input_dim + settings.indicator_dim,
+            input_dim + settings.indicator_dim,
             settings.hidden_size,
             settings.num_layers,
             settings.recurrent_dropout,
         )
-        self.finder = PredicateFinder(tokens.input_dim, settings.finder_size) if settings.find_predicates else None
+        self.finder = PredicateFinder(input_dim, settings.finder_size) if settings.find_predicates else None
         self.project = Linear(settings.hidden_size + tokens.output_dim, len(self.tags))
         nn.init.orthogonal_(self.project.weight)
         nn.init.zeros_(self.project.bias)
@@ -129,10 +127,6 @@ class RoleLabeler(TaskModel[RoleSentence, Roles]):
             tags = tags_of(proposition.spans, length, "iob2")
             row[:length] = torch.tensor([self._numbers.get(tag, 0) for tag in tags])
         return token_cross_entropy(logits, gold.to(logits.device), mask)
-
-    def predict(self, examples: Sequence[RoleSentence]) -> list[Roles]:
-        """For each sentence, its predicates with their labeled spans. Unknown predicates are found first."""
-        return self.predict_with([], examples)
 
     @property
     def outcomes(self) -> tuple[bool, tuple[str, ...]]:

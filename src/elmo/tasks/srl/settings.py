@@ -14,11 +14,6 @@ from elmo.tasks.settings import (
     require_size,
 )
 
-NO_INPUT = (
-    "the labeler would read nothing but which token is the predicate: there are no static vectors and no ELMo at the "
-    "input. Give it one of them with --static FILE, or --encoder elmo and --placement input or both."
-)
-
 
 @dataclass(frozen=True)
 class LabelerSettings(FileSettings):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elmo.errors import ConfigError, TextError
+from elmo.errors import TextError
 from elmo.tasks.labels import require_learnable
 from elmo.tasks.srl.data import (
     PREDICATE,
@@ -19,7 +19,7 @@ from elmo.tasks.srl.data import (
     write_roles,
 )
 from elmo.tasks.srl.score import Pair, argument_counts, role_scores, score_role_files
-from elmo.tasks.srl.settings import NO_INPUT, SrlSettings
+from elmo.tasks.srl.settings import SrlSettings
 from elmo.tasks.tags import Span
 from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 
@@ -98,6 +98,7 @@ class SemanticRoles(Task[SrlSettings, RoleSentence, Roles]):
     summary = "who did what to whom: the roles of given predicates, in CoNLL columns"
     metric = "f1"
     metric_kind = "f1"
+    needs_input = True
     settings = SrlSettings
 
     def read(self, path: Path | str, settings: SrlSettings) -> list[RoleSentence]:
@@ -114,27 +115,17 @@ class SemanticRoles(Task[SrlSettings, RoleSentence, Roles]):
         return one_by_one(examples, keep_bare=settings.labeler.find_predicates)
 
     def vocabulary(self, examples: list[RoleSentence], settings: SrlSettings) -> Vocabulary:
-        found = [
-            label for example in examples for proposition in example.propositions for _, _, label in proposition.spans
-        ]
-        labels = set(found)
-        if labels <= {PREDICATE}:
+        found = [label for example in examples for one in example.propositions for _, _, label in one.spans]
+        step = "Check the file and its columns, or say what they are with --layout."
+        if set(found) <= {PREDICATE}:
             raise TextError(
                 f"{examples[0].source}: no predicate of the training data has an argument, so there is nothing to "
-                "learn. Check the file and its columns, or say what they are with --layout."
+                f"learn. {step}"
             )
-        step = "Check the file and its columns, or say what they are with --layout."
         require_learnable(found, examples[0].source, step)
-        return {"labels": sorted(labels)}
+        return {"labels": sorted(set(found))}
 
-    def check(self, examples: list[RoleSentence], vocabulary: Vocabulary, settings: SrlSettings) -> None:
-        """Nothing is wrong with a label that the training data doesn't have: the rare ones of PropBank are seldom all
-        there. Its arguments count as missed."""
-
-    def check_settings(self, settings: SrlSettings) -> None:
-        super().check_settings(settings)
-        if not settings.tokens.gives_input:
-            raise ConfigError(NO_INPUT)
+    # Labels that the training data lacks are no error: PropBank has many rare ones, whose arguments count as missed.
 
     def build(self, settings: SrlSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "RoleLabeler":
         from elmo.tasks.srl.model import RoleLabeler

@@ -4,22 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elmo.errors import ConfigError, TextError
+from elmo.errors import TextError
 from elmo.tasks.counts import percentage
 from elmo.tasks.labelled_lines import labelled_lines
-from elmo.tasks.labels import (
-    Prediction,
-    classification_counts,
-    classification_scores,
-    in_order,
-    only_label,
-    require_known_label,
-    require_learnable,
-)
+from elmo.tasks.labels import LabelTask, Prediction, classification_scores, plain_prediction
 from elmo.tasks.rules import majority_rule, naive_bayes_rule
 from elmo.tasks.sst.data import LABELS, LabelledSentence, phrases_of, read_labelled
-from elmo.tasks.sst.settings import NO_INPUT, SstSettings
-from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
+from elmo.tasks.sst.settings import SstSettings
+from elmo.tasks.task import Plain, Rule, Scores, TextReading, Vocabulary
 from elmo.tasks.unlabelled import text_lines
 
 if TYPE_CHECKING:
@@ -28,7 +20,11 @@ if TYPE_CHECKING:
 
 
 def sentiment_scores(gold: Sequence[str], predicted: Sequence[Prediction]) -> Scores:
-    """`classification_scores`, `sentences`, and `binary_accuracy` if the labels are the treebank's."""
+    """`classification_scores` and `sentences`; `binary_accuracy` too if the labels are the treebank's five.
+
+    `binary_accuracy`: of the sentences that aren't neutral (2), the percentage for which 0 and 1 together, or 3 and 4
+    together, were rightly the more probable.
+    """
     scores = classification_scores(gold, predicted)
     known = {*gold, *(label for prediction in predicted for label in prediction["probabilities"])}
     if known == set(LABELS) and all(prediction["probabilities"] for prediction in predicted):
@@ -47,21 +43,16 @@ def _binary(gold: Sequence[str], predicted: Sequence[Prediction]) -> float:
     return percentage(correct, total)
 
 
-_OTHER_COLUMN = (
-    "Say which column has the labels with --label-column, and which one the sentences with --text-column. --header "
-    "skips a line of names."
-)
-
-
-class Sentiment(Task[SstSettings, LabelledSentence, Prediction]):
+class Sentiment(LabelTask[SstSettings, LabelledSentence]):
     """Labelled sentences, in trees or TSV; predictions are labels with the probabilities of all."""
 
     name = "sst"
     summary = "the sentiment of sentences, or any other label, in labelled trees or TSV"
-    metric = "accuracy"
-    most_tokens = 8192
-    metric_kind = "accuracy"
     settings = SstSettings
+    other_column = (
+        "Say which column has the labels with --label-column, and which one the sentences with --text-column. --header "
+        "skips a line of names."
+    )
 
     def read(self, path: Path | str, settings: SstSettings) -> list[LabelledSentence]:
         return read_labelled(path, settings.classifier)
@@ -78,30 +69,15 @@ class Sentiment(Task[SstSettings, LabelledSentence, Prediction]):
         return phrases_of(examples, settings.classifier)
 
     def vocabulary(self, examples: list[LabelledSentence], settings: SstSettings) -> Vocabulary:
-        # Of the phrases too, whether they are trained on or not.
-        labels = {example.label for example in examples}
-        labels |= {phrase.label for example in examples for phrase in example.phrases}
-        if len(labels) == 1:
-            raise TextError(
-                f"{examples[0].source}: all sentences of the training data have the label {min(labels)!r}, so there is "
-                "nothing to learn. Say which column has the labels with --label-column."
-            )
-        require_learnable([example.label for example in examples], examples[0].source, _OTHER_COLUMN)
+        found = super().vocabulary(examples, settings)
         if not settings.classifier.character_filters:
-            return {"labels": in_order(labels)}
+            return found
         from elmo.tasks.layers.characters import characters_of
 
-        return {"labels": in_order(labels), "characters": characters_of({w for it in examples for w in it.tokens})}
+        return {**found, "characters": characters_of({w for it in examples for w in it.tokens})}
 
-    def check(self, examples: list[LabelledSentence], vocabulary: Vocabulary, settings: SstSettings) -> None:
-        if settings.classifier.unseen_labels != "miss":
-            for example in examples:
-                require_known_label(example.label, vocabulary["labels"], f"{example.source}:{example.line}")
-
-    def check_settings(self, settings: SstSettings) -> None:
-        super().check_settings(settings)
-        if not settings.tokens.gives_input and not settings.classifier.character_filters:
-            raise ConfigError(NO_INPUT)
+    def labels_of(self, example: LabelledSentence) -> list[str]:
+        return [example.label, *(phrase.label for phrase in example.phrases)]  # trained on or not
 
     def build(self, settings: SstSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Classifier":
         from elmo.tasks.sst.model import Classifier
@@ -111,13 +87,10 @@ class Sentiment(Task[SstSettings, LabelledSentence, Prediction]):
     def score(self, examples: Sequence[LabelledSentence], predictions: Sequence[Prediction]) -> Scores:
         return sentiment_scores([example.label for example in examples], predictions)
 
-    def counts(self, example: LabelledSentence, prediction: Prediction) -> Counts:
-        return classification_counts(example.label, prediction)
-
     def rules(self, examples: list[LabelledSentence]) -> list[Rule[LabelledSentence, Prediction]]:
         return [
-            majority_rule(examples, lambda example: example.label),
-            naive_bayes_rule(examples, lambda example: example.label, lambda example: map(str.lower, example.tokens)),
+            majority_rule(examples),
+            naive_bayes_rule(examples, lambda example: map(str.lower, example.tokens)),
         ]
 
     def score_files(self, gold: Path | str, predicted: Path | str, settings: SstSettings) -> Scores:
@@ -131,19 +104,12 @@ class Sentiment(Task[SstSettings, LabelledSentence, Prediction]):
         labels = [line.split("\t")[0].strip() for line in lines]
         return self.score(right, [Prediction(label=label, probabilities={}) for label in labels])
 
-    def remarks(self, scores: Scores) -> list[str]:
-        label = only_label(scores)
-        if label is None:
-            return []
-        return [f"every sentence is given the label {label!r}: train longer, on more data, or with smaller batches"]
-
     def write(self, pairs: Iterable[tuple[LabelledSentence, Prediction]]) -> Iterator[str]:
         # The treebank has no format of its own for predictions; this one can be read again with --layout tsv.
         return (f"{prediction['label']}\t{' '.join(example.tokens)}" for example, prediction in pairs)
 
     def to_json(self, example: LabelledSentence, prediction: Prediction) -> Mapping[str, Plain]:
-        label, probabilities = prediction["label"], prediction["probabilities"]
-        return {"tokens": example.tokens, "prediction": {"label": label, "probabilities": probabilities}}
+        return {"tokens": example.tokens, "prediction": plain_prediction(prediction)}
 
 
 TASK = Sentiment()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -23,7 +23,7 @@ from elmo.model.bilm import BiLM, BiLMOutput
 from elmo.model.scalar_mix import ScalarMix, only_layer
 from elmo.ops.dropout import Dropout
 from elmo.static.vectors import StaticVectors
-from elmo.tasks.settings import TokenSettings
+from elmo.tasks.settings import NO_INPUT, TokenSettings
 from elmo.tasks.tokens.frozen_layers import FrozenLayers
 from elmo.tasks.tokens.static_embedding import StaticEmbedding
 
@@ -129,10 +129,9 @@ class TokenVectors:
         """ELMo of the place "output"; None if it isn't added there."""
         return self.elmo.get("output")
 
-    @property
-    def lengths(self) -> Int[Tensor, " batch"]:
-        """Number of tokens in each sentence."""
-        return self.mask.sum(dim=1)
+    def with_output(self, hidden: Float[Tensor, "batch tokens hidden"]) -> Float[Tensor, "batch tokens dim"]:
+        """[hidden ; ELMo of the place "output"]: what follows the task's first RNN."""
+        return hidden if self.output is None else torch.cat([hidden, self.output], dim=2)
 
 
 class TokenRepresentation(nn.Module):
@@ -182,6 +181,12 @@ class TokenRepresentation(nn.Module):
     def input_dim(self) -> int:
         """Dimensions of `TokenVectors.input`; may be 0."""
         return sum(self.static_dims.values()) + self.elmo_dim("input")
+
+    def require_input(self, own_dim: int = 0) -> int:
+        """`input_dim` and the dimensions of the task's own vectors. Raises ConfigError if there is nothing to read."""
+        if self.input_dim + own_dim == 0:
+            raise ConfigError(NO_INPUT)
+        return self.input_dim + own_dim
 
     @property
     def output_dim(self) -> int:

@@ -2,17 +2,22 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Int
 
-from elmo.errors import OutOfMemory, TextError
+from elmo.errors import ConfigError, OutOfMemory, TextError
 from elmo.process.memory import is_out_of_memory
+from elmo.tasks.settings import FitSettings
 from elmo.tasks.task import E, P, S, Task
 
 # Batches whose examples are sorted together: enough for little padding, few enough for ever new combinations.
 _POOL = 50
+# Examples; with fewer, the gradients of single ones are too noisy.
+_SMALLEST_BATCH = 8
+# Examples in an epoch of several passes.
+_MOST_IN_EPOCH = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,30 @@ def share_of(groups: Sequence[Hashable], share: float) -> Int[np.ndarray, " kept
     kept = np.zeros(len(numbers), dtype=bool)
     kept[order[: max(1, round(share * len(numbers)))]] = True
     return np.flatnonzero(kept[[numbers[group] for group in groups]])
+
+
+def require_epoch(settings: FitSettings, num_examples: int) -> None:
+    """ConfigError for an epoch of so many passes that it would never end."""
+    if settings.epoch_passes > 1 and settings.epoch_passes * num_examples > _MOST_IN_EPOCH:
+        raise ConfigError(
+            f"epoch_passes is {settings.epoch_passes:,}, but with {num_examples:,} training examples an epoch can have "
+            f"at most {max(1, _MOST_IN_EPOCH // num_examples):,} passes: it would have more than {_MOST_IN_EPOCH:,} "
+            "examples between two scores. Use fewer passes, and more epochs."
+        )
+
+
+def limits_of(settings: FitSettings, task: Task[S, E, P]) -> BatchLimits:
+    """How large batches may be. What a model compares with each other in a batch is no more than in one long text."""
+    return BatchLimits(settings.batch_size, settings.batch_tokens, (task.most_tokens or 0) ** 2)
+
+
+def training_limits(settings: FitSettings, task: Task[S, E, P], num_examples: int) -> BatchLimits:
+    """The same in training, where little data makes smaller batches (`FitSettings.least_batches`)."""
+    limits = limits_of(settings, task)
+    if not settings.least_batches:
+        return limits
+    fewer = max(_SMALLEST_BATCH, num_examples // settings.least_batches)
+    return replace(limits, examples=min(settings.batch_size, fewer))
 
 
 def require_moderate(task: Task[S, E, P], examples: Iterable[E]) -> None:

@@ -10,7 +10,7 @@ add in varying order).
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, NoReturn
@@ -18,24 +18,24 @@ from typing import Any, Generic, NoReturn
 import numpy as np
 import torch
 from jaxtyping import Int
-from torch import nn
 
-from elmo.errors import ConfigError, ElmoError, Interrupted
-from elmo.process.progress.report import SILENT, Count, Progress, following
+from elmo.errors import ElmoError, Interrupted
+from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import StopFlag, StopRequested
 from elmo.tasks.settings import FitSettings
 from elmo.tasks.task import E, P, S, Scores, Task
 from elmo.tasks.task_model import TaskModel
-from elmo.tasks.train.batches import BatchLimits, enough_memory_for, require_moderate, shuffled_batches, sorted_batches
-from elmo.tasks.train.fit_folder import FitFolder, Position
-from elmo.tasks.train.optimizers import Moment, WeightAverage, make_optimizer, rate_at
+from elmo.tasks.train.apply import mean_loss, predict_all
+from elmo.tasks.train.batches import (
+    enough_memory_for,
+    shuffled_batches,
+    training_limits,
+)
+from elmo.tasks.train.fit_folder import FitFolder, FitPosition
+from elmo.tasks.train.optimizers import Learner, Moment
 
 # Seconds after which an epoch under way is saved too.
 _SAVE_AFTER = 120.0
-# Examples; with fewer, the gradients of single ones are too noisy.
-_SMALLEST_BATCH = 8
-# Examples in an epoch of several passes.
-_MOST_IN_EPOCH = 10_000_000
 # Keeps the steps of one seed apart from those of the next.
 _PRIME = 1_000_003
 
@@ -79,31 +79,24 @@ def fit(
         return _Fit(model, task, train, dev, settings, FitFolder(folder), seed, reported, flag or StopFlag()).run()
 
 
+@dataclass
 class _Fit(Generic[S, E, P]):
-    """One training."""
+    """One training: the arguments of `fit`, and how far it is."""
 
-    def __init__(
-        self,
-        model: TaskModel[E, P],
-        task: Task[S, E, P],
-        train: Sequence[E],
-        dev: Sequence[E],
-        settings: FitSettings,
-        folder: FitFolder,
-        seed: int,
-        progress: Progress,
-        flag: StopFlag,
-    ) -> None:
-        self.model, self.task, self.train, self.dev = model, task, train, dev
-        self.settings, self.folder, self.seed, self.flag = settings, folder, seed, flag
-        self.progress = progress
-        self.best_by = settings.best_by or task.metric
-        self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        self.optimizer = make_optimizer(settings, model)
-        self.average = WeightAverage(self.parameters, settings.average_decay, warmup=settings.average_warmup)
-        self.limits = training_limits(settings, task, len(train))
-        self.sizes = [task.size(example) for example in train]
-        self.position = folder.restore(model, self.optimizer, self.average)
+    model: TaskModel[E, P]
+    task: Task[S, E, P]
+    train: Sequence[E]
+    dev: Sequence[E]
+    settings: FitSettings
+    folder: FitFolder
+    seed: int
+    progress: Progress
+    flag: StopFlag
+
+    def __post_init__(self) -> None:
+        self.learner = Learner(self.settings, self.model)
+        self.sizes = [self.task.size(example) for example in self.train]
+        self.position = self.folder.restore(self.model, self.learner)
         self.batches = self._batches_of(self.position.epoch)
 
     def run(self) -> Fitted:
@@ -119,6 +112,10 @@ class _Fit(Generic[S, E, P]):
         recorded = {line["epoch"]: line for line in self.folder.metrics()}
         return Fitted(done.epoch, done.best_epoch, recorded.get(done.best_epoch, {}).get("dev", {}))
 
+    @property
+    def _best_by(self) -> str:
+        return self.settings.best_by or self.task.metric
+
     def _is_over(self) -> bool:
         done, patience = self.position, self.settings.patience
         return done.epoch >= self.settings.epochs or (bool(self.dev) and 0 < patience <= done.fruitless)
@@ -131,7 +128,8 @@ class _Fit(Generic[S, E, P]):
         for batch in self.batches[self.position.batch :]:
             loss = self._step([self.train[place] for place in batch])
             now = time.monotonic()
-            self.position = self.position.changed(
+            self.position = replace(
+                self.position,
                 batch=self.position.batch + 1,
                 step=self.position.step + 1,
                 loss=self.position.loss + loss,
@@ -147,12 +145,13 @@ class _Fit(Generic[S, E, P]):
 
     def _batches_of(self, epoch: int) -> list[Int[np.ndarray, " batch"]]:
         """A whole epoch's batches, each pass in an order of its own."""
+        limits = training_limits(self.settings, self.task, len(self.train))
         first = epoch * self.settings.epoch_passes
         batches: list[Int[np.ndarray, " batch"]] = []
         for number in range(first, first + self.settings.epoch_passes):
             if number > first and self.flag.signal is not None:  # millions of batches take a while
                 self._stop()
-            batches += shuffled_batches(self.sizes, self.limits, self.seed, number)
+            batches += shuffled_batches(self.sizes, limits, self.seed, number)
         return batches
 
     def _step(self, examples: list[E]) -> float:
@@ -160,17 +159,14 @@ class _Fit(Generic[S, E, P]):
         _seed(_PRIME * self.seed + step, self.model.tokens.device)
         random = np.random.default_rng([self.seed, step])
         drawn = [self.task.drawn(example, random) for example in examples]
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate_at(self.settings, self._moment())
-        self.optimizer.zero_grad(set_to_none=True)
+        self.learner.begin(self._moment())
         with enough_memory_for(self.task, drawn):
             loss = self.model.loss(drawn)
             (loss + self.model.tokens.penalty()).backward()
-        norm = self._clip()
+        norm = self.learner.clip()
         if not (math.isfinite(loss.item()) and math.isfinite(norm)):
             raise self._failed(loss.item(), norm)
-        self.optimizer.step()
-        self.average.update(step)
+        self.learner.step(step)
         return loss.item()
 
     def _moment(self) -> Moment:
@@ -179,17 +175,11 @@ class _Fit(Generic[S, E, P]):
             done.step, (done.epoch + done.batch / len(self.batches)) / self.settings.epochs, done.fruitless_all
         )
 
-    def _clip(self) -> float:
-        """Clips the gradients; their global norm before `clip_norm`."""
-        if self.settings.clip_value:
-            nn.utils.clip_grad_value_(self.parameters, self.settings.clip_value)
-        return nn.utils.clip_grad_norm_(self.parameters, self.settings.clip_norm or math.inf).item()
-
     def _evaluate(self) -> None:
         """Scores the epoch just done, keeps its weights if they are the best, and saves."""
         began = time.monotonic()
         try:
-            with self.average.in_place():
+            with self.learner.average.in_place():
                 scores, loss = self._dev_scores()
                 done = self._judged(scores, loss)
                 self.folder.record(self._line(done.epoch, scores, loss, time.monotonic() - began))
@@ -199,23 +189,23 @@ class _Fit(Generic[S, E, P]):
         self._save()
         self._show()
 
-    def _judged(self, scores: Scores, loss: float | None) -> Position:
+    def _judged(self, scores: Scores, loss: float | None) -> FitPosition:
         """The position after an epoch with these scores; the weights are kept if they are the best.
 
         Patience counts from the first score above 0: before it, the model has only begun to learn.
         """
-        done = self.position.changed(epoch=self.position.epoch + 1, batch=0, loss=0.0, seconds=0.0)
-        score = self.task.figure(scores, self.best_by) if self.dev else 0.0
+        done = replace(self.position, epoch=self.position.epoch + 1, batch=0, loss=0.0, seconds=0.0)
+        score = self.task.figure(scores, self._best_by) if self.dev else 0.0
         is_better = score > done.best_score
         if done.best_epoch and not is_better and done.best_score > 0:
-            done = done.changed(fruitless=done.fruitless + 1, fruitless_all=done.fruitless_all + 1)
+            done = replace(done, fruitless=done.fruitless + 1, fruitless_all=done.fruitless_all + 1)
         elif is_better:
-            done = done.changed(fruitless=0)
+            done = replace(done, fruitless=0)
         is_tie = score == done.best_score and loss is not None and loss < done.best_loss
         if not self.dev or is_better or is_tie:
             self.folder.save_best(self.model)
             known_loss = math.inf if loss is None else loss
-            done = done.changed(best_epoch=done.epoch, best_score=score, best_loss=known_loss)
+            done = replace(done, best_epoch=done.epoch, best_score=score, best_loss=known_loss)
         return done
 
     def _dev_scores(self) -> tuple[Scores, float | None]:
@@ -232,7 +222,7 @@ class _Fit(Generic[S, E, P]):
         return {
             "epoch": epoch,
             "loss": round(position.loss / len(self.batches), 6),
-            "learning_rate": self.optimizer.param_groups[0]["lr"],
+            "learning_rate": self.learner.rate,
             "seconds": round(position.seconds, 3),
             "scoring_seconds": round(scoring_seconds, 3),
             "examples_per_second": round(self.settings.epoch_passes * len(self.train) / max(position.seconds, 1e-9), 1),
@@ -254,11 +244,11 @@ class _Fit(Generic[S, E, P]):
         if done.batch:
             parts.append(f"loss {done.loss / done.batch:.4g}")
         if done.best_epoch and self.dev:
-            parts.append(f"best dev {self.best_by} {done.best_score:.2f} (epoch {done.best_epoch})")
+            parts.append(f"best dev {self._best_by} {done.best_score:.2f} (epoch {done.best_epoch})")
         return ", ".join(parts)
 
     def _save(self) -> None:
-        self.folder.save(self.model, self.optimizer, self.average, self.position)
+        self.folder.save(self.model, self.learner, self.position)
 
     def _stop(self) -> NoReturn:
         self._save()
@@ -281,69 +271,3 @@ def _seed(number: int, device: torch.device) -> None:
     torch.default_generator.manual_seed(number)
     if device.type == "cuda":
         torch.cuda.manual_seed(number)
-
-
-@torch.no_grad()
-def predict_all(
-    model: TaskModel[E, P],
-    task: Task[S, E, P],
-    examples: Sequence[E],
-    settings: FitSettings,
-    *,
-    poll: Callable[[], None] | None = None,
-    progress: Progress = SILENT,
-) -> list[P]:
-    """A prediction for each example, in their order. `poll` is called before each batch."""
-    require_moderate(task, examples)
-    model.eval()
-    predicted = Count(progress, "predicting", len(examples), "examples")
-    predictions: dict[int, P] = {}
-    for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings, task)):
-        if poll is not None:
-            poll()
-        chosen = [examples[place] for place in batch]
-        with enough_memory_for(task, chosen):
-            predictions |= zip(batch.tolist(), model.predict(chosen), strict=True)
-        predicted.add(len(chosen))
-    return [predictions[place] for place in range(len(examples))]
-
-
-@torch.no_grad()
-def mean_loss(
-    model: TaskModel[E, P], task: Task[S, E, P], examples: Sequence[E], settings: FitSettings
-) -> float | None:
-    """The loss of an example on average; None if the model has none for examples it isn't trained on."""
-    model.eval()
-    total = 0.0
-    for batch in sorted_batches([task.size(example) for example in examples], limits_of(settings, task)):
-        chosen = [examples[place] for place in batch]
-        with enough_memory_for(task, chosen):
-            loss = model.held_out_loss(chosen)
-        if loss is None:
-            return None
-        total += loss.item() * len(batch)
-    return total / max(len(examples), 1)
-
-
-def require_epoch(settings: FitSettings, num_examples: int) -> None:
-    """ConfigError for an epoch of so many passes that it would never end."""
-    if settings.epoch_passes > 1 and settings.epoch_passes * num_examples > _MOST_IN_EPOCH:
-        raise ConfigError(
-            f"epoch_passes is {settings.epoch_passes:,}, but with {num_examples:,} training examples an epoch can have "
-            f"at most {max(1, _MOST_IN_EPOCH // num_examples):,} passes: it would have more than {_MOST_IN_EPOCH:,} "
-            "examples between two scores. Use fewer passes, and more epochs."
-        )
-
-
-def limits_of(settings: FitSettings, task: Task[S, E, P]) -> BatchLimits:
-    """How large batches may be. What a model compares with each other in a batch is no more than in one long text."""
-    return BatchLimits(settings.batch_size, settings.batch_tokens, (task.most_tokens or 0) ** 2)
-
-
-def training_limits(settings: FitSettings, task: Task[S, E, P], num_examples: int) -> BatchLimits:
-    """The same in training, where little data makes smaller batches (`FitSettings.least_batches`)."""
-    limits = limits_of(settings, task)
-    if not settings.least_batches:
-        return limits
-    fewer = max(_SMALLEST_BATCH, num_examples // settings.least_batches)
-    return replace(limits, examples=min(settings.batch_size, fewer))

@@ -12,11 +12,10 @@ any moment, training goes on from the last checkpoint and takes the very same st
 import json
 import math
 import shutil
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 from jaxtyping import Shaped
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
@@ -28,7 +27,7 @@ from elmo.disk.json_file import read_record, read_records
 from elmo.disk.sums import SUMS_FILE, what_changed, write_sums
 from elmo.errors import WeightFileError
 from elmo.tasks.tokens.representation import load_learned_state
-from elmo.tasks.train.optimizers import WeightAverage, optimizer_tensors, restore_optimizer
+from elmo.tasks.train.optimizers import Learner, optimizer_tensors, restore_optimizer
 from elmo.weights.fingerprint import fingerprint
 
 _PARTS = frozenset({"weights.safetensors", "optimizer.safetensors", "average.safetensors", "progress.json", SUMS_FILE})
@@ -37,7 +36,7 @@ _FINGERPRINT_KEY = "sha256"
 
 
 @dataclass(frozen=True)
-class Position:
+class FitPosition:
     """How far training is."""
 
     epoch: int = 0
@@ -60,10 +59,6 @@ class Position:
     fruitless_all: int = 0
     """The same over the whole training, not only in a row."""
 
-    def changed(self, **values: Any) -> "Position":
-        """A copy with other values."""
-        return replace(self, **values)
-
 
 class FitFolder:
     """One model's training on disk."""
@@ -84,12 +79,10 @@ class FitFolder:
     def _best(self) -> Path:
         return self.path / "best.safetensors"
 
-    def save(
-        self, model: nn.Module, optimizer: torch.optim.Optimizer, average: WeightAverage, position: Position
-    ) -> None:
-        """Write where training stands."""
-        parts = {"weights": model.state_dict(), "optimizer": optimizer_tensors(optimizer)}
-        if averaged := average.tensors():
+    def save(self, model: nn.Module, learner: Learner, position: FitPosition) -> None:
+        """Writes the checkpoint."""
+        parts = {"weights": model.state_dict(), "optimizer": optimizer_tensors(learner.optimizer)}
+        if averaged := learner.average.tensors():
             parts["average"] = averaged
         size = sum(tensor.nbytes for tensors in parts.values() for tensor in tensors.values())
         with new_folder(self._checkpoint, size=size, force=True, replaceable=_PARTS) as unfinished:
@@ -104,18 +97,18 @@ class FitFolder:
         with new_file(self._best, size=sum(tensor.nbytes for tensor in weights.values()), force=True) as unfinished:
             _write(weights, unfinished)
 
-    def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer, average: WeightAverage) -> Position:
+    def restore(self, model: nn.Module, learner: Learner) -> FitPosition:
         """Bring what is fresh to the checkpoint; without one, to the beginning. WeightFileError if it is damaged."""
-        position = Position()
+        position = FitPosition()
         if self._checkpoint.is_dir():
             if changed := what_changed(self._checkpoint, own=True):
                 raise _damaged(self._checkpoint, changed)
             load_learned_state(model, _read(self._checkpoint / "weights.safetensors"))
-            restore_optimizer(optimizer, _read(self._checkpoint / "optimizer.safetensors"))
-            if average.tensors():
-                average.restore(_read(self._checkpoint / "average.safetensors"))
+            restore_optimizer(learner.optimizer, _read(self._checkpoint / "optimizer.safetensors"))
+            if learner.average.tensors():
+                learner.average.restore(_read(self._checkpoint / "average.safetensors"))
             try:
-                position = Position(**read_record(self._checkpoint / "progress.json"))
+                position = FitPosition(**read_record(self._checkpoint / "progress.json"))
             except TypeError:
                 raise _damaged(self._checkpoint, "progress.json does not say how far the training is") from None
         self._forget_metrics_after(position.epoch)

@@ -1,5 +1,6 @@
-"""Optimizers and learning rates of task models, by the names of `FitSettings`."""
+"""Learner: what changes a task model's weights, by the names of `FitSettings`, and the average of the weights."""
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +16,12 @@ from elmo.tasks.task_model import TaskModel
 
 
 class WeightAverage:
-    """Of some parameters. With a decay of 0 it is the weights themselves, and costs nothing."""
+    """An exponential moving average of trained weights, which is scored and kept in their place.
+
+    average <- d * average + (1 - d) * weights after each step. With a warm-up, d = min(decay, (1 + step) / (10 +
+    step)), so that the initial weights are soon forgotten; without one, d = decay, as in DocumentQA (0.999). A decay of
+    0 gives the weights themselves, and costs nothing. Source: Polyak and Juditsky 1992; Clark and Gardner 2017.
+    """
 
     def __init__(self, parameters: Sequence[nn.Parameter], decay: float, *, warmup: bool = True) -> None:
         """`decay`: how much of the average stays in a step, below 1."""
@@ -67,6 +73,38 @@ class Moment:
     """Fraction of all epochs that lies before it."""
     num_halvings: int = 0
     """Epochs without a better dev score so far."""
+
+
+class Learner:
+    """The trained parameters of a model, their optimizer, and their average."""
+
+    def __init__(self, settings: FitSettings, model: TaskModel[E, P]) -> None:
+        self.settings = settings
+        self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        self.optimizer = make_optimizer(settings, model)
+        self.average = WeightAverage(self.parameters, settings.average_decay, warmup=settings.average_warmup)
+
+    @property
+    def rate(self) -> float:
+        """The learning rate of the last step."""
+        return self.optimizer.param_groups[0]["lr"]
+
+    def begin(self, moment: Moment) -> None:
+        """Sets the rate of a step and forgets the gradients of the one before."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate_at(self.settings, moment)
+        self.optimizer.zero_grad(set_to_none=True)
+
+    def clip(self) -> float:
+        """Clips the gradients; their global norm before `clip_norm`."""
+        if self.settings.clip_value:
+            nn.utils.clip_grad_value_(self.parameters, self.settings.clip_value)
+        return nn.utils.clip_grad_norm_(self.parameters, self.settings.clip_norm or math.inf).item()
+
+    def step(self, number: int) -> None:
+        """Changes the weights by their gradients; `number`: of the step, from 0."""
+        self.optimizer.step()
+        self.average.update(number)
 
 
 def make_optimizer(settings: FitSettings, model: TaskModel[E, P]) -> torch.optim.Optimizer:
