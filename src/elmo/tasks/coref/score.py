@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elmo.errors import TextError
-from elmo.tasks.coref.assignment import best_assignment
+import numpy as np
+
+from elmo.errors import MissingExtraError, TextError
 from elmo.tasks.coref.documents import Document, Mention
 from elmo.tasks.coref.read import read_documents
 
@@ -178,14 +179,25 @@ def _b3(clusters: list[set[Mention]], overlaps: list[dict[int, int]]) -> Ratio:
 
 def _aligned(key: list[set[Mention]], response: list[set[Mention]], overlaps: list[dict[int, int]]) -> float:
     """The best sum of phi4 over one-to-one pairs of clusters."""
-    total = 0.0
+    assignment, total = assignment_solver(), 0.0
     for rows, columns in _components(overlaps):
-        gains = [
-            [2 * overlaps[row].get(column, 0) / (len(key[row]) + len(response[column])) for column in columns]
-            for row in rows
-        ]
-        total += sum(gains[row][column] for row, column in best_assignment(gains))
+        gains = np.array(
+            [
+                [2 * overlaps[row].get(column, 0) / (len(key[row]) + len(response[column])) for column in columns]
+                for row in rows
+            ]
+        )
+        total += gains[assignment(gains, maximize=True)].sum().item()
     return total
+
+
+def assignment_solver() -> Any:
+    """scipy's. Raises MissingExtraError."""
+    try:
+        from scipy.optimize import linear_sum_assignment
+    except ImportError:
+        raise MissingExtraError("scipy", "torch", "scoring coreference") from None
+    return linear_sum_assignment
 
 
 def _components(overlaps: list[dict[int, int]]) -> Iterator[tuple[list[int], list[int]]]:

@@ -12,7 +12,7 @@ from elmo.tasks.coref.conll import write_conll
 from elmo.tasks.coref.documents import Document, Mention, Resolved, WindowLimits, random_window, require_own_key
 from elmo.tasks.coref.jsonlines import write_jsonlines
 from elmo.tasks.coref.read import read_documents, read_unlabelled, write_text
-from elmo.tasks.coref.score import coreference_scores, document_counts, num_repeated, score_files
+from elmo.tasks.coref.score import assignment_solver, coreference_scores, document_counts, num_repeated, score_files
 from elmo.tasks.coref.settings import NO_HEADS, CorefSettings
 from elmo.tasks.counts import percentage
 from elmo.tasks.rules import longest_runs
@@ -124,6 +124,7 @@ class Coreference(Task[CorefSettings, Document, Resolved]):
         super().check_settings(settings)
         if not settings.tokens.static and not settings.resolver.character_filters:
             raise ConfigError(NO_HEADS)
+        assignment_solver()  # that scores need after the first epoch
 
     def build(self, settings: CorefSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "Resolver":
         from elmo.tasks.coref.model import Resolver
