@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo.errors import TextError, TextWarning
-from elmo.tasks.coref.conll import BracketError, OpenMentions, cells_of, parts_of, read_conll, say_the_same, write_conll
+from elmo.tasks.coref.conll import BracketError, OpenMentions, cells_of, parts_of, say_the_same, write_conll
 from elmo.tasks.coref.read import read_documents
 
 
@@ -78,7 +78,7 @@ def written(documents, clusters=lambda document: dict(zip(document.ids, document
 
 
 def test_words_speakers_and_nested_mentions_are_read(conll_file):
-    (document,) = read_conll(conll_file)
+    (document,) = read_documents(conll_file)
     assert document.key == ("nw/anna", "000")
     assert document.sentences == (("Anna", "saw", "her", "dog", "."), ("It", "(2)", "barked"))
     assert document.speakers == ("A",) * 5 + ("B",) * 3
@@ -87,13 +87,13 @@ def test_words_speakers_and_nested_mentions_are_read(conll_file):
 
 
 def test_gold_clusters_are_written_as_they_were_read(conll_file, conll_text):
-    assert written(read_conll(conll_file)) == conll_text
+    assert written(read_documents(conll_file)) == conll_text
 
 
 def test_other_clusters_replace_the_last_column_only(conll_file, conll_text):
     expected = conll_text.replace("(2|(1)", "(2)").replace("*   2)", "*   -").replace("*   (1)", "*   (2)")
     expected = expected.replace("*   (2)\nnw/anna   0   1   (2)", "*   -\nnw/anna   0   1   (2)")
-    assert written(read_conll(conll_file), lambda _: {"2": [(0, 0), (2, 2)]}) == expected
+    assert written(read_documents(conll_file), lambda _: {"2": [(0, 0), (2, 2)]}) == expected
 
 
 @pytest.mark.slow
@@ -101,16 +101,16 @@ def test_other_clusters_replace_the_last_column_only(conll_file, conll_text):
 @pytest.mark.parametrize("part", ["train", "dev", "test"])
 def test_the_open_data_round_trip(shared, name, part):
     path = shared / "data" / "coref" / name / f"{part}.conll.xz"
-    assert written(read_conll(path)) == lzma.decompress(path.read_bytes()).decode("utf-8")
+    assert written(read_documents(path)) == lzma.decompress(path.read_bytes()).decode("utf-8")
 
 
 def test_documents_from_elsewhere_get_twelve_columns_that_read_back(conll_file, tmp_path):
-    (document,) = read_conll(conll_file)
+    (document,) = read_documents(conll_file)
     clusters = dict(zip(document.ids, document.clusters, strict=True))
     plain = type(document)(document.key, document.sentences, document.speakers)
     path = tmp_path / "new.conll"
     path.write_text("".join(line + "\n" for line in write_conll(plain, clusters)), encoding="utf-8")
-    (found,) = read_conll(path)
+    (found,) = read_documents(path)
     assert (found.key, found.sentences, found.speakers) == (document.key, document.sentences, document.speakers)
     assert found.clusters == document.clusters
 
@@ -119,7 +119,7 @@ def test_comments_and_blank_lines_between_documents_are_kept(tmp_path, conll_tex
     text = "# made by hand\n\n" + conll_text + "\n# and\n" + conll_text.replace("part 000", "part 001") + "\n\n"
     path = tmp_path / "two.conll"
     path.write_text(text, encoding="utf-8")
-    documents = read_conll(path)
+    documents = read_documents(path)
     assert [document.name for document in documents] == ["nw/anna_000", "nw/anna_001"]
     assert written(documents) == text
 
@@ -128,7 +128,7 @@ def test_a_document_may_be_empty_or_of_one_word(tmp_path):
     text = "#begin document (a); part 0\n#end document\n#begin document b\nb 0 0 Hi -\n#end document\n"
     path = tmp_path / "small.conll"
     path.write_text(text, encoding="utf-8")
-    empty, one = read_conll(path)
+    empty, one = read_documents(path)
     assert (empty.num_tokens, one.sentences, one.key) == (0, (("Hi",),), ("b", ""))
     assert written([empty, one]) == text
 
@@ -158,14 +158,14 @@ def test_what_does_not_fit_is_named(conll_file, conll_text, old, new, message):
     assert old in conll_text
     conll_file.write_text(conll_text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(TextError, match=message):
-        read_conll(conll_file)
+        read_documents(conll_file)
 
 
 def test_two_documents_of_one_name_and_part_are_refused(tmp_path, conll_text):
     path = tmp_path / "two.conll"
     path.write_text(conll_text * 2, encoding="utf-8")
     with pytest.raises(TextError, match=r"two\.conll:13: .* begins a second time, after .*two\.conll:1"):
-        read_conll(path)
+        read_documents(path)
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "Anna saw her dog.\n"])
@@ -173,7 +173,7 @@ def test_other_files_are_refused(tmp_path, text):
     path = tmp_path / "text.conll"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(TextError, match=r"text\.conll"):
-        read_conll(path)
+        read_documents(path)
 
 
 LITBANK = """\
@@ -192,7 +192,7 @@ def test_cells_of_tokens_without_a_mention_are_read_as_litbank_and_others_write_
     path = tmp_path / "a.conll"
     text = LITBANK.replace("saw\t_\t_\t_\t_\t_\t_\t_\t_\t", f"saw\t_\t_\t_\t_\t_\t_\t_\t_\t{nothing}")
     path.write_text(text, encoding="utf-8")
-    (document,) = read_conll(path)
+    (document,) = read_documents(path)
     assert document.tokens == ["YOU", "saw", "me", "."]
     assert set(document.speakers) == {"-"}
     assert dict(zip(document.ids, document.clusters, strict=True)) == {"0": ((0, 0), (2, 3)), "1": ((2, 2),)}
@@ -205,7 +205,7 @@ def test_a_mention_may_go_on_over_the_end_of_a_sentence(tmp_path, conll_text):
     """The reference scorer knows no sentences."""
     path = tmp_path / "a.conll"
     path.write_text(conll_text.replace("*   2)", "*   -").replace("*   (2)\n", "*   2)\n"), encoding="utf-8")
-    (document,) = read_conll(path)
+    (document,) = read_documents(path)
     assert dict(zip(document.ids, document.clusters, strict=True))["2"] == ((2, 5),)
     assert written([document]) == path.read_text(encoding="utf-8")
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from elmo.cli.main import main
-from elmo.tasks.coref.conll import read_conll, write_conll
+from elmo.tasks.coref.conll import write_conll
 from elmo.tasks.coref.documents import Document
+from elmo.tasks.coref.read import read_documents
 from elmo.tasks.coref.settings import CorefSettings
 from elmo.tasks.coref.task import TASK
 from elmo.tasks.task import TextReading
@@ -77,7 +78,7 @@ def test_from_columns_to_clusters_without_elmo(files, capsys):
     assert main(["task", "score", "coref", dev, response, "--json"]) == 0
     official = json.loads(capsys.readouterr().out)
     assert official["average_f1"] == scores["average_f1"]
-    documents, gold = read_conll(response), read_conll(dev)
+    documents, gold = read_documents(response), read_documents(dev)
     assert [document.tokens for document in documents] == [document.tokens for document in gold]
 
 

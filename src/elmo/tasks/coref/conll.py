@@ -15,12 +15,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from elmo.errors import TextError
 from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines, of_own_keys
-from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, tell
-from elmo.text.files.text_file import text_name
+from elmo.tasks.labelled_lines import OnBadExample, tell
 from elmo.text.formats.columns import UNDECODABLE, cells_of_row
 
 EMPTY = "-"
@@ -104,11 +102,6 @@ _AFTER_SPACES = re.compile(r"(?P<before>.*?)(?P<cell>[^\s]*)(?P<after>\s*)", re.
 _AFTER_TAB = re.compile(r"(?P<before>.*\t *)(?P<cell>[^\s]*)(?P<after>\s*)", re.DOTALL)
 # OntoNotes writes these marks with a slash before them.
 _PLAIN_WORDS = {"/.": ".", "/?": "?"}
-
-
-def read_conll(path: Path | str, encoding: str = "utf-8") -> list[Document]:
-    """The documents of a file, which may be packed (.gz, .xz, .bz2). Raises as `conll_documents`."""
-    return conll_documents(labelled_lines(path, encoding), text_name(path))
 
 
 def conll_documents(lines: Iterable[str], source: str, on_bad: OnBadExample | None = None) -> list[Document]:
@@ -298,20 +291,7 @@ def _new_lines(document: Document, cells: Sequence[str]) -> Iterator[str]:
     speakers = document.speakers or (NO_SPEAKER,) * document.num_tokens
     for sentence in document.sentences:
         for place, word in enumerate(sentence):
-            columns = (
-                name,
-                part or "0",
-                str(place),
-                word,
-                "-",
-                "*",
-                "-",
-                "-",
-                "-",
-                speakers[number],
-                "*",
-                cells[number],
-            )
+            columns = (name, part or "0", str(place), word, *"-*---", speakers[number], "*", cells[number])
             yield "\t".join(columns)
             number += 1
         yield ""

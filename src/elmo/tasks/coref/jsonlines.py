@@ -11,20 +11,13 @@ import json
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
-from pathlib import Path
 from typing import Any
 
 from elmo.errors import TextError
 from elmo.tasks.coref.documents import Cluster, Document, Mention, of_own_keys
-from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, tell
-from elmo.text.files.text_file import text_name
+from elmo.tasks.labelled_lines import OnBadExample, tell
 from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.token_form import has_surrogate
-
-
-def read_jsonlines(path: Path | str, encoding: str = "utf-8") -> list[Document]:
-    """The documents of a file, which may be packed (.gz, .xz, .bz2). Raises as `jsonlines_documents`."""
-    return jsonlines_documents(labelled_lines(path, encoding), text_name(path))
 
 
 def jsonlines_documents(lines: Iterable[str], source: str, on_bad: OnBadExample | None = None) -> list[Document]:
