@@ -20,6 +20,7 @@ AnyTask: TypeAlias = Task[Any, Any, Any]
 
 BUILT_IN = {
     "ner": "elmo.tasks.ner.task:TASK",
+    "pos": "elmo.tasks.pos.task:TASK",
     "snli": "elmo.tasks.snli.task:TASK",
     "srl": "elmo.tasks.srl.task:TASK",
     "sst": "elmo.tasks.sst.task:TASK",

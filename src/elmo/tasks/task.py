@@ -179,6 +179,13 @@ class Task(ABC, Generic[S, E, P]):
         """What a model must know of all training examples. Raises TextError if nothing can be learned from them."""
         return {}
 
+    def trained_vocabulary(self, vocabulary: Vocabulary, examples: list[E]) -> Vocabulary:
+        """`vocabulary` where it depends on which examples are trained on: all but those held out as dev data.
+
+        Default: it doesn't.
+        """
+        return vocabulary
+
     def check(self, examples: list[E], vocabulary: Vocabulary, settings: S) -> None:
         """TextError with file and line if examples can't be scored, for instance by a label unknown to `vocabulary`."""
 

@@ -58,7 +58,7 @@ def read_data(task: Task[S, E, P], settings: S, files: Files, progress: Progress
         train = [example for example in train if max(map(len, task.sentences(example)), default=0) <= longest]
     if not train:
         raise ConfigError(f"{files.train}: there is nothing to train on. Check the file and its settings.")
-    return replace(data, train=train)
+    return replace(data, train=train, vocabulary=task.trained_vocabulary(data.vocabulary, train))
 
 
 def all_examples(task: Task[S, E, P], settings: S, files: Files) -> TaskData[E]:
