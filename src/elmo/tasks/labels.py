@@ -80,18 +80,10 @@ class LabelTask(Task[S, L, Prediction]):
         return classification_scores([example.label for example in examples], predictions)
 
     def counts(self, example: L, prediction: Prediction) -> Counts:
-        gold, label = example.label, prediction["label"]
-        return {gold: (1, 0, 0)} if gold == label else {label: (0, 1, 0), gold: (0, 0, 1)}
+        return classification_counts(example.label, prediction)
 
     def remarks(self, scores: Scores) -> list[str]:
-        per_label = scores["per_label"]
-        assert isinstance(per_label, Mapping)
-        found = [label for label, own in per_label.items() if isinstance(own, Mapping) and own["predicted"]]
-        if len(per_label) < 2 or len(found) != 1:
-            return []
-        return [
-            f"every {self.kind} is given the label {found[0]!r}: train longer, on more data, or with smaller batches"
-        ]
+        return remarks_on_one_label(scores, f"every {self.kind} is given the label")
 
 
 def classification_scores(gold: Sequence[str], predicted: Sequence[Prediction]) -> dict[str, Plain]:
@@ -117,6 +109,22 @@ def classification_scores(gold: Sequence[str], predicted: Sequence[Prediction]) 
     }
 
 
+def classification_counts(gold: str, predicted: Prediction) -> Counts:
+    """One example's (right, wrongly given, missed) of each label."""
+    label = predicted["label"]
+    return {gold: (1, 0, 0)} if gold == label else {label: (0, 1, 0), gold: (0, 0, 1)}
+
+
+def remarks_on_one_label(scores: Scores, what: str) -> list[str]:
+    """A remark if all predictions are one label, though the gold labels are several. `what`: how it begins."""
+    per_label = scores["per_label"]
+    assert isinstance(per_label, Mapping)
+    found = [label for label, own in per_label.items() if isinstance(own, Mapping) and own["predicted"]]
+    if len(per_label) < 2 or len(found) != 1:
+        return []
+    return [f"{what} {found[0]!r}: train longer, on more data, or with smaller batches"]
+
+
 def require_known_labels(labels: Iterable[tuple[str, str]], known: Collection[str], settings: TaskSettings) -> None:
     """TextError for a label that no training example has, unless the settings let it count as missed.
 
@@ -125,8 +133,9 @@ def require_known_labels(labels: Iterable[tuple[str, str]], known: Collection[st
     group = next(group for group in vars(settings).values() if isinstance(group, LabelSettings))
     if group.unseen_labels == "miss":
         return
+    distinct = set(known)
     for label, place in labels:
-        if label not in known:
+        if label not in distinct:
             raise TextError(
                 f"{place}: the label {label!r} isn't in the training data, which has {some_of(known)}: it can never be "
                 "found. Correct it, or count it as missed with --unseen-labels miss."

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.labels.labelled_lines import OnBadExample, labelled_lines, nothing_in, skipping, tell
+from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skipping, tell
 from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.task import TextReading
 from elmo.text.files.text_file import text_name

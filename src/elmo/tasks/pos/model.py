@@ -10,16 +10,14 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
-from elmo.errors import ConfigError
-from elmo.tasks.layers.averages import mean_of
+from elmo.tasks.layers.characters import own_characters
 from elmo.tasks.layers.linear import linear
-from elmo.tasks.layers.own_characters import own_characters
-from elmo.tasks.layers.recurrent.bilstm import BiLSTM, VariationalDropout
+from elmo.tasks.layers.recurrent import BiLSTM, VariationalDropout
 from elmo.tasks.pos.data import TagSentence
 from elmo.tasks.pos.score import TokenTags
-from elmo.tasks.pos.settings import NO_INPUT, TokenTaggerSettings
+from elmo.tasks.pos.settings import TokenTaggerSettings
 from elmo.tasks.task import Vocabulary
-from elmo.tasks.task_model import TaskModel
+from elmo.tasks.task_model import TaskModel, mean_of
 from elmo.tasks.tokens.representation import TokenRepresentation
 
 # As `functional.cross_entropy` has it: padding, and tags that the training data don't have.
@@ -34,9 +32,7 @@ class TokenTagger(TaskModel[TagSentence, TokenTags]):
         super().__init__()
         self.tokens = tokens
         self.characters = own_characters(settings, vocabulary)
-        dim = tokens.input_dim + settings.character_filters
-        if dim == 0:
-            raise ConfigError(NO_INPUT)
+        dim = tokens.require_input(settings.character_filters)
         self.bilstm = BiLSTM(dim, settings.hidden_sizes, settings.dropout)
         self.dropout = VariationalDropout(settings.dropout)
         self.tags = list(vocabulary["labels"])
@@ -51,9 +47,7 @@ class TokenTagger(TaskModel[TagSentence, TokenTags]):
         read = vectors.input
         if self.characters is not None:
             read = torch.cat([read, self.characters(sentences)], dim=2)
-        hidden = self.bilstm(read, vectors.mask)
-        if vectors.output is not None:
-            hidden = torch.cat([hidden, vectors.output], dim=2)
+        hidden = vectors.with_output(self.bilstm(read, vectors.mask))
         return self.project(self.dropout(hidden))
 
     def loss(self, examples: Sequence[TagSentence]) -> Float[Tensor, ""]:
@@ -65,10 +59,6 @@ class TokenTagger(TaskModel[TagSentence, TokenTags]):
         count = max(1, int((gold != _LEFT_OUT).sum()))
         flat = logits.flatten(0, 1), gold.flatten().to(logits.device)
         return functional.cross_entropy(*flat, ignore_index=_LEFT_OUT, reduction="sum") / count
-
-    def predict(self, examples: Sequence[TagSentence]) -> list[TokenTags]:
-        """The most probable tag of each token."""
-        return self.predict_with([], examples)
 
     @property
     def outcomes(self) -> tuple[str, ...]:

@@ -4,11 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from elmo.tasks.labels.classification import Prediction, classification_counts, classification_scores
+from elmo.tasks.counts import percentage
+from elmo.tasks.labels import Prediction, classification_counts, classification_scores
 from elmo.tasks.ner.data import TaggedSentence
-from elmo.tasks.precision_recall import percentage
-from elmo.tasks.rules.rule import Rule
-from elmo.tasks.task import Counts, Plain
+from elmo.tasks.task import Counts, Plain, Rule
 
 
 @dataclass(frozen=True)

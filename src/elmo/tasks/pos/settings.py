@@ -1,26 +1,20 @@
 """Settings of tagging each token by itself."""
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from elmo.setting_checks import require_types
 from elmo.tasks.settings import (
     CharacterSettings,
-    FileSettings,
+    LabelSettings,
     TaskSettings,
     require_chance,
     require_size,
     require_sizes,
 )
 
-NO_INPUT = (
-    "the tagger would read nothing: there are no static vectors, no ELMo at the input and no char CNN. Give it one of "
-    "them, for instance --character-filters 128."
-)
-
 
 @dataclass(frozen=True)
-class TokenTaggerSettings(FileSettings, CharacterSettings):
+class TokenTaggerSettings(LabelSettings, CharacterSettings):
     """Data and network of the tagger."""
 
     tag_column: str = "auto"
@@ -29,8 +23,6 @@ class TokenTaggerSettings(FileSettings, CharacterSettings):
     token_column: int = 0
     """Column of the tokens, counted from 1; 0: FORM in a CoNLL-U file; in other columns the first one that doesn't
     count the tokens."""
-    unseen_labels: Literal["stop", "miss"] = "stop"
-    """What to do with a tag that isn't in the training data: stop with an error, or count it as missed."""
     hidden_sizes: tuple[int, ...] = (200,)
     """Hidden units of each biLSTM layer in each direction, from the lowest layer to the highest."""
     dropout: float = 0.5

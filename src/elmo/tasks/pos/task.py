@@ -4,14 +4,13 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elmo.errors import ConfigError, TextError
-from elmo.tasks.labels.classification import only_label, require_known_label, require_learnable, some_of
+from elmo.errors import TextError
+from elmo.tasks.labels import remarks_on_one_label, require_known_labels, require_learnable, some_of
 from elmo.tasks.ner.task import require_same_tokens
 from elmo.tasks.pos.data import TagSentence, read_tagged, read_untagged_treebank, write_tagged
 from elmo.tasks.pos.score import TokenTags, majority_tags, tag_counts, tag_scores
-from elmo.tasks.pos.settings import NO_INPUT, PosSettings
-from elmo.tasks.rules.rule import Rule
-from elmo.tasks.task import Counts, Plain, Scores, Task, TextReading, Vocabulary
+from elmo.tasks.pos.settings import PosSettings
+from elmo.tasks.task import Counts, Plain, Rule, Scores, Task, TextReading, Vocabulary
 from elmo.tasks.unlabelled import text_lines
 from elmo.text.formats.form import form_of
 
@@ -31,6 +30,7 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
     summary = "parts of speech, or any other tag of each token, in CoNLL-U or columns"
     metric = "accuracy"
     metric_kind = "accuracy"
+    needs_input = True
     settings = PosSettings
 
     def read(self, path: Path | str, settings: PosSettings) -> list[TagSentence]:
@@ -48,7 +48,7 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
         return [example.tokens]
 
     def vocabulary(self, examples: list[TagSentence], settings: PosSettings) -> Vocabulary:
-        from elmo.tasks.layers.char_cnn import characters_of
+        from elmo.tasks.layers.characters import characters_of
 
         source = examples[0].source
         tags = [tag for example in examples for tag in example.tags]
@@ -70,17 +70,12 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
         return {**vocabulary, "words": _words_of(examples)}
 
     def check(self, examples: list[TagSentence], vocabulary: Vocabulary, settings: PosSettings) -> None:
-        if settings.tagger.unseen_labels == "miss":
-            return
-        known = set(vocabulary["labels"])
-        for example in examples:
-            for tag, line in zip(example.tags, example.lines, strict=True):
-                require_known_label(tag, known, f"{example.source}:{line}")
-
-    def check_settings(self, settings: PosSettings) -> None:
-        super().check_settings(settings)
-        if not settings.tokens.gives_input and not settings.tagger.character_filters:
-            raise ConfigError(NO_INPUT)
+        labels = (
+            (tag, f"{example.source}:{line}")
+            for example in examples
+            for tag, line in zip(example.tags, example.lines, strict=True)
+        )
+        require_known_labels(labels, vocabulary["labels"], settings)
 
     def build(self, settings: PosSettings, vocabulary: Vocabulary, tokens: "TokenRepresentation") -> "TokenTagger":
         from elmo.tasks.pos.model import TokenTagger
@@ -104,10 +99,7 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
         return self.score(right, [TokenTags(sentence.tags) for sentence in found])
 
     def remarks(self, scores: Scores) -> list[str]:
-        tag = only_label(scores)
-        if tag is None:
-            return []
-        return [f"every token is given the tag {tag!r}: train longer, on more data, or with smaller batches"]
+        return remarks_on_one_label(scores, "every token is given the tag")
 
     def write(self, pairs: Iterable[tuple[TagSentence, TokenTags]]) -> Iterator[str]:
         return write_tagged((example, prediction.tags) for example, prediction in pairs)
