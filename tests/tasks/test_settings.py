@@ -1,4 +1,4 @@
-"""NerSettings: one flat list of names, whatever groups they stand in."""
+"""Settings: one flat list of names, whatever groups they stand in."""
 
 from dataclasses import fields
 

@@ -116,7 +116,12 @@ class CountsDisagree(ElmoError):
 def example_counts(
     task: Task[S, E, P], examples: Sequence[E], predictions: Sequence[P], scores: Scores
 ) -> dict[str, Any] | None:
-    """What the file holds; None for a task without counts. Raises CountsDisagree if they don't give the score."""
+    """What dev.examples.json and test.examples.json of a seed hold: an entry per example, in the order of the data.
+
+        {"metric": "f1", "kind": "f1", "examples": [{"LOC": [1, 0, 0], "PER": [0, 0, 1]}, {}, ...]}
+
+    None for a task without counts. Raises CountsDisagree if they don't give the score.
+    """
     if task.metric_kind is None:
         return None
     rows = [task.counts(example, prediction) for example, prediction in zip(examples, predictions, strict=True)]

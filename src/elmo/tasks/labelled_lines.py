@@ -19,7 +19,7 @@ def labelled_lines(path: Path | str, encoding: str = "utf-8", on_bad: OnBadExamp
     """The lines of a file, plain or packed, without their ends; blank ones are "".
 
     Raises TextError for a file that is missing or a folder, and with the line for what isn't in `encoding`; with
-    `on_bad`, such a line is told to it and is `UNDECODABLE`.
+    `on_bad`, such a line is reported and becomes `UNDECODABLE`.
     """
     bad: set[int] = set()
 
@@ -42,7 +42,7 @@ def labelled_lines(path: Path | str, encoding: str = "utf-8", on_bad: OnBadExamp
 
 @contextmanager
 def skipping(path: Path | str, errors: Literal["strict", "skip"]) -> Iterator[OnBadExample | None]:
-    """Whom to tell of bad examples of a file: None if they are errors; else how many there were is a TextWarning."""
+    """What to call with the bad examples of a file; a TextWarning counts them. None if they are errors."""
     if errors == "strict":
         yield None
         return
@@ -59,8 +59,8 @@ def skipping(path: Path | str, errors: Literal["strict", "skip"]) -> Iterator[On
             )
 
 
-def tell(error: TextError, number: int, on_bad: OnBadExample | None) -> None:
-    """Tells of an example that can't be read; raises the error if there is nobody to tell."""
+def skip_or_raise(error: TextError, number: int, on_bad: OnBadExample | None) -> None:
+    """Reports an example that can't be read to `on_bad`, or raises the error without it."""
     if on_bad is None:
         raise error
     on_bad(number, str(error))

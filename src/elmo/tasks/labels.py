@@ -11,7 +11,7 @@ from elmo.tasks.settings import LabelSettings, TaskSettings
 from elmo.tasks.task import Counts, Plain, S, Scores, Task, Vocabulary
 
 _LABELS_SHOWN = 20
-# So many labels may be those of a few examples.
+# So many labels may be distinct in a few examples.
 _MOST_OF_FEW = 20
 # The longest label that is likely to be one ("partly agrees with it"): texts have more words.
 _MOST_WORDS = 4
@@ -138,7 +138,7 @@ def require_known_labels(labels: Iterable[tuple[str, str]], known: Collection[st
         if label not in distinct:
             raise TextError(
                 f"{place}: the label {label!r} isn't in the training data, which has {some_of(known)}: it can never be "
-                "found. Correct it, or count it as missed with --unseen-labels miss."
+                "found. Fix it, or count it as missed with --unseen-labels miss."
             )
 
 

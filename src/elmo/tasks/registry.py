@@ -1,4 +1,4 @@
-"""Which tasks there are: those of this package, those that installed packages add, and any object by its name.
+"""Tasks by name: those of this package, those that installed packages add, and any object.
 
 A package adds a task by an entry point of the group `elmo.tasks`; in its pyproject.toml:
 

@@ -42,7 +42,7 @@ def _what_it_is(folder: Path) -> str:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """config.json of a saved task model. Raises WeightFileError if it is that of something else, or was changed since.
+    """config.json of a saved task model. Raises WeightFileError if it isn't one, or was changed since.
 
     The folders of elmo 0.1.0 have no checksums, and are believed.
     """

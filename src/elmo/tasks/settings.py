@@ -254,7 +254,7 @@ def with_table(settings: S, table: dict[str, Any], source: str) -> S:
     owner = {setting.name: name for name, group in groups.items() for setting in fields(group)}
     if unknown := sorted(set(table) - set(owner)):
         raise ConfigError(
-            f"{source}: there is no setting {unknown[0]!r}. The settings are: {', '.join(owner)}. Correct the name or "
+            f"{source}: there is no setting {unknown[0]!r}. The settings are: {', '.join(owner)}. Fix the name or "
             "remove it."
         )
     try:

@@ -233,6 +233,6 @@ class Task(ABC, Generic[S, E, P]):
             known = [key for key, other in scores.items() if isinstance(other, int | float)]
             raise ConfigError(
                 f"models of the task {self.name!r} are to be compared by {name!r}, but its score has only "
-                f"{', '.join(known) or 'no figures'}. Choose one of them with --best-by, or correct the task's metric."
+                f"{', '.join(known) or 'no figures'}. Choose one of them with --best-by, or fix the task's metric."
             )
         return float(value)

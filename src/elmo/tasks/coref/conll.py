@@ -6,7 +6,7 @@
     #end document
 
 Read are the word (column 4), the speaker (column 10, where there are that many) and the last column, coreference.
-Columns are separated by tabs if the row has one, else by spaces. A mention may go on over the end of a sentence, as the
+Columns are separated by tabs if the row has one, else by spaces. A mention may extend beyond the end of a sentence, as the
 reference scorer reads it. What doesn't fit is a TextError with the line.
 Source: the shared task's description, Pradhan et al. 2012.
 """
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from elmo.errors import TextError
 from elmo.tasks.coref.documents import NO_SPEAKER, Document, Mention, SourceLines, of_own_keys
-from elmo.tasks.labelled_lines import OnBadExample, tell
+from elmo.tasks.labelled_lines import OnBadExample, skip_or_raise
 from elmo.text.formats.columns import UNDECODABLE, cells_of_row
 
 EMPTY = "-"
@@ -31,7 +31,11 @@ class BracketError(ValueError):
 
 
 class OpenMentions:
-    """Reads a column of cells from top to bottom."""
+    """Reads the coreference column from top to bottom.
+
+    A cell is "-" (in some files "_", "*" or nothing), or parts between "|": "(12" opens a mention of cluster 12, "12)"
+    closes the latest one that is open, "(12)" is a mention of one token. Mentions of one cluster may nest.
+    """
 
     def __init__(self) -> None:
         self._open: dict[str, list[int]] = defaultdict(list)
@@ -109,7 +113,7 @@ def conll_documents(lines: Iterable[str], source: str, on_bad: OnBadExample | No
 
     Raises TextError with file and line for rows outside a document, columns that don't fit, brackets that don't close
     in their document, a mention that ends before it begins, and two documents of the same name and part. With `on_bad`,
-    what is wrong with a document is told to it, and the document is left out.
+    errors in a document are reported to it, and the document is left out.
     """
     found = list(_documents(lines, source, on_bad))
     if not found:
@@ -150,7 +154,7 @@ class _Begun:
     mentions: OpenMentions = field(default_factory=OpenMentions)
     num_columns: int = 0
     is_bad: bool = False
-    """Whether something in it was told of, so that it is left out."""
+    """Whether an error in it was reported, so that it is left out."""
 
     def row(self, line: str, where: str, number: int) -> None:
         """Reads the row of a token."""
@@ -217,13 +221,13 @@ def _documents(lines: Iterable[str], source: str, on_bad: OnBadExample | None) -
         where = f"{source}:{number}"
         if line.startswith(BEGIN):
             if begun is not None:
-                tell(_not_ended(begun, source, f"another one begins in line {number}"), number, on_bad)
+                skip_or_raise(_not_ended(begun, source, f"another one begins in line {number}"), number, on_bad)
             if ended is not None and not ended.is_bad:
                 yield ended.done(source)
             try:
                 begun = _begin(line, where, number, before)
             except TextError as error:
-                tell(error, number, on_bad)
+                skip_or_raise(error, number, on_bad)
                 begun = _Begun(("", ""), number, [], is_bad=True)
             before, ended = [], None
         elif begun is None:
@@ -239,11 +243,11 @@ def _documents(lines: Iterable[str], source: str, on_bad: OnBadExample | None) -
                 _read_line(begun, line, source, number)
             except TextError as error:
                 begun.is_bad = True
-                tell(error, number, on_bad)
+                skip_or_raise(error, number, on_bad)
             if line.startswith(END):
                 begun, ended = None, begun
     if begun is not None:
-        tell(_not_ended(begun, source, "the file ends"), begun.first_line, on_bad)
+        skip_or_raise(_not_ended(begun, source, "the file ends"), begun.first_line, on_bad)
     if ended is not None and not ended.is_bad:
         yield ended.done(source)
 

@@ -1,4 +1,4 @@
-"""Document: a text in sentences, who says them, and which spans of it mean the same."""
+"""Document: a text in sentences, its speakers, and which spans corefer."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import OnBadExample, tell
+from elmo.tasks.labelled_lines import OnBadExample, skip_or_raise
 
 Mention = tuple[int, int]
 """(first, last) token of a document, both inclusive."""
@@ -73,7 +73,7 @@ class Document:
         return "_".join(part for part in self.key if part)
 
     def without_clusters(self) -> "Document":
-        """The same without what is known of its clusters."""
+        """The same without its clusters."""
         return replace(self, clusters=(), ids=())
 
     def window(self, first: int, count: int) -> "Document":
@@ -123,14 +123,14 @@ def require_own_key(document: Document, seen: dict[tuple[str, str], str]) -> Non
 
 
 def of_own_keys(documents: Iterable[Document], on_bad: OnBadExample | None) -> list[Document]:
-    """The documents of a file after `require_own_key`; `on_bad`: told of those that are left out for it."""
+    """The documents of a file after `require_own_key`; `on_bad`: called with those that are left out."""
     seen: dict[tuple[str, str], str] = {}
     found = []
     for number, document in enumerate(documents, start=1):
         try:
             require_own_key(document, seen)
         except TextError as error:
-            tell(error, number, on_bad)
+            skip_or_raise(error, number, on_bad)
         else:
             found.append(document)
     return found
@@ -139,7 +139,7 @@ def of_own_keys(documents: Iterable[Document], on_bad: OnBadExample | None) -> l
 def random_window(document: Document, limits: WindowLimits, random: np.random.Generator) -> Document:
     """Sentences in a row within the limits, or the whole document if it has no more.
 
-    A sentence that is longer than the limit by itself is cut to its beginning.
+    A sentence that is longer than the limit by itself is cut to its beginning. Source: Lee et al. 2017, section 6.
     """
     num_sentences = len(document.sentences)
     most_sentences, most_tokens = limits.sentences or num_sentences, limits.tokens or document.num_tokens

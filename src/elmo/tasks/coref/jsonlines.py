@@ -15,7 +15,7 @@ from typing import Any
 
 from elmo.errors import TextError
 from elmo.tasks.coref.documents import Cluster, Document, Mention, of_own_keys
-from elmo.tasks.labelled_lines import OnBadExample, tell
+from elmo.tasks.labelled_lines import OnBadExample, skip_or_raise
 from elmo.text.formats.columns import UNDECODABLE
 from elmo.text.token_form import has_surrogate
 
@@ -24,7 +24,7 @@ def jsonlines_documents(lines: Iterable[str], source: str, on_bad: OnBadExample 
     """The documents in the lines of a file called `source`; blank lines are left out.
 
     Raises TextError with file and line for what isn't such an object, mentions outside the document, mentions that end
-    before they begin, and two documents of the same name. With `on_bad`, what is wrong with a line is told to it, and
+    before they begin, and two documents of the same name. With `on_bad`, errors in a line are reported to it, and
     the line is left out.
     """
     found = []
@@ -33,7 +33,7 @@ def jsonlines_documents(lines: Iterable[str], source: str, on_bad: OnBadExample 
             try:
                 found.append(_document(line, f"{source}:{number}"))
             except TextError as error:
-                tell(error, number, on_bad)
+                skip_or_raise(error, number, on_bad)
     if not found:
         raise TextError(f"{source}: there is no document in it. Check the file, and that it isn't empty.")
     return of_own_keys(found, on_bad)

@@ -3,7 +3,7 @@
 tokens, encoded and embedded -> all spans of a sentence up to 10 tokens -> mention scores m
   -> the best k that don't cross -> span vectors g = [h_first ; h_last ; width ; head]
   -> for each span up to A earlier ones: s(i, j) = m_i + m_j + FFNN [g_i ; g_j ; g_i * g_j ; speaker ; genre ; distance]
-  -> table of scores (k, 1 + A), see antecedents.py
+  -> table of scores (k, 1 + A), see spans.py
 
 Source: Lee et al. 2017, sections 3 and 4.
 """
@@ -22,7 +22,10 @@ from elmo.tasks.task_model import mean_of
 
 
 def bucket(values: Int[Tensor, "*values"], *, num_single: int = 4, num_buckets: int = 10) -> Int[Tensor, "*values"]:
-    """The bucket of each value, which is 0 or more. Values up to `num_single` have one of their own."""
+    """Whole numbers from 0 on -> classes: values up to `num_single` by themselves, larger ones by powers of two.
+
+    With the defaults 0, 1, 2, 3, 4, 5-7, 8-15, 16-31, 32-63, 64 and more. Source: Clark and Manning 2016.
+    """
     power = (values.clamp(min=1).to(torch.float64).log2() + 1e-12).floor().to(torch.int64)
     further = power + (num_single - 1)
     return torch.where(values <= num_single, values, further).clamp(max=num_buckets - 1)
@@ -63,7 +66,7 @@ class PairFacts:
 
 @dataclass(frozen=True)
 class Ranked:
-    """What the network says of a document."""
+    """The scores of a document."""
 
     candidates: Int[Tensor, "candidates 2"]
     mention_scores: Float[Tensor, " candidates"]
@@ -72,7 +75,7 @@ class Ranked:
     pairs: Int[Tensor, "pairs 2"]
     """(span, antecedent), as numbers of kept spans."""
     scores: Float[Tensor, "kept antecedents"]
-    """See antecedents.py."""
+    """See spans.py."""
 
     @property
     def spans(self) -> Int[Tensor, "kept 2"]:
@@ -86,7 +89,7 @@ class SpanRanker(nn.Module):
     def __init__(
         self, encoded_dim: int, embedded_dim: int, sizes: SpanSizes, *, with_speakers: bool = True, num_genres: int = 0
     ) -> None:
-        """`num_genres`: how many genres have a vector; 0: genres are no feature."""
+        """`num_genres`: how many genres have a vector; 0: genres are not a feature."""
         super().__init__()
         size = sizes.feature_size
         self.sizes = sizes

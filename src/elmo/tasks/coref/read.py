@@ -29,7 +29,14 @@ def text_document(lines: Iterable[str], source: str, tokenize: Callable[[str], l
 
 
 def write_text(document: Document, clusters: Sequence[Sequence[Mention]]) -> Iterator[str]:
-    """Each sentence with its mentions in brackets, then the mentions of each cluster, numbered from 1."""
+    """Each sentence with its mentions in brackets, then the mentions of each cluster, numbered from 1:
+
+    [Anna]1 bought [a house]2 .
+    [She]1 loves [it]2 .
+
+    1: Anna | She
+    2: a house | it
+    """
     before, after = [""] * document.num_tokens, [""] * document.num_tokens
     numbered = [(mention, number) for number, cluster in enumerate(clusters, start=1) for mention in cluster]
     for (first, last), number in sorted(numbered, key=lambda item: (item[0][0], -item[0][1])):
@@ -64,7 +71,7 @@ def read_unlabelled(
     """Documents in one of these formats, or a raw text as one document. Clusters that are there are left out.
 
     A file whose name ends in .conll or .jsonl, perhaps packed, is never taken for a raw text. `tokenize`: makes tokens
-    of a sentence of raw text. Raises TextError; with `on_bad`, what is wrong with a document or a line is told to it.
+    of a sentence of raw text. Raises TextError; with `on_bad`, errors in a document or a line are reported to it.
     """
     lines, source = list(labelled_lines(path, encoding, on_bad)), text_name(path)
     beginning = _beginning(lines)

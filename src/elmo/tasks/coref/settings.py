@@ -1,4 +1,4 @@
-"""CorefSettings of coreference; the defaults are those of the paper's model where a CPU allows them."""
+"""Settings of coreference; the defaults are those of the paper's model where a CPU allows them."""
 
 import re
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ class ResolverSettings(FileSettings):
     text_tokenizer: Literal["unicode", "whitespace"] = "unicode"
     """How raw text is split into tokens if the command line doesn't say."""
     speakers: bool = True
-    """Whether a feature tells the model if two spans have the same speaker."""
+    """Whether the model has a feature for two spans having the same speaker."""
     max_width: int = 10
     """Maximum length of a mention in tokens."""
     spans_per_token: float = 0.25

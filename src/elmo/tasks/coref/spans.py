@@ -1,8 +1,8 @@
-"""Antecedents: for each kept span, which span before it means the same, if any.
+"""Spans: which are candidates, which are kept, and which span before each kept one means the same, if any.
 
 Scores have one row per kept span and 1 + A columns: column 0 is the dummy antecedent ("none"), whose score is 0; column
 1 + a is the a-th kept span before it, counted backwards from 0. Where there is none, the score is minus infinity.
-Source: Lee et al. 2017, sections 3 and 5.
+Source: Lee et al. 2017, sections 3 to 5.
 """
 
 from collections.abc import Sequence
@@ -28,10 +28,10 @@ def candidate_spans(sentence_lengths: Sequence[int], max_width: int) -> Int[Tens
 def keep_best(
     spans: Int[Tensor, "spans 2"], scores: Float[Tensor, " spans"], count: int, *, may_cross: bool = False
 ) -> Int[Tensor, " kept"]:
-    """Indices of at most `count` spans, in the order of the spans.
+    """Indices of at most `count` spans, the best-scored ones, in the order of the spans.
 
     By falling score, equal scores in the order of the spans; one that crosses a span kept before is left out, unless
-    they `may_cross`.
+    they `may_cross`. Two spans cross if they overlap and neither contains the other.
     """
     order = scores.detach().sort(descending=True, stable=True).indices
     if may_cross:

@@ -1,7 +1,4 @@
-"""Attention over the tokens of a sentence, and pooling: many vectors -> one. Padding plays no part.
-
-Source: McCann et al. 2017, section 5; specification 7.7.
-"""
+"""Attention: of a sentence to itself or to another one, and pooling, many vectors -> one. Padding plays no part."""
 
 import math
 
@@ -33,7 +30,7 @@ def attend(
 
 
 class SelfAttentivePooling(nn.Module):
-    """The mean of the vectors, weighted by the softmax of a learned product with each."""
+    """The mean of the vectors, weighted by the softmax of a learned product with each. Source: McCann et al. 2017."""
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -69,7 +66,7 @@ def compare(
     other: Float[Tensor, "batch other_tokens dim"],
     other_mask: Bool[Tensor, "batch other_tokens"],
 ) -> Float[Tensor, "batch own_tokens dim*4"]:
-    """[a ; a~ ; a - a~ ; a * a~] of every token a.
+    """[a ; a~ ; a - a~ ; a * a~] of every token a. Source: Chen et al. 2017 (ESIM), sections 3.2 and 3.3.
 
     a~ is the mean of the other sentence's tokens, weighted by the softmax of their products with a; zeros if the other
     sentence has no token.
@@ -92,7 +89,11 @@ def mean_and_max(
 
 
 class Trilinear(nn.Module):
-    """Scores of all pairs of two sequences."""
+    """Scores of all pairs of two sequences: score(x, y) = w_x . x + w_y . y + (w_xy * x) . y + b.
+
+    That is w . [x ; y ; x * y] + b, but the concatenation of a pair is never formed: it would take rows x columns x 3
+    dim floats. Source: Seo et al. 2017, equation 1; initial values as in Clark and Gardner 2018.
+    """
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -117,7 +118,15 @@ def _uniform(dim: int) -> Float[Tensor, " dim"]:
 
 
 class BiAttention(nn.Module):
-    """Passage and question vectors -> passage vectors that know the question."""
+    """Passage and question vectors -> passage vectors that know the question.
+
+        s    = trilinear scores (passage, question)
+        c_i  = softmax over the question of s_i . question         what of the question fits passage token i
+        g    = softmax over the passage of max_j s_ij . passage    one vector: what of the passage fits the question
+        p_i -> [p_i ; c_i ; p_i * c_i ; p_i * g]
+
+    Source: Seo et al. 2017, section 3; as in Clark and Gardner 2018.
+    """
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -145,7 +154,15 @@ _MAX_WEIGHTS = 1 << 24
 
 
 class SelfAttention(nn.Module):
-    """Vectors -> vectors of three times the dimensions."""
+    """Every token reads the other tokens of its own sequence, or nothing.
+
+        s_ij = trilinear score of tokens i and j, none with itself
+        a_i  = sum over j of exp(s_ij) x_j / (sum over j of exp(s_ij) + exp(null))
+        x_i -> [a_i ; x_i ; a_i * x_i]
+
+    The null slot is one more entry of an ordinary softmax, whose value is zero, so that nothing overflows. Source:
+    Clark and Gardner 2018, section 3, and their code for the slot.
+    """
 
     def __init__(self, dim: int, *, null_slot: bool = True) -> None:
         """`null_slot`: whether a token can attend to nothing; if not, only a token that is alone does."""

@@ -1,6 +1,6 @@
-"""The char CNN of a task's own model, as its settings say: of one width with padding, or of windows of several widths.
+"""The char CNN of a task's own model: filters of one width with padding, or of several widths over all windows.
 
-Source: Ma and Hovy 2016 for taggers and classifiers; Clark and Gardner 2018 and Lee et al. 2017 for the windows.
+A character is a number: 0 is padding, 1 every unknown character. Each distinct token of a batch is read once.
 """
 
 from collections import Counter
@@ -56,7 +56,10 @@ __all__ = ["CharacterCNN", "characters_of"]
 
 
 class CharacterCNN(nn.Module):
-    """Reads each distinct token of a batch once. Tokens shorter than the filters are padded to their width."""
+    """Characters -> filters of one width -> maximum, ReLU. Tokens shorter than the filters are padded to their width.
+
+    Source: Ma and Hovy 2016 (characters of 16 dimensions, 128 filters of width 3).
+    """
 
     def __init__(self, characters: Sequence[str], *, dim: int = 16, filters: int = 128, width: int = 3) -> None:
         """`characters`: those with a vector of their own; all others share one."""
@@ -87,7 +90,11 @@ _LIMIT = 0.05
 
 
 class CharacterWindows(nn.Module):
-    """Reads each distinct token of a batch once."""
+    """Characters -> dropout -> filters of several widths, over every window that begins inside the token -> ReLU, max.
+
+    Where a window reaches past the token's end it reads zeros, so that a token's vector doesn't depend on the other
+    tokens of its batch; Clark and Gardner 2018 and Lee et al. 2017 do likewise, up to their batches' padding.
+    """
 
     def __init__(
         self,

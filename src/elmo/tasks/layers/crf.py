@@ -3,8 +3,8 @@
 score(tags) = sum of emissions[token, tag] + sum of transitions[tag, next tag]
 log-likelihood = score(gold tags) - log sum over all sequences of exp(score)
 
-There are no scores for beginning and end, and training counts every sequence; what a tag scheme allows is only asked
-when the best sequence is looked for. Source: Lafferty et al. 2001; specification 7.6.
+There are no scores for beginning and end, and training counts every sequence; the tag scheme matters only
+when the best sequence is searched. Source: Lafferty et al. 2001; specification 7.6.
 """
 
 import torch
@@ -20,7 +20,9 @@ def best_sequences(
     starts: Float[Tensor, " tags"],
     ends: Float[Tensor, " tags"],
 ) -> list[list[int]]:
-    """The best tags of each row.
+    """The best tags of each row (Viterbi 1967).
+
+    score(tags) = starts[first] + sum of emissions[token, tag] + sum of transitions[tag, next tag] + ends[last]
 
     `mask`: true at the first tokens of each row; a row may be empty. Scores of minus infinity forbid a
     move, a first or a last tag.
@@ -75,7 +77,7 @@ class CRF(nn.Module):
         tags: Int[Tensor, "batch tokens"],
         mask: Bool[Tensor, "batch tokens"],
     ) -> Float[Tensor, " batch"]:
-        """Of each row's tags; 0 for an empty row. What stands behind a row's end plays no part."""
+        """Of each row's tags; 0 for an empty row. Padding has no effect."""
         emissions = torch.where(mask[:, :, None], emissions, 0)
         tags = torch.where(mask, tags, 0)
         return self._score(emissions, tags, mask) - self._log_partition(emissions, mask)

@@ -1,4 +1,4 @@
-"""A linear layer as the models of the tasks have it."""
+"""Linear layers as the models of the tasks have them."""
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -23,7 +23,7 @@ def linear(input_dim: int, output_dim: int) -> Linear:
 
 
 class Maxout(nn.Module):
-    """result[i] = max over pieces j of (weight[i, j] . vector + bias[i, j])"""
+    """result[i] = max over pieces j of (weight[i, j] . vector + bias[i, j]). Source: Goodfellow et al. 2013."""
 
     def __init__(self, input_dim: int, output_dim: int, pieces: int) -> None:
         super().__init__()

@@ -1,13 +1,4 @@
-"""CoupledLSTM: a bidirectional LSTM whose input and forget gates are one, each sentence by itself.
-
-[i j o] = W x + U (h m) + b
-c' = (1 - sigmoid(i)) c + sigmoid(i) tanh(j)
-h' = sigmoid(o) tanh(c')
-
-m is a dropout mask, one for all steps of a sentence; the first h and c are learned. Both directions take a step
-together, and sentences that have ended leave the batch, so that the time grows with the tokens, not with the longest
-sentence. Source: Lee et al. 2017, and their code for the learned states.
-"""
+"""Recurrent layers of task models. Rows are read whole, padding is zero and has no effect in either direction."""
 
 from collections.abc import Sequence
 
@@ -38,7 +29,7 @@ def reorder(
 
 
 class BiLSTM(nn.Module):
-    """Vectors -> forward and backward hidden states of the top layer, side by side.
+    """A stack of LSTMs: vectors -> forward and backward hidden states of the top layer, side by side.
 
     Recurrent weights begin orthogonal, one gate at a time, input weights as Glorot's, forget biases at 1, others at 0.
     """
@@ -54,8 +45,8 @@ class BiLSTM(nn.Module):
         if between_dim:
             dims[1] += between_dim
         self.dropout = VariationalDropout(dropout)
-        # Each direction by itself, on whole windows: on a CPU torch reads packed sequences half as fast. What stands
-        # behind a row's end comes after all that counts, in both directions.
+        # Each direction by itself, on whole windows: on a CPU torch reads packed sequences half as fast. Padding
+        # comes after all tokens, in both directions.
         pairs = [
             [nn.LSTM(dim, size, batch_first=True) for _ in ("forward", "backward")]
             for dim, size in zip(dims[:-1], sizes, strict=True)
@@ -70,7 +61,7 @@ class BiLSTM(nn.Module):
         mask: Bool[Tensor, "batch tokens"],
         between: Float[Tensor, "batch tokens between_dim"] | None = None,
     ) -> Float[Tensor, "batch tokens output_dim"]:
-        """Zero where `mask`, true at the first tokens of each row, is false; what stands there plays no part."""
+        """Zero where `mask`, true at the first tokens of each row, is false; vectors there have no effect."""
         batch, tokens = mask.shape
         if batch == 0 or tokens == 0:
             return vectors.new_zeros(batch, tokens, self.output_dim)
@@ -88,7 +79,7 @@ class BiLSTM(nn.Module):
 
 
 class VariationalDropout(nn.Module):
-    """Dropout whose mask is drawn once for all tokens of a sentence."""
+    """Dropout whose mask is drawn once for all tokens of a sentence. Source: Gal and Ghahramani 2016."""
 
     def __init__(self, chance: float) -> None:
         super().__init__()
@@ -117,9 +108,10 @@ def _initialize_lstm(lstm: nn.LSTM) -> None:
 
 
 class AlternatingLSTM(nn.Module):
-    """Vectors -> hidden states of the top layer.
+    """LSTM layers with highway connections, which read in turn left to right and right to left.
 
-    Every block of every weight starts orthogonal, forget biases at 1, all others at 0.
+    Every block of every weight starts orthogonal, forget biases at 1, all others at 0. Source: He et al. 2017, section
+    3; the equations are in `elmo.ops.alternating_lstm`.
     """
 
     def __init__(self, input_dim: int, size: int, num_layers: int, recurrent_dropout: float = 0.0) -> None:
@@ -172,6 +164,8 @@ class BiGRU(nn.Module):
     """Vectors -> forward and backward hidden states, side by side.
 
     Input and recurrent weights begin as a truncated normal distribution of standard deviation 0.05, biases at 0.
+    Source: Clark and Gardner 2018, whose GRU is cuDNN's and torch's: the reset gate is applied after the recurrent
+    product, which has a bias of its own.
     """
 
     def __init__(self, input_dim: int, size: int) -> None:
@@ -225,8 +219,15 @@ _GATES = 3
 
 
 class CoupledLSTM(nn.Module):
-    """Vectors -> forward and backward hidden states, side by side.
+    """A bidirectional LSTM whose input and forget gates are one: vectors -> hidden states, side by side.
 
+        [i j o] = W x + U (h m) + b
+        c' = (1 - sigmoid(i)) c + sigmoid(i) tanh(j)
+        h' = sigmoid(o) tanh(c')
+
+    m is a dropout mask, one for all steps of a sentence; the first h and c are learned. Both directions take a step
+    together, and sentences that have ended leave the batch, so the time grows with the tokens, not with the longest
+    sentence. Source: Lee et al. 2017, and their code for the learned states.
     Each gate's recurrent weights begin orthogonal, input weights and first states as Glorot's, biases at 0.
     """
 

@@ -2,7 +2,7 @@
 
 tokens -> [static vectors ; ELMo ; char CNN] -> biLSTM -> [h ; ELMo] -> biLSTM -> [h ; ELMo] -> Linear -> CRF -> spans
 
-ELMo is at one of the three places, or at the first and the last. Between the biLSTM layers it stands in TagLM.
+ELMo is at one of the three places, or at the first and the last. TagLM has it between the biLSTM layers.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ class Tagger(TaskModel[TaggedSentence, list[Span]]):
         self.crf = CRF(torch.tensor(allowed), torch.tensor(begins), torch.tensor(ends))
 
     def loss(self, examples: Sequence[TaggedSentence]) -> Float[Tensor, ""]:
-        """Minus the log-likelihood of the gold tags, a sentence on average. Entities of unknown labels count as O."""
+        """Minus the log-likelihood of the gold tags, averaged over sentences. Entities of unknown labels count as O."""
         emissions, vectors = self._emissions(examples)
         gold = torch.zeros(vectors.mask.shape, dtype=torch.int64)
         for row, example in zip(gold, examples, strict=True):

@@ -1,4 +1,4 @@
-"""NerSettings of named entity recognition; the defaults are the paper's where a CPU allows it."""
+"""Settings of named entity recognition; the defaults are the paper's where a CPU allows it."""
 
 from dataclasses import dataclass, field
 from typing import Literal

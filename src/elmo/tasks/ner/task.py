@@ -194,7 +194,7 @@ def require_same_tokens(
 
 
 def _entity(example: TaggedSentence, span: Span) -> dict[str, Plain]:
-    """A span with its tokens, and where it stands in the raw text, if that is known."""
+    """A span with its tokens, and its position in the raw text if that is known."""
     start, end, label = span
     entity: dict[str, Plain] = {"label": label, "start": start, "end": end, "tokens": example.tokens[start:end]}
     if example.offsets:

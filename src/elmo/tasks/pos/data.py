@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import ConfigError, TextError
-from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skipping, tell
+from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise, skipping
 from elmo.tasks.ner.data import TaggedSentence
 from elmo.tasks.task import TextReading
 from elmo.text.files.text_file import text_name
@@ -139,7 +139,7 @@ def _of_treebank(
                 f"{name}:{line}: the word {sentence.tokens[at]!r} has no {column} ({tags[at]!r}). Fix the line, name "
                 "another column with --tag-column, or leave such sentences out with --errors skip."
             )
-            tell(error, line, on_bad)
+            skip_or_raise(error, line, on_bad)
             continue
         yield TagSentence(
             [row[token_place] for row in rows],
@@ -211,7 +211,7 @@ def _of_columns(
             for row, number in zip(it.rows, it.lines, strict=True):
                 _check_row(row, num_columns, places, f"{name}:{number}")
         except TextError as error:
-            tell(error, it.lines[0], on_bad)
+            skip_or_raise(error, it.lines[0], on_bad)
             continue
         if it.rows:
             yield _sentence(it, name, places, document)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skipping, tell
+from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise, skipping
 from elmo.tasks.labels import label_column_beside
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
@@ -131,7 +131,7 @@ def _read(
                 fields = _column_fields(line, header or _names_of(line, labelled, label_column), where, bool(header))
             pair = _pair(fields, tokenize, labelled, name, number)
         except TextError as error:
-            tell(error, number, on_bad)
+            skip_or_raise(error, number, on_bad)
         else:
             yield pair
 

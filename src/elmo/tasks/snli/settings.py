@@ -1,4 +1,4 @@
-"""SnliSettings of textual entailment; the defaults are the paper's network."""
+"""Settings of textual entailment; the defaults are the paper's network."""
 
 from dataclasses import dataclass, field
 from typing import Literal

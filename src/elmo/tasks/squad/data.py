@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elmo.errors import TextError, TextWarning
-from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, skipping, tell
+from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, skip_or_raise, skipping
 from elmo.tasks.squad.json_tree import Node, parse_tree, read_tree
 from elmo.tasks.squad.settings import ReaderSettings
 from elmo.tasks.squad.tokens import TokenizedText, TokenSpan, tokenized
@@ -94,7 +94,7 @@ def questions_of(
         try:
             require_own_id(question, seen)
         except TextError as error:
-            tell(error, number, on_bad)
+            skip_or_raise(error, number, on_bad)
         else:
             own.append(question)
     return own
@@ -153,13 +153,13 @@ def _questions(tree: Node, settings: ReaderSettings, labelled: bool, on_bad: OnB
             try:
                 passage = _tokens(paragraph["context"], settings)
             except TextError as error:
-                tell(error, 0, on_bad)
+                skip_or_raise(error, 0, on_bad)
                 continue
             for node in paragraph["qas"].items():
                 try:
                     yield _question(node, passage, title, settings, labelled)
                 except TextError as error:
-                    tell(error, 0, on_bad)
+                    skip_or_raise(error, 0, on_bad)
 
 
 def _question(node: Node, passage: TokenizedText, title: str, settings: ReaderSettings, labelled: bool) -> Question:

@@ -1,4 +1,4 @@
-"""Node: a JSON value that knows where it stands, so that every complaint names the file and the place in it."""
+"""Node: a JSON value that knows its place, so that every error names the file and the place in it."""
 
 import json
 from collections.abc import Iterable, Iterator

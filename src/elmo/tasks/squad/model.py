@@ -1,6 +1,6 @@
 """Reader: questions about passages -> answers cut from the passages. Source: Clark and Gardner 2018.
 
-tokens -> [char CNN ; static vectors ; ELMo] -> BiDAF++ (network.py), with ELMo concatenated to the encoder's output
+tokens -> [char CNN ; static vectors ; ELMo] -> BiDAF++, with ELMo concatenated to the encoder's output
        -> start and end logits -> best span of at most `max_answer_tokens` tokens -> the passage from its first
           token's start to its last token's end
 """
@@ -33,6 +33,8 @@ def best_spans(
 ) -> Int[Tensor, "batch 2"]:
     """(first, last) token of the best span of at most `max_tokens` tokens, both inclusive.
 
+    It has the highest sum of logits. Ties: the shorter span, then the one that starts first.
+
     `mask`: True at a token; every row needs one. The time grows with tokens times `max_tokens`, not with their square.
     """
     start = start.masked_fill(~mask, -torch.inf)
@@ -51,7 +53,8 @@ def best_spans(
 def padded_width(tokens: int) -> int:
     """`tokens`, or the next number of eight between a power of two and the next one; the same below 16.
 
-    At most an eighth more, on average 4 %.
+    At most an eighth more, on average 4 %. oneDNN prepares itself for each new shape of a product, which costs about a
+    millisecond and half a megabyte, and forgets it after 1,024 others; batches of passages have hundreds of widths.
     """
     step = max(1, 1 << max(0, tokens.bit_length() - 4))
     return -(-tokens // step) * step
@@ -76,7 +79,17 @@ class Text:
 
 
 class BiDAF(nn.Module):
-    """Passages and questions -> logits of the answer's first and last token."""
+    """BiDAF++: passages and questions -> logits of the answer's first and last token.
+
+        passage, question   (tokens, input_dim)
+          -> biGRU, shared                               (tokens, 2 size); with ELMo + elmo_dim
+          -> bi-attention of the passage to the question (tokens, 4 (2 size + elmo_dim))
+          -> Linear, ReLU -> x                           (tokens, 2 size)
+          -> x + [biGRU -> self-attention (tokens, 6 size) -> Linear, ReLU](x)
+          -> biGRU -> start logits;  [x ; that biGRU's output] -> biGRU -> end logits
+
+    Source: Clark and Gardner 2018.
+    """
 
     def __init__(
         self, input_dim: int, elmo_dim: int, *, size: int, dropout: float = 0.0, null_slot: bool = True

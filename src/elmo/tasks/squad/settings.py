@@ -1,4 +1,4 @@
-"""SquadSettings of question answering; the defaults are those of the paper's model where a CPU allows them."""
+"""Settings of question answering; the defaults are those of the paper's model where a CPU allows them."""
 
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Files of columns -> sentences of columns: which columns are what, but not yet what their brackets mean.
+"""Files of columns -> sentences of columns: which columns are which; their brackets are not read yet.
 
     conll2012   12 columns and one per predicate: document, part, token number, word, part of speech, parse, predicate
                 lemma, roleset, sense, speaker, named entity, the predicates' columns, coreference
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, tell
+from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise
 from elmo.tasks.tags import Span
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import Hashes, cells_of_row, column_sentences
@@ -26,8 +26,9 @@ _CELL = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
 
 
 def spans_of_column(cells: Sequence[str], where: Sequence[str]) -> list[Span]:
-    """The spans of a column, ordered by start, the outer one first. `where`: file and line of each cell.
+    """The spans of a column of brackets like "(ARG0*", "*", "*)", "(V*)", ordered by start, the outer one first.
 
+    `where`: file and line of each cell.
     Raises TextError for a cell that isn't such a bracket, and for brackets without a partner.
     """
     spans: list[Span] = []
@@ -155,8 +156,8 @@ def read_sentences_of_columns(
     """The sentences of a file, or of all files in a folder and the folders in it whose names end in "gold_conll".
 
     "auto": the layout follows from the first sentence that has a predicate. Raises TextError with file and line for
-    rows of a sentence with different numbers of columns, or too few of them; with `on_bad`, such a sentence is told to
-    it and left out.
+    rows of a sentence with different numbers of columns, or too few of them; with `on_bad`, such a sentence is
+    reported and left out.
     """
     if not Path(path).is_dir():
         yield from _sentences_of_file(path, layout, encoding, on_bad)
@@ -190,7 +191,7 @@ def _sentences_of_file(
         try:
             _check(sentence)
         except TextError as error:
-            tell(error, block.lines[0], on_bad)
+            skip_or_raise(error, block.lines[0], on_bad)
         else:
             yield sentence
 

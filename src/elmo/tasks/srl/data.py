@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import labelled_lines, nothing_in, skipping, tell
+from elmo.tasks.labelled_lines import labelled_lines, nothing_in, skip_or_raise, skipping
 from elmo.tasks.srl.columns import (
     NOTHING,
     ColumnSentence,
@@ -82,7 +82,7 @@ def read_roles(
             try:
                 found.append(_sentence(sentence, _propositions(sentence)))
             except TextError as error:
-                tell(error, sentence.lines[0], on_bad)
+                skip_or_raise(error, sentence.lines[0], on_bad)
     if not found:
         raise nothing_in(path, "sentence")
     return found
@@ -289,7 +289,7 @@ def _layout(path: Path | str, encoding: str) -> LayoutName | Literal["auto"] | N
 
 
 def _no_columns(lines: Iterable[TextLine], path: Path | str) -> Iterator[TextLine]:
-    """The lines; TextError if the first one with tokens is none of text."""
+    """The lines; TextError if the first one with tokens isn't text."""
     has_begun = False
     for line in lines:
         if line.tokens and not has_begun:

@@ -1,4 +1,4 @@
-"""SrlSettings of semantic role labeling; the defaults are for a CPU, configs/tasks/srl-paper.toml has the paper's."""
+"""Settings of semantic role labeling; the defaults are for a CPU, configs/tasks/srl-paper.toml has the paper's."""
 
 from dataclasses import dataclass, field
 from typing import Literal

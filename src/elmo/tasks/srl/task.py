@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 
 
 def readable_roles(sentence: RoleSentence, roles: Roles) -> Iterator[str]:
-    """The lines of a sentence, with a blank one after them."""
+    """The sentence, a line for each predicate with its arguments in brackets, and a blank line:
+
+    She asked him to leave
+      asked: [ARG0 She] [V asked] [ARG2 him] [ARG1 to leave]
+    """
     yield " ".join(sentence.tokens)
     yield from (f"  {_name(sentence, one)}: {bracketed(sentence.tokens, one.spans)}" for one in roles)
     yield ""
@@ -52,7 +56,7 @@ def _name(sentence: RoleSentence, proposition: Proposition) -> str:
 
 
 def rules_of(examples: Sequence[RoleSentence]) -> list[Rule[RoleSentence, Roles]]:
-    """The labels are the most frequent ones that stand before and after the predicates of the training data."""
+    """The most frequent labels before and after the predicates of the training data, for all before and all after."""
     before, after = _most_frequent_sides(one for example in examples for one in example.propositions)
 
     def predict(sentences: Sequence[RoleSentence]) -> list[Roles]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from elmo.errors import TextError
-from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skipping, tell
+from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise, skipping
 from elmo.tasks.labels import label_column_beside
 from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.text.files.text_file import text_name
@@ -30,9 +30,11 @@ class Phrase:
 
 
 def parse_tree(line: str, place: str) -> tuple[list[str], list[Phrase]]:
-    """The tokens of a tree, and all its phrases, inner ones first, the whole sentence last.
+    """The tokens of a tree like `(3 (2 It) (4 (2 's) (4 good)))`, and all its phrases, inner ones first, itself last.
 
-    `place`: FILE:LINE for messages. Raises TextError, with the column, where the line is no such tree.
+    Source: Socher et al. 2013, the Stanford Sentiment Treebank: labels 0 (very negative) to 4 (very positive).
+
+    `place`: FILE:LINE for messages. Raises TextError, with the column, if the line isn't such a tree.
     """
     tokens: list[str] = []
     phrases: list[Phrase] = []
@@ -163,7 +165,7 @@ def _trees(lines: Sequence[tuple[int, str]], name: str, on_bad: OnBadExample | N
         try:
             tokens, phrases = parse_tree(line, f"{name}:{number}")
         except TextError as error:
-            tell(error, number, on_bad)
+            skip_or_raise(error, number, on_bad)
         else:
             yield LabelledSentence(tokens, phrases[-1].label, phrases, name, number)
 
@@ -183,7 +185,7 @@ def _rows(
                     "there. Fix the line or remove it."
                 )
         except TextError as error:
-            tell(error, number, on_bad)
+            skip_or_raise(error, number, on_bad)
         else:
             yield LabelledSentence(tokens, label, (), name, number)
 

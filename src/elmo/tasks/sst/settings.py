@@ -1,4 +1,4 @@
-"""SstSettings of sentence classification; the defaults are those of McCann et al. 2017 where a CPU allows it."""
+"""Settings of sentence classification; the defaults are those of McCann et al. 2017 where a CPU allows it."""
 
 from dataclasses import dataclass, field
 from typing import Literal

@@ -25,7 +25,7 @@ _COMPARED = {
 
 @runtime_checkable
 class EncoderFactory(Protocol):
-    """What an encoder's name stands for."""
+    """The function that makes an encoder."""
 
     def __call__(self, model: str, *, device: str) -> Encoder:
         """The encoder; `model` and `device` are the settings of these names."""

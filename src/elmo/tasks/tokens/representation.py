@@ -29,7 +29,7 @@ from elmo.tasks.tokens.static_embedding import StaticEmbedding
 
 
 class LiveLayers(nn.Module):
-    """Sentences -> all layers, with gradients to every weight of the biLM."""
+    """A biLM that is trained with the task: sentences -> all layers, with gradients to every weight of it."""
 
     def __init__(self, bilm: BiLM) -> None:
         super().__init__()
@@ -41,10 +41,10 @@ class LiveLayers(nn.Module):
 
 
 class LayerMixes(nn.Module):
-    """Layers of a batch -> a mix of them for each place, with dropout."""
+    """Layers of a batch of any encoder -> a mix of them for each place, with dropout: the learned part of `ELMo`."""
 
     def __init__(self, settings: TokenSettings, num_layers: int, *, boundaries: int) -> None:
-        """`num_layers`: of the encoder; `boundaries`: how many positions of a sentence are no tokens (2 or 0)."""
+        """`num_layers`: of the encoder; `boundaries`: how many positions of a sentence are not tokens (2 or 0)."""
         super().__init__()
         is_top = settings.layers == "top"
         self.boundaries = boundaries

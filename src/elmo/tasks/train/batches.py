@@ -1,4 +1,7 @@
-"""What is too large for the memory: the error names the batch, or the example, and what makes it smaller."""
+"""Examples -> batches of similar size, in an order that only the seed and the epoch decide.
+
+What is too large for the memory is an error that names the batch or the example, and how to make it smaller.
+"""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -54,7 +57,7 @@ def shuffled_batches(
 ) -> list[Int[np.ndarray, " batch"]]:
     """All examples' indices in batches, for pass `number` over the data.
 
-    Equal arguments give equal batches, so that a resumed epoch goes on.
+    Equal arguments give equal batches, so that an epoch can be resumed.
     """
     random = np.random.default_rng([seed, number])
     order = random.permutation(len(sizes))

@@ -3,9 +3,9 @@
 batches of similar size -> loss + penalty of the mixes -> clipped gradients -> step of the optimizer
 an epoch done -> scored on the dev data -> better: its weights are kept; not better `patience` times: the end
 
-What is random in a step (dropout, examples that are drawn) follows from the seed and the number of the step alone, so
-that a training that was stopped or killed goes on bit for bit as if nothing had happened (on a CPU: some CUDA kernels
-add in varying order).
+Random choices in a step (dropout, examples that are drawn) depend on the seed and the number of the step only, so a
+training that was stopped or killed and is resumed gives the same model bit for bit (on a CPU: some CUDA kernels add in
+varying order).
 """
 
 import math
@@ -68,7 +68,7 @@ def fit(
     progress: Progress | bool = False,
     flag: StopFlag | None = None,
 ) -> Fitted:
-    """Trains a model, or goes on with the training in `folder`.
+    """Trains a model, or resumes the training in `folder`.
 
     `dev`: decides which epoch is the best; if empty, the last one is, and nothing ends early. `progress`: receives
     the batches of the training and the examples that are scored; True: bars on stderr. `flag`: when it is raised,
@@ -100,7 +100,7 @@ class _Fit(Generic[S, E, P]):
         self.batches = self._batches_of(self.position.epoch)
 
     def run(self) -> Fitted:
-        """All epochs from where the training stands."""
+        """All epochs that are left."""
         self._show()
         while not self._is_over():
             self._epoch()

@@ -1,12 +1,12 @@
-"""FitFolder: what the training of one model leaves on disk, and how it goes on from there.
+"""FitFolder: the training of one model on disk, to be resumed from there.
 
     metrics.jsonl            one object an epoch
     best.safetensors         the weights of the best epoch so far
-    checkpoint/              where training stands; gone when it has ended
+    checkpoint/              the last checkpoint; removed at the end
         weights.safetensors  optimizer.safetensors  average.safetensors  progress.json  sha256.json
 
 Each file or folder appears whole or not at all, the best weights before the checkpoint that speaks of them: killed at
-any moment, training goes on from the last checkpoint and takes the very same steps again.
+any moment, training resumes from the last checkpoint and takes the same steps again.
 """
 
 import json
@@ -98,7 +98,7 @@ class FitFolder:
             _write(weights, unfinished)
 
     def restore(self, model: nn.Module, learner: Learner) -> FitPosition:
-        """Bring what is fresh to the checkpoint; without one, to the beginning. WeightFileError if it is damaged."""
+        """Loads the checkpoint, if there is one. WeightFileError if it is damaged."""
         position = FitPosition()
         if self._checkpoint.is_dir():
             if changed := what_changed(self._checkpoint, own=True):

@@ -77,7 +77,7 @@ class Files:
             if not path.is_dir() and is_stream(path):
                 raise ConfigError(
                     f"{text_name(path)}: can be read only once, but a training reads its {name} data again when it "
-                    "goes on. Write it to a file first, and pass that."
+                    "is resumed. Write it to a file first, and pass that."
                 )
 
     def present(self) -> dict[str, Path]:
