@@ -2,7 +2,7 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol, TypedDict, TypeVar
 
 from elmo.errors import TextError
@@ -173,6 +173,19 @@ def label_column_beside(rows: Sequence[Sequence[str]], column: int) -> int | Non
         if other != column and num_values > 1 and is_fewer and all(0 < len(value.split()) <= 2 for value in values):
             return other
     return None
+
+
+def require_label_column(rows: Sequence[Sequence[str]], column: int, name: str, step: Callable[[int], str]) -> None:
+    """TextError if `column`, from 0, looks like texts, and another one like labels.
+
+    `name`: of the file. `step`: what to do if the labels are in the column of that number, from 1.
+    """
+    other = label_column_beside(rows, column) if rows else None
+    if other is not None:
+        raise TextError(
+            f"{name}: column {column + 1}, which is read as the label, has {rows[0][column][:60]!r}, but column "
+            f"{other + 1} has {rows[0][other]!r}, which looks like a label. {step(other + 1)}"
+        )
 
 
 def _is_like_text(value: str) -> bool:

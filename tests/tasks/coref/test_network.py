@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from elmo.tasks.coref import span_scores
-from elmo.tasks.coref.network import PairFacts, SpanRanker, SpanSizes
+from elmo.tasks.coref.network import PairFacts, SpanRanker
+from elmo.tasks.coref.settings import ResolverSettings
 from elmo.tasks.coref.span_scores import MentionScorer, PairScorer, TokenStates, span_vectors
 from elmo.tasks.coref.spans import antecedent_loss, clusters_of, gold_table
 from elmo.tasks.layers.recurrent import BiLSTM
@@ -41,16 +42,16 @@ def encoder(case) -> BiLSTM:
 def ranker(case) -> SpanRanker:
     facts = case[1]
     hidden = len(weight(case, "_mention_feedforward._module._linear_layers.0.bias"))
-    sizes = SpanSizes(
+    settings = ResolverSettings(
         max_width=facts["max_span_width"],
         spans_per_token=facts["spans_per_word"],
         max_antecedents=facts["max_antecedents"],
-        hidden_sizes=(hidden, hidden),
+        span_hidden_sizes=(hidden, hidden),
         feature_size=facts["feature_size"],
-        may_cross=True,
+        speakers=False,
     )
     encoded = 2 * weight(case, "_context_layer._module.weight_hh_l0").shape[1]
-    network = SpanRanker(encoded, case[0]["embeddings"].shape[1], sizes, with_speakers=False).eval()
+    network = SpanRanker(encoded, case[0]["embeddings"].shape[1], settings, may_cross=True).eval()
     names = (("_mention", "mention_scorer"), ("_antecedent", "pair_scorer"))
     with torch.no_grad():
         network.widths.weight.copy_(weight(case, "_endpoint_span_extractor._span_width_embedding.weight"))
@@ -180,7 +181,9 @@ def test_parts_draw_the_same_dropout_for_their_gradient(monkeypatch):
 
 def test_speakers_genres_and_distances_are_told():
     torch.manual_seed(0)
-    network = SpanRanker(4, 3, SpanSizes(max_width=2, spans_per_token=1.0, hidden_sizes=(5,)), num_genres=2).eval()
+    network = SpanRanker(
+        4, 3, ResolverSettings(max_width=2, spans_per_token=1.0, span_hidden_sizes=(5,)), num_genres=2
+    ).eval()
     tokens = TokenStates(torch.randn(6, 4), torch.randn(6, 3), torch.randn(6))
 
     def scores(speakers, genre):
@@ -195,7 +198,7 @@ def test_speakers_genres_and_distances_are_told():
 
 @pytest.mark.parametrize("lengths", [[1], [3], [1, 1]])
 def test_documents_of_few_words_are_no_error(lengths):
-    network = SpanRanker(4, 3, SpanSizes(hidden_sizes=(5,)), with_speakers=False)
+    network = SpanRanker(4, 3, ResolverSettings(spans_per_token=0.4, span_hidden_sizes=(5,), speakers=False))
     count = sum(lengths)
     tokens = TokenStates(torch.randn(count, 4), torch.randn(count, 3), torch.randn(count))
     found = network(tokens, lengths, PairFacts(None, None))

@@ -6,8 +6,8 @@
     #end document
 
 Read are the word (column 4), the speaker (column 10, where there are that many) and the last column, coreference.
-Columns are separated by tabs if the row has one, else by spaces. A mention may extend beyond the end of a sentence, as the
-reference scorer reads it. What doesn't fit is a TextError with the line.
+Columns are separated by tabs if the row has one, else by spaces. A mention may extend beyond the end of a sentence, as
+the reference scorer reads it. What doesn't fit is a TextError with the line.
 Source: the shared task's description, Pradhan et al. 2012.
 """
 

@@ -16,6 +16,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from elmo.ops.dropout import Dropout
+from elmo.tasks.coref.settings import ResolverSettings
 from elmo.tasks.coref.span_scores import MentionScorer, PairScorer, TokenStates, span_vectors
 from elmo.tasks.coref.spans import antecedent_pairs, candidate_spans, keep_best, score_table
 from elmo.tasks.task_model import mean_of
@@ -32,26 +33,6 @@ def bucket(values: Int[Tensor, "*values"], *, num_single: int = 4, num_buckets: 
 
 
 _NUM_BUCKETS = 10
-
-
-@dataclass(frozen=True)
-class SpanSizes:
-    """The shapes of the ranker, and which spans it considers."""
-
-    max_width: int = 10
-    """The longest span, in tokens."""
-    spans_per_token: float = 0.4
-    """How many spans are kept, per token of the document."""
-    max_antecedents: int = 250
-    """How many kept spans before it a span may go back to."""
-    hidden_sizes: tuple[int, ...] = (150, 150)
-    """Of both feed-forward networks."""
-    feature_size: int = 20
-    """Dimensions of the vectors of width, speaker, genre and distance."""
-    dropout: float = 0.2
-    """On features and hidden layers."""
-    may_cross: bool = False
-    """Whether kept spans may cross."""
 
 
 @dataclass(frozen=True)
@@ -87,25 +68,32 @@ class SpanRanker(nn.Module):
     """Everything after the encoder."""
 
     def __init__(
-        self, encoded_dim: int, embedded_dim: int, sizes: SpanSizes, *, with_speakers: bool = True, num_genres: int = 0
+        self,
+        encoded_dim: int,
+        embedded_dim: int,
+        settings: ResolverSettings,
+        *,
+        num_genres: int = 0,
+        may_cross: bool = False,
     ) -> None:
-        """`num_genres`: how many genres have a vector; 0: genres are not a feature."""
+        """`num_genres`: how many genres have a vector; 0: genres are not a feature. `may_cross`: whether kept spans may
+        cross, as in AllenNLP's model."""
         super().__init__()
-        size = sizes.feature_size
-        self.sizes = sizes
-        self.widths = _table(sizes.max_width, size)
+        size, hidden, dropout = settings.feature_size, settings.span_hidden_sizes, settings.span_dropout
+        self.settings, self.may_cross = settings, may_cross
+        self.widths = _table(settings.max_width, size)
         self.distances = _table(_NUM_BUCKETS, size)
-        self.same_speaker = _table(2, size) if with_speakers else None
+        self.same_speaker = _table(2, size) if settings.speakers else None
         self.genres = _table(num_genres, size) if num_genres else None
-        self.dropout = Dropout(sizes.dropout)
-        self.mention_scorer = MentionScorer((encoded_dim, embedded_dim, size), sizes.hidden_sizes, sizes.dropout)
+        self.dropout = Dropout(dropout)
+        self.mention_scorer = MentionScorer((encoded_dim, embedded_dim, size), hidden, dropout)
         span_dim = 2 * encoded_dim + size + embedded_dim
-        num_features = 1 + with_speakers + bool(num_genres)
-        self.pair_scorer = PairScorer(span_dim, num_features * size, sizes.hidden_sizes, sizes.dropout)
+        num_features = 1 + settings.speakers + bool(num_genres)
+        self.pair_scorer = PairScorer(span_dim, num_features * size, hidden, dropout)
 
     def forward(self, states: TokenStates, sentence_lengths: Sequence[int], facts: PairFacts) -> Ranked:
         """`states`: of all tokens of the document, `sentence_lengths` of its sentences, which they are cut into."""
-        return rank([Reading(self, states, facts)], sentence_lengths)
+        return rank([RankerInput(self, states, facts)], sentence_lengths)
 
     def width_vectors(self, spans: Int[Tensor, "spans 2"]) -> Float[Tensor, "spans width_dim"]:
         """Of each span's width."""
@@ -113,14 +101,14 @@ class SpanRanker(nn.Module):
 
     def fit(
         self,
-        reading: "Reading",
+        given: "RankerInput",
         spans: Int[Tensor, "kept 2"],
         widths: Float[Tensor, "kept width_dim"],
         pairs: Int[Tensor, "pairs 2"],
     ) -> Float[Tensor, " pairs"]:
         """How well each pair of kept spans fits, whatever their mention scores."""
-        vectors = span_vectors(reading.states, spans, widths)
-        return self.pair_scorer(vectors, pairs, lambda part: self._features(part, spans, reading.facts))
+        vectors = span_vectors(given.states, spans, widths)
+        return self.pair_scorer(vectors, pairs, lambda part: self._features(part, spans, given.facts))
 
     def _features(
         self, pairs: Int[Tensor, "pairs 2"], spans: Int[Tensor, "kept 2"], facts: PairFacts
@@ -139,7 +127,7 @@ class SpanRanker(nn.Module):
 
 
 @dataclass(frozen=True)
-class Reading:
+class RankerInput:
     """A ranker, and what it reads of a document."""
 
     ranker: SpanRanker
@@ -147,28 +135,23 @@ class Reading:
     facts: PairFacts
 
 
-def rank(readings: Sequence[Reading], sentence_lengths: Sequence[int]) -> Ranked:
-    """The spans and scores of one document by one ranker, or by several with the same sizes together.
+def rank(inputs: Sequence[RankerInput], sentence_lengths: Sequence[int]) -> Ranked:
+    """The spans and scores of one document by one ranker, or by several with the same settings together.
 
     Several have the mean of their mention scores, by which spans are kept, and the mean of what they say of the pairs.
     """
-    sizes, device = readings[0].ranker.sizes, readings[0].states.encoded.device
-    candidates = candidate_spans(sentence_lengths, sizes.max_width).to(device)
-    widths = [reading.ranker.width_vectors(candidates) for reading in readings]
+    ranker, device = inputs[0].ranker, inputs[0].states.encoded.device
+    settings = ranker.settings
+    candidates = candidate_spans(sentence_lengths, settings.max_width).to(device)
+    widths = [one.ranker.width_vectors(candidates) for one in inputs]
     mention_scores = mean_of(
-        [
-            reading.ranker.mention_scorer(reading.states, candidates, own)
-            for reading, own in zip(readings, widths, strict=True)
-        ]
+        [one.ranker.mention_scorer(one.states, candidates, own) for one, own in zip(inputs, widths, strict=True)]
     )
-    count = int(sizes.spans_per_token * sum(sentence_lengths))
-    kept = keep_best(candidates, mention_scores, count, may_cross=sizes.may_cross)
-    pairs = antecedent_pairs(len(kept), sizes.max_antecedents).to(device)
+    count = int(settings.spans_per_token * sum(sentence_lengths))
+    kept = keep_best(candidates, mention_scores, count, may_cross=ranker.may_cross)
+    pairs = antecedent_pairs(len(kept), settings.max_antecedents).to(device)
     fit = mean_of(
-        [
-            reading.ranker.fit(reading, candidates[kept], own[kept], pairs)
-            for reading, own in zip(readings, widths, strict=True)
-        ]
+        [one.ranker.fit(one, candidates[kept], own[kept], pairs) for one, own in zip(inputs, widths, strict=True)]
     )
     kept_scores = mention_scores[kept]
     scores = fit + kept_scores.index_select(0, pairs[:, 0]) + kept_scores.index_select(0, pairs[:, 1])

@@ -14,7 +14,6 @@ Source: Pradhan et al. 2014; Vilain et al. 1995, Bagga and Baldwin 1998, Luo 200
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,44 +29,9 @@ AVERAGED = ("muc", "b3", "ceaf_phi4")
 Ratio = tuple[float, float]
 """Numerator and denominator."""
 
+_SUMS = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
 # The official scorer refuses files with more than this.
 _MAX_REPEATED = 10
-
-
-@dataclass
-class Fractions:
-    """Recall and precision of a metric, summed over documents."""
-
-    recall_numerator: float = 0.0
-    recall_denominator: float = 0.0
-    precision_numerator: float = 0.0
-    precision_denominator: float = 0.0
-
-    def add(self, recall: Ratio, precision: Ratio) -> None:
-        """Takes (numerator, denominator) of a document."""
-        self.recall_numerator += recall[0]
-        self.recall_denominator += recall[1]
-        self.precision_numerator += precision[0]
-        self.precision_denominator += precision[1]
-
-    @property
-    def f1(self) -> float:
-        """Exact, between 0 and 1."""
-        both = self._recall + self._precision
-        return 2 * self._recall * self._precision / both if both else 0.0
-
-    @property
-    def _recall(self) -> float:
-        return self.recall_numerator / self.recall_denominator if self.recall_denominator else 0.0
-
-    @property
-    def _precision(self) -> float:
-        return self.precision_numerator / self.precision_denominator if self.precision_denominator else 0.0
-
-    def figures(self) -> dict[str, float]:
-        """Percentages as printed, and what they are made of."""
-        shares = {"f1": self.f1, "recall": self._recall, "precision": self._precision}
-        return {name: _cut(share) for name, share in shares.items()} | vars(self)
 
 
 def coreference_scores(documents: Iterable[tuple[Clusters, Clusters]]) -> dict[str, Any]:
@@ -108,13 +72,17 @@ def require_scorable(response: Clusters, where: str) -> None:
 
 
 def _scores(pairs: Sequence[tuple[list[set[Mention]], list[set[Mention]]]]) -> dict[str, Any]:
-    sums = {name: Fractions() for name in (*AVERAGED, "mentions")}
-    for key, response in pairs:
-        for name, (recall, precision) in _counts(key, response).items():
-            sums[name].add(recall, precision)
-    figures = {name: fractions.figures() for name, fractions in sums.items()}
+    counts = [_counts(key, response) for key, response in pairs]
+    exact, figures = {}, {}
+    for name in (*AVERAGED, "mentions"):
+        # numerator and denominator of recall, then of precision
+        sums = [float(sum(count[name][side][part] for count in counts)) for side in (0, 1) for part in (0, 1)]
+        recall, precision = (sums[at] / sums[at + 1] if sums[at + 1] else 0.0 for at in (0, 2))
+        exact[name] = 2 * recall * precision / (recall + precision) if recall + precision else 0.0
+        shares = {"f1": exact[name], "recall": recall, "precision": precision}
+        figures[name] = {**{key: _cut(share) for key, share in shares.items()}, **dict(zip(_SUMS, sums, strict=True))}
     return {
-        "average_f1": 100 * sum(sums[name].f1 for name in AVERAGED) / len(AVERAGED),
+        "average_f1": 100 * sum(exact[name] for name in AVERAGED) / len(AVERAGED),
         "printed_average_f1": sum(figures[name]["f1"] for name in AVERAGED) / len(AVERAGED),
         **figures,
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from elmo.errors import TextError
 from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, skip_or_raise, skipping
-from elmo.tasks.labels import label_column_beside
+from elmo.tasks.labels import require_label_column
 from elmo.tasks.sst.settings import ClassifierSettings
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
@@ -205,11 +205,5 @@ def _require_labels(lines: Sequence[tuple[int, str]], name: str, settings: Class
     """TextError if the column of the labels looks like that of the texts, and another one like labels."""
     rows = [line.split("\t") for _, line in lines]
     rows = [row for row in rows if len(row) >= max(settings.label_column, settings.text_column)]
-    other = label_column_beside(rows, settings.label_column - 1) if rows else None
-    if other is not None:
-        shown = rows[0][settings.label_column - 1][:60]
-        raise TextError(
-            f"{name}: column {settings.label_column}, which is read as the label, has {shown!r}, but column "
-            f"{other + 1} has {rows[0][other]!r}, which looks like a label. Say which columns they are with "
-            f"--label-column {other + 1} --text-column {settings.label_column}."
-        )
+    step = f"Say which columns they are with --label-column {{}} --text-column {settings.label_column}."
+    require_label_column(rows, settings.label_column - 1, name, step.format)
