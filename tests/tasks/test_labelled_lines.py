@@ -25,6 +25,8 @@ BAD = {
     "ner, a tag": ("ner", "a O\n\nb X-PER\nc O\n\nd B-PER\n", ":3: the tag is 'X-PER'"),
     "ner, columns": ("ner", "a O\n\nb O x\nc O\n\nd B-PER\n", ":4: has 2 columns"),
     "ner, a sequence": ("ner", "a B-A\nb I-A\n\nc O\nd I-A\n\ne O\n", ":5: 'I-A' comes after 'O'"),
+    "pos, a tag": ("pos", "a\tX\n\nb\t\nc\tX\n\nd\tY\n", ":3: column 2, the tag, is empty"),
+    "pos, columns": ("pos", "a X\n\nb X x\nc Y\n\nd Y\n", ":4: has 2 columns"),
     "sst, a blank review": ("sst", "1\tgood\n0\t\n0\tbad\n", ":2: column 2 is empty"),
     "sst, a tree": ("sst", "(3 (2 a) (4 b))\n(3 (2 a) (4 b)\n(1 (2 a) (4 c))\n", ":2: column"),
     "snli, columns": ("snli", "e\tA\tB\nn\tA\nn\tC\tD\n", ":2: has 2 tab-separated columns"),

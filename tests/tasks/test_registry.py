@@ -71,7 +71,7 @@ def test_an_installed_task_is_known_by_its_name(installed):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("pos", "there is no task 'pos'. The tasks are: ner, "),
+        ("tags", "there is no task 'tags'. The tasks are: ner, pos, "),
         ("somebodys:NOT_A_TASK", "is a int, not a task"),
         ("somebodys:NOTHING", "can't be found: .* Name it as module:object"),
         ("nobodys:TASK", "can't be found: No module named 'nobodys'"),

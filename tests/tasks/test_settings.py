@@ -64,5 +64,5 @@ def test_settings_out_of_bounds_are_errors():
 
 
 def test_an_unknown_task_is_told_with_the_known_ones():
-    with pytest.raises(ConfigError, match="there is no task 'pos'. The tasks are: ner"):
-        find("pos")
+    with pytest.raises(ConfigError, match="there is no task 'tags'. The tasks are: ner, pos"):
+        find("tags")

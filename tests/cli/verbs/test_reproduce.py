@@ -351,7 +351,7 @@ def test_a_fault_in_the_data_is_told_before_anything_is_written(arguments, tmp_p
     ("words", "message"),
     [
         (["table9", "ner"], "there is no table or figure 'table9' to reproduce"),
-        (["table2", "pos"], "there is no task 'pos'"),
+        (["table2", "tags"], "there is no task 'tags'"),
     ],
 )
 def test_what_there_is_not_is_told_with_what_there_is(words, message, capsys):

@@ -310,11 +310,11 @@ def test_a_label_the_model_doesnt_know_is_told_or_missed(train, tmp_path, capsys
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["train", "pos"], "there is no task 'pos'"),
+        (["train", "tags"], "there is no task 'tags'"),
         (["tain", "ner"], "there is no action 'tain'"),
         (["predict", "nowhere", "-"], "no task model: there is no such folder. Paths count from"),
         (["predict", "nowhere", "no.txt"], "no.txt: there is no such file"),
-        (["score", "pos", "a", "b"], "there is no task 'pos'"),
+        (["score", "tags", "a", "b"], "there is no task 'tags'"),
     ],
 )
 def test_what_cant_be_done_is_told(arguments, message, capsys):

@@ -29,6 +29,7 @@ _METRICS = {
 }
 _TASKS = {
     "ner": "named entities",
+    "pos": "parts of speech",
     "sst": "sentiment",
     "snli": "textual entailment",
     "squad": "question answering",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from elmo.tasks.counts import percentage
 from elmo.tasks.labels import Prediction, classification_counts, classification_scores
-from elmo.tasks.ner.data import TaggedSentence
+from elmo.tasks.pos.data import TagSentence
 from elmo.tasks.task import Counts, Plain, Rule
 
 
@@ -49,7 +49,7 @@ def tag_counts(gold: Sequence[str], predicted: TokenTags) -> Counts:
     return dict(sums)
 
 
-def majority_tags(examples: Sequence[TaggedSentence]) -> Rule[TaggedSentence, TokenTags]:
+def majority_tags(examples: Sequence[TagSentence]) -> Rule[TagSentence, TokenTags]:
     """For each word its most frequent tag in the training data, for other words the most frequent one of all."""
     by_word: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for example in examples:
@@ -58,7 +58,7 @@ def majority_tags(examples: Sequence[TaggedSentence]) -> Rule[TaggedSentence, To
     best = {word: _most_frequent(counts) for word, counts in by_word.items()}
     usual = _most_frequent(sum(by_word.values(), Counter[str]()))
 
-    def predicted(sentence: TaggedSentence) -> TokenTags:
+    def predicted(sentence: TagSentence) -> TokenTags:
         return TokenTags(
             [best.get(token, usual) for token in sentence.tokens], [token in best for token in sentence.tokens]
         )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from elmo.tasks.tokens.representation import TokenRepresentation
 
 _OTHER_COLUMN = "Say which column has the tags with --tag-column, and which one the tokens with --token-column."
-# So many tags are no sign of anything; of more, words have fewer than half as many.
+# So few tags may be those of a few words; of more, there are fewer than half as many as different words.
 _MOST_OF_FEW = 20
 
 
@@ -58,7 +58,7 @@ class TokenTagging(Task[PosSettings, TagSentence, TokenTags]):
                 f"{source}: all tokens of the training data have the tag {labels[0]!r}, so there is nothing to learn. "
                 f"{_OTHER_COLUMN}"
             )
-        if len(labels) > _MOST_OF_FEW and 2 * len(labels) > len(words):
+        if len(labels) > _MOST_OF_FEW and 2 * len(labels) >= len(words):
             raise TextError(
                 f"{source}: there are {len(labels):,} different tags ({some_of(labels)}) for {len(words):,} different "
                 f"tokens, so they are likely words or lemmas. {_OTHER_COLUMN}"
