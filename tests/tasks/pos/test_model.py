@@ -68,12 +68,12 @@ def test_tags_that_training_doesnt_have_are_left_out_of_the_loss():
 
 
 def test_a_tagger_that_reads_nothing_is_refused(bilm):
-    with pytest.raises(ConfigError, match="the tagger would read nothing"):
+    with pytest.raises(ConfigError, match="the model would read nothing"):
         tagger(character_filters=0)
-    with pytest.raises(ConfigError, match="the tagger would read nothing"):
+    with pytest.raises(ConfigError, match="the model would read nothing"):
         tagger(bilm, placement="output", character_filters=0)
     settings = PosSettings(TokenSettings(encoder="none"), tagger=TokenTaggerSettings(character_filters=0))
-    with pytest.raises(ConfigError, match="the tagger would read nothing"):
+    with pytest.raises(ConfigError, match="the model would read nothing"):
         TASK.check_settings(settings)
     with pytest.raises(ConfigError, match="can take ELMo only at these places: input, output"):
         TASK.check_settings(PosSettings(TokenSettings(placement="between")))

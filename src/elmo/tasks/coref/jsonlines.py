@@ -17,7 +17,7 @@ from elmo.errors import TextError
 from elmo.tasks.coref.documents import Cluster, Document, Mention, of_own_keys
 from elmo.tasks.labelled_lines import OnBadExample, skip_or_raise
 from elmo.text.formats.columns import UNDECODABLE
-from elmo.text.token_form import has_surrogate
+from elmo.text.word_list import has_surrogate
 
 
 def jsonlines_documents(lines: Iterable[str], source: str, on_bad: OnBadExample | None = None) -> list[Document]:

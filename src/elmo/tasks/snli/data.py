@@ -23,7 +23,7 @@ from elmo.tasks.labelled_lines import OnBadExample, labelled_lines, nothing_in, 
 from elmo.tasks.labels import require_label_column
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
-from elmo.text.token_form import has_surrogate
+from elmo.text.word_list import has_surrogate
 
 Tokenize = Callable[[str], list[str]]
 

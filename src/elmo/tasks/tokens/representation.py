@@ -20,7 +20,7 @@ from torch.nn import functional
 from elmo.errors import ConfigError
 from elmo.layer import on_engine
 from elmo.model.bilm import BiLM, BiLMOutput
-from elmo.model.scalar_mix import ScalarMix, only_layer
+from elmo.model.scalar_mix import ScalarMix
 from elmo.ops.dropout import Dropout
 from elmo.static.vectors import StaticVectors
 from elmo.tasks.settings import NO_INPUT, TokenSettings
@@ -37,7 +37,8 @@ class LiveLayers(nn.Module):
 
     def forward(self, sentences: Sequence[Sequence[str]]) -> BiLMOutput:
         """Boundaries included; each distinct token is encoded once."""
-        return on_engine.read(self.bilm, [list(sentence) for sentence in sentences])
+        # Only optimizers and `load_state_dict` write into these weights: comparing them takes as long as two sentences.
+        return on_engine.read(self.bilm, [list(sentence) for sentence in sentences], counted=True)
 
 
 class LayerMixes(nn.Module):
@@ -46,17 +47,15 @@ class LayerMixes(nn.Module):
     def __init__(self, settings: TokenSettings, num_layers: int, *, boundaries: int) -> None:
         """`num_layers`: of the encoder; `boundaries`: how many positions of a sentence are not tokens (2 or 0)."""
         super().__init__()
-        is_top = settings.layers == "top"
         self.boundaries = boundaries
         self.strength = settings.mix_penalty
         self.dropout = Dropout(settings.elmo_dropout)
         self.by_place = nn.ModuleDict(
             {
-                place: ScalarMix(
+                place: ScalarMix.of_layers(
+                    settings.mixed_layers,
                     num_layers,
                     layer_norm=False if settings.layer_norm == "none" else settings.layer_norm,
-                    raw_weights=only_layer(-1, num_layers) if is_top else None,
-                    train_weights=settings.layers == "mix",
                     train_gamma=settings.train_gamma,
                 )
                 for place in settings.places
