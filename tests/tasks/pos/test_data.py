@@ -133,7 +133,7 @@ def test_documents_are_numbered_only_if_there_are_several(written):
         (TREEBANK, {"tag_column": "1"}, ConfigError, "is the column ID of a CoNLL-U file"),
         (TREEBANK, {"tag_column": "11"}, ConfigError, "tag_column is 11, but the file has 10 columns"),
         (TREEBANK, {"tag_column": "pos"}, ConfigError, "the columns are ID, FORM, LEMMA, UPOS"),
-        (TREEBANK.replace("\n\n# newdoc id = b", ""), {}, TextError, ":8: the ID 1 stands where word 4 is due"),
+        (TREEBANK.replace("\n\n# newdoc id = b", ""), {}, TextError, ":8: the ID 1 is where word 4 should be"),
         (TREEBANK.replace("\tRB\t", "\t"), {}, TextError, ":6: has 9 columns, but CoNLL-U has 10"),
     ],
 )
