@@ -136,7 +136,7 @@ class _Training(Generic[S, E, P]):
             )
         found = read_record(path)
         for name in self.data.scored():
-            scores = found.get(name)
+            scores = found.get(name) if isinstance(found, dict) else None
             if not isinstance(scores, dict) or not isinstance(scores.get(self.job.task.metric), int | float):
                 raise ConfigError(
                     f"{path}: has no {self.job.task.metric} of the {name} data, so it was edited or damaged since the "
