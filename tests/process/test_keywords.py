@@ -1,10 +1,13 @@
 """Wrong arguments are answered with the right ones, and signatures stay visible."""
 
 import inspect
+from collections.abc import Callable
+from dataclasses import is_dataclass
 
 import numpy as np
 import pytest
 
+import elmo
 from elmo import ELMo, Embedder, perplexity
 from elmo.errors import ConfigError
 from elmo.process.keywords import known_keywords
@@ -61,6 +64,32 @@ def test_from_pretrained_has_the_keywords_of_the_class_with_the_same_defaults():
         for name, parameter in own.items():
             if parameter.kind == parameter.KEYWORD_ONLY:
                 assert loaded[name].default == parameter.default
+
+
+def _switches() -> list[tuple[Callable[..., object], str]]:
+    """Each switch of what `elmo` has in public: functions, constructors and public methods."""
+    owners = [getattr(elmo, name) for name in elmo.__all__ if name != "__version__"]
+    found = [it for it in owners if inspect.isfunction(it)]
+    for owner in filter(inspect.isclass, owners):
+        methods = [getattr(it, "__func__", it) for it in vars(owner).values()]
+        # A dataclass and torch check their own.
+        found += [it for it in methods if inspect.isfunction(it) and not is_dataclass(owner) and it.__name__ != "train"]
+    public = [it for it in found if it.__name__ == "__init__" or not it.__name__.startswith("_")]
+    return [
+        (it, name)
+        for it in public
+        for name, parameter in inspect.signature(it).parameters.items()
+        if parameter.annotation in (bool, "bool")
+    ]
+
+
+def test_every_switch_in_public_takes_true_and_false_only():
+    assert len(_switches()) > 15
+    for function, name in _switches():
+        with pytest.raises(ConfigError, match=f"{name} is 'no', but must be True or False"):
+            function(**{name: "no"})
+    with pytest.raises(ConfigError, match="skip_connections must be true or false .got 'no'."):
+        elmo.BiLMConfig(skip_connections="no")
 
 
 @pytest.mark.parametrize("value", ["no", "False", 0, None, []])

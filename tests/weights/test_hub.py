@@ -1,5 +1,7 @@
 """What a person calls a model -> where its files are."""
 
+import shutil
+import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -49,6 +51,38 @@ def test_nothing_is_the_bundled_default_or_what_the_variable_names(bundled, tmp_
     assert resolve() == tmp_path
     assert resolve("small-en") == bundled
     assert read(resolve("small-en")).source_format == "native"
+
+
+def test_a_zip_archive_is_unpacked_once_for_each_content(tmp_path, random_checkpoint):
+    write(random_checkpoint(), tmp_path / "one" / "model")
+    archive = Path(shutil.make_archive(str(tmp_path / "model"), "zip", tmp_path / "one"))
+    folder = resolve(archive)
+    assert folder.is_relative_to(tmp_path / "cache")
+    assert sorted(path.name for path in folder.iterdir()) == sorted(p.name for p in (tmp_path / "one/model").iterdir())
+    before = folder.stat().st_mtime_ns
+    assert resolve(str(archive)) == folder
+    assert folder.stat().st_mtime_ns == before
+    write(random_checkpoint(cell_size=8), tmp_path / "two" / "model")
+    archive.unlink()
+    shutil.make_archive(str(tmp_path / "model"), "zip", tmp_path / "two")
+    assert resolve(archive) != folder
+    assert Embedder.from_pretrained(archive).model_hash == Embedder.from_pretrained(tmp_path / "two/model").model_hash
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [({"a.txt": "b"}, "contains no ELMo model but a.txt"), ({"../a": "b"}, "leads out of the folder")],
+)
+def test_a_zip_archive_without_a_model_or_with_a_hostile_one_leaves_nothing(tmp_path, files, message):
+    with zipfile.ZipFile(tmp_path / "model.zip", "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    with pytest.raises(WeightFileError, match=message):
+        resolve(tmp_path / "model.zip")
+    assert not list((tmp_path / "cache").glob("unpacked/*"))
+    (tmp_path / "model.zip").write_bytes(b"PK\x03\x04")
+    with pytest.raises(WeightFileError, match="model.zip: is not a valid zip archive"):
+        resolve(tmp_path / "model.zip")
 
 
 def test_a_folder_called_like_a_bundled_model_is_had_by_its_path(bundled):

@@ -262,7 +262,7 @@ def _check_kept_folder(folder: Path, _: Flags) -> None:
 
 
 def _check_run_folder(folder: Path, flags: Flags) -> None:
-    from elmo.pretrain.run.unused import require_unused
+    from elmo.pretrain.settings.checks import require_unused
 
     _check_kept_folder(folder, flags)
     if not flags.get("resume") and not flags.get("resume_if_begun"):

@@ -21,6 +21,7 @@ from elmo.errors import ConfigError
 from elmo.model.projected_lstm import ProjectedLSTM
 from elmo.model.token_encoder import TokenEncoder
 from elmo.ops.tracing import has_values
+from elmo.process.keywords import known_keywords
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap
 from elmo.weights import formats, hub
@@ -77,6 +78,7 @@ class BiLM(nn.Module):
             self.add_module(f"{direction}_lstm", ProjectedLSTM(config))
 
     @classmethod
+    @known_keywords
     def from_pretrained(cls, model: hub.Model = None) -> "BiLM":
         """Loads a model: a name, a folder or file of any published format, or a pair (options.json, weights.hdf5).
 
@@ -107,6 +109,7 @@ class BiLM(nn.Module):
             self.config, tensors, self.token_map, vocabulary=vocabulary, softmax=softmax, metadata=metadata or {}
         )
 
+    @known_keywords
     def save_pretrained(self, folder: str | Path, *, force: bool = False) -> None:
         """Writes the model folder; whole or not at all."""
         write_checkpoint(self.to_checkpoint(), Path(folder), force=force)

@@ -17,6 +17,7 @@ from elmo.ops.native.passes import PASSES
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_CLASSES, _STRIDED = (Tensor, nn.Parameter), torch.strided
 _TYPES = {torch.float32: "float32", torch.bfloat16: "bfloat16", torch.int32: "int32", torch.int64: "int64"}
 
 
@@ -28,14 +29,15 @@ def ran(name: str, *tensors: Tensor, numbers: tuple[float, ...] = (), **sizes: i
     ConfigError for tensors whose sizes don't fit together.
     """
     library = native.library()
-    if library is None or not all(_is_plain(tensor) and tensor.is_contiguous() for tensor in tensors):
+    # A training step comes here some hundred times: loops and names that Python runs quickly.
+    version = PASSES[name].get(tuple([_TYPES.get(tensor.dtype, "") for tensor in tensors]))
+    if library is None or version is None:
         return False
-    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
-        return False
-    version = PASSES[name].get(tuple(_TYPES.get(tensor.dtype, "") for tensor in tensors))
-    if version is None:
-        return False
-    library.run_version(version, tensors, numbers, _described, **sizes)
+    has_gradients = torch.is_grad_enabled()
+    for tensor in tensors:
+        if not (_is_plain(tensor) and tensor.is_contiguous()) or (has_gradients and tensor.requires_grad):
+            return False
+    library.run_version(version, tensors, numbers, _described, sizes)
     return True
 
 
@@ -95,9 +97,8 @@ def _widened(argument: Any) -> Any:
 
 
 def _is_plain(tensor: Tensor) -> bool:
-    """Whether the tensor's values lie in memory as its type, shape and strides say."""
-    is_one = type(tensor) in (Tensor, nn.Parameter)
-    return is_one and tensor.is_cpu and tensor.layout is torch.strided and not tensor.is_neg()
+    """Whether the tensor's values are in memory as its type, shape and strides say."""
+    return type(tensor) in _CLASSES and tensor.is_cpu and tensor.layout is _STRIDED and not tensor.is_neg()
 
 
 def _described(tensor: Any) -> Described:

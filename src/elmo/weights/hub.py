@@ -29,12 +29,13 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
     """The local folder or file of a model, or its pair (options.json, weights.hdf5).
 
     `model`: None for $ELMO_MODEL, or else the bundled default; the name of a bundled model (`./NAME` for a folder
-    called like one); an existing path, where the folder of a pretraining run means the model in it; a pair
-    (options.json, weights.hdf5); the name of a published model ("original", "many-langs/ko", "nlpl:154"), downloaded
-    from its publishers once (see `published.fetch`); an id `org/name` or `org/name@REVISION` of the Hugging Face hub,
-    downloaded once too (see `download`). `download`: False asks no network. `progress`: of a
-    published model's download, as for `fetch.fetched`. Raises WeightFileError if there is no such
-    model, ConfigError for what is none of these, MissingExtraError for a hub's id without huggingface_hub.
+    called like one); an existing path, where the folder of a pretraining run means the model in it, and a zip archive
+    is unpacked once, into the cache folder; a pair (options.json, weights.hdf5); the name of a published model
+    ("original", "many-langs/ko", "nlpl:154"), downloaded from its publishers once (see `published.fetch`); an id
+    `org/name` or `org/name@REVISION` of the Hugging Face hub, downloaded once too (see `download`). `download`: False
+    asks no network. `progress`: of a published model's download, as for `fetch.fetched`. Raises WeightFileError if
+    there is no such model, ConfigError for what is none of these, MissingExtraError for a hub's id without
+    huggingface_hub.
     """
     if model is None:
         model = os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL
@@ -49,7 +50,7 @@ def resolve(model: Model = None, *, download: bool = True, progress: Progress | 
         return folder
     path = _expanded(model)
     if _exists(path) or recover(path):
-        return model_folder(path) or path
+        return model_folder(path) or _unpacked(path)
     if isinstance(model, str) and is_published(model):
         # Here, because it reads the formats, which ask for names of models themselves.
         from elmo.weights.published.fetch import fetched
@@ -97,6 +98,21 @@ def upload(folder: str | Path, hub_id: str, *, private: bool = False) -> str:
     return f"https://huggingface.co/{hub_id}"
 
 
+def _unpacked(path: Path) -> Path:
+    """The folder of the model in a zip archive; anything else as it is."""
+    if path.suffix.lower() != ".zip" or not path.is_file():
+        return path
+    from elmo.weights.published.fetch import from_archive  # as above
+
+    try:
+        folder = from_archive(path)
+    except OSError as error:
+        if isinstance(error, ElmoError):
+            raise
+        raise _unreadable(path, error) from None
+    return model_folder(folder) or folder
+
+
 def _expanded(model: str | Path) -> Path:
     """The path, with ~ and ~user for a home folder where there is one."""
     try:
@@ -111,9 +127,13 @@ def _exists(path: Path) -> bool:
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             return False
-        raise WeightFileError(
-            f"{_named(path)}: can't be read: {error.strerror or error}. Check the path and its permissions."
-        ) from None
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: OSError) -> WeightFileError:
+    return WeightFileError(
+        f"{_named(path)}: can't be read: {error.strerror or error}. Check the path and its permissions."
+    )
 
 
 def _named(model: str | Path) -> str:

@@ -11,14 +11,20 @@ from elmo.cli.arguments.given_options import options_of, refuse_ignored
 from elmo.cli.early_checks import As
 from elmo.cli.ranks import joined
 from elmo.cli.report import print_report
+from elmo.cli.text_input import say
 from elmo.pretrain.settings.finetune_config import FinetuneConfig
 from elmo.process.device import Device
 from elmo.process.freed_memory import keep_freed_memory
 from elmo.process.stop_flag import StopFlag, stop_flag
+from elmo.text.first_look.sample import LINES_LOOKED_AT, look_at
+from elmo.text.reading.settings import Reading
 
 if TYPE_CHECKING:
+    from elmo.corpus.shards import TrainingData
     from elmo.pretrain.ranks.distributed import Ranks
     from elmo.pretrain.run.finetune import Finetuned
+
+_OTHER_VOCABULARY = "Prepare it with --vocabulary of a model of its language, and continue that model."
 
 
 @dataclass(frozen=True)
@@ -80,12 +86,22 @@ def _run(arguments: Arguments, ranks: "Ranks", flag: StopFlag) -> "Finetuned":
 
     with beginning(ranks, flag):
         data = TrainingData.open(arguments.data)
+        if ranks.is_first:
+            _say_of(data)
     watching: dict[str, Any] = {"ranks": ranks, "progress": not arguments.quiet, "log_to": arguments.log}
     if arguments.resume:
         return resume_finetuning(data, arguments.output, **watching)
     return finetune(
         arguments.model, data, arguments.output, config=arguments.recipe, old_text=arguments.old, **watching
     )
+
+
+def _say_of(data: "TrainingData") -> None:
+    """Warns of a text that the model won't understand, by its first sentences."""
+    types, shard = data.types(), data.shards("train")[0]
+    first = [[types[it] for it in shard.sentence(place)] for place in range(min(LINES_LOOKED_AT, shard.num_sentences))]
+    look = look_at(first, Reading(plain_quotes=False), str(data.folder))
+    say(look, data.vocabulary.words, quiet=True, other_model=_OTHER_VOCABULARY, composes=False)
 
 
 def _tell(found: "Finetuned", arguments: Arguments) -> None:

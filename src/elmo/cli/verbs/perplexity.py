@@ -27,8 +27,7 @@ from elmo.text.reading.settings import Reading, text_files
 
 if TYPE_CHECKING:
     from elmo.lm.language_model import LanguageModel
-    from elmo.lm.perplexity import SentenceScore
-    from elmo.lm.sources import BySource
+    from elmo.lm.perplexity import BySource, SentenceScore
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ def _by_source(documents: Sources | None) -> "BySource | None":
     if documents is None:
         return None
     # Imported here so that --help stays fast.
-    from elmo.lm.sources import BySource
+    from elmo.lm.perplexity import BySource
 
     return BySource(documents)
 

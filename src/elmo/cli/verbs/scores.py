@@ -49,7 +49,7 @@ def main(argv: list[str]) -> int:
     text = text_input(names, arguments.reading, vocabulary_of(model, quiet=arguments.quiet), quiet=arguments.quiet)
     language_model = load(model, arguments.device)
     # Here, so that --help stays fast.
-    from elmo.lm.sentence_scores import sentence_scores
+    from elmo.lm.perplexity import sentence_scores
 
     waiting: deque[PlacedSentence] = deque()
     found = sentence_scores(language_model, _noted(text, waiting))

@@ -83,14 +83,15 @@ def addresses_of(
     found = []
     for want, array in zip(wanted, given, strict=True):
         dtype, shape, is_fit, place = describe(array)
-        if not (is_fit and dtype == want.dtype and len(shape) == len(want.axes) and _agree(want, shape, sizes)):
+        axes = want.axes
+        if not (is_fit and dtype == want.dtype and len(shape) == len(axes) and _agree(axes, shape, sizes)):
             raise _unfit(function, want, array, describe(array), sizes)
         found.append(place)
     return found
 
 
-def _agree(want: Argument, shape: tuple[int, ...], sizes: dict[str, int]) -> bool:
-    for (times, size), length in zip(want.axes, shape, strict=True):
+def _agree(axes: Sequence[tuple[int, str]], shape: tuple[int, ...], sizes: dict[str, int]) -> bool:
+    for (times, size), length in zip(axes, shape, strict=True):
         if (sizes.setdefault(size, length // times) if size else 1) * times != length:
             return False
     return True

@@ -85,15 +85,15 @@ class Library:
         arrays: Sequence[Any],
         numbers: Sequence[float],
         describe: Callable[[Any], Described],
-        **sizes: int,
+        sizes: dict[str, int],
     ) -> None:
-        """Calls a pass with arrays that fit together. `sizes`: those that follow from no array.
+        """Calls a pass with arrays that fit together. `sizes`: those that follow from no array; the others are added.
 
         Raises ConfigError for arrays that don't fit, and for values that lead out of another array.
         """
         addresses = addresses_of(version.name, version.arguments, arrays, sizes, describe)
         function = getattr(self.functions, version.name)
-        if wrong := function(*(sizes[size] for size in version.sizes), *numbers, *addresses):
+        if wrong := function(*map(sizes.__getitem__, version.sizes), *numbers, *addresses):
             name = version.arguments[wrong - 1].name
             raise ConfigError(
                 f"{name} leads out of the other arrays that {version.name} of the native library takes, of the sizes "

@@ -1,14 +1,20 @@
-"""Checks of a run's settings. Every message has the setting with its value, the reason, and what to use instead."""
+"""Checks before a run: its settings and its folder. Messages have the value, the reason, and what to use instead."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, fields
+from pathlib import Path
 from typing import Any, get_args
 
-from elmo.errors import ConfigError
+from elmo.errors import ConfigError, OutputError
 from elmo.setting_checks import SEEDS
 
 # A JSON file may hold integers that no float can; neither NaN nor inf is below this.
 _NO_FLOAT = 1 << 1023
+# Left by a run that was killed before it had written its recipe.
+_BEGUN = re.compile(r"env\.json|\.(env|config)\.json\.[0-9a-f]{12}\.unfinished")
+# In a run's folder from its first checkpoint or its end on.
+_OF_RUNS = ("config.json", "checkpoints", "model", "metrics.jsonl")
 
 
 @dataclass(frozen=True)
@@ -23,16 +29,16 @@ _RULES = (
     _Rule(
         ("batch_size", "unroll_steps", "num_negative_samples", "log_every", "save_every", "keep_checkpoints",
          "max_skipped_steps", "max_character_dictionary"),
-        lambda value: value >= 1, "1 or more", "without even one of them there is nothing to do",
+        lambda value: value >= 1, "at least 1", "without one there is nothing to do",
     ),
-    _Rule(("softmax_divisor",), lambda value: value >= 1, "1 or more", "the widths of the clusters are divided by it"),
+    _Rule(("softmax_divisor",), lambda value: value >= 1, "at least 1", "the widths of the clusters are divided by it"),
     _Rule(
         ("max_steps", "warmup_steps", "evaluate_every", "evaluation_sentences", "word_dim", "patience"),
-        lambda value: value >= 0, "0 or more", "it is a count",
+        lambda value: value >= 0, "at least 0", "it is a count",
     ),
-    _Rule(("cell_clip", "projection_clip"), lambda value: value >= 0, "0 or more", "it bounds an absolute value"),
-    _Rule(("weight_decay",), lambda value: value >= 0, "0 or more", "below 0 the weights would grow"),
-    _Rule(("seed",), lambda value: value in SEEDS, "from 0 to 2^63 - 1", "torch's generators take no other"),
+    _Rule(("cell_clip", "projection_clip"), lambda value: value >= 0, "at least 0", "it bounds an absolute value"),
+    _Rule(("weight_decay",), lambda value: value >= 0, "at least 0", "below 0 the weights would grow"),
+    _Rule(("seed",), lambda value: value in SEEDS, "from 0 to 2^63 - 1", "torch's generators take no others"),
     _Rule(("epochs",), lambda value: 0 < value <= 1e6, "above 0, and a million at most", "it is a count of passes"),
     _Rule(("learning_rate",), lambda value: value > 0, "more than 0", "the weights would not learn"),
     _Rule(("clip_norm",), lambda value: value > 0, "more than 0", "no gradient would be left"),
@@ -77,8 +83,8 @@ def pairs(name: str, value: Any) -> tuple[tuple[int, int], ...]:
     rows: Sequence[Any] = value if isinstance(value, list | tuple) else [None]
     if not all(isinstance(pair, list | tuple) and len(pair) == 2 and all(map(_is_whole, pair)) for pair in rows):
         raise ConfigError(
-            f"{name} is {value!r}, but must be a list of [width, number] pairs: how many filters of each width the "
-            "char CNN has. Write for instance [[1, 32], [2, 32], [3, 64]]."
+            f"{name} must be a list of [width, number] pairs, the number of filters of each width of the char CNN (got "
+            f"{value!r}). Write for instance [[1, 32], [2, 32], [3, 64]]."
         )
     return tuple((width, number) for width, number in rows)
 
@@ -87,7 +93,7 @@ def whole_numbers(name: str, value: Any) -> tuple[int, ...]:
     """A list of whole numbers, as a tuple."""
     if not isinstance(value, list | tuple) or not all(map(_is_whole, value)):
         raise ConfigError(
-            f"{name} is {value!r}, but must be a list of whole numbers: they are vocabulary ids. Write for instance "
+            f"{name} must be a list of whole numbers, which are vocabulary ids (got {value!r}). Write for instance "
             "[2000, 10000]."
         )
     return tuple(value)
@@ -127,7 +133,7 @@ def _is_whole(value: Any) -> bool:
 
 def _wrong(field: Field, value: Any, expected: str, because: str) -> ConfigError:
     advice = f"Leave it out for the default, {field.default!r}."
-    return ConfigError(f"{field.name} is {value!r}, but must be {expected}: {because}. {advice}")
+    return ConfigError(f"{field.name} must be {expected} (got {value!r}): {because}. {advice}")
 
 
 def _check_softmax(config: Any) -> None:
@@ -144,8 +150,8 @@ def _check_softmax(config: Any) -> None:
         )
     if any(begin >= end for begin, end in zip((0, *cutoffs), cutoffs, strict=False)):
         raise ConfigError(
-            f"softmax_cutoffs is {list(cutoffs)}, but must be ascending, each at least 1: between two of them lie the "
-            "words of a cluster. Sort them and remove repetitions."
+            f"softmax_cutoffs must be ascending, each at least 1 (got {list(cutoffs)}): the words of a cluster are "
+            "between two of them. Sort them and remove repetitions."
         )
     if not config.tie_softmax:
         return
@@ -158,3 +164,15 @@ def _check_softmax(config: Any) -> None:
         what = "softmax is 'adaptive', whose vectors have several widths. Use sampled or full"
     if what:
         raise ConfigError(f"tie_softmax is true, but {what}, or leave tie_softmax out.")
+
+
+def require_unused(path: Path) -> None:
+    """OutputError if a new run can't be written here. Needs no torch: it is asked before torch is loaded."""
+    if path.exists() and not _only_begun(path):
+        is_run = path.is_dir() and any((path / name).exists() for name in _OF_RUNS)
+        resume = "Use --resume to continue the run in it, or name" if is_run else "There is no run in it: name"
+        raise OutputError(f"{path}: exists already and is not empty. {resume} another folder.")
+
+
+def _only_begun(path: Path) -> bool:
+    return path.is_dir() and all(_BEGUN.fullmatch(entry.name) for entry in path.iterdir())

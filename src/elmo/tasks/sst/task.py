@@ -60,7 +60,8 @@ class Sentiment(LabelTask[SstSettings, LabelledSentence]):
     def read_unlabelled(
         self, path: Path | str, settings: SstSettings, reading: TextReading
     ) -> Iterator[LabelledSentence]:
-        return (LabelledSentence(line.tokens) for line in text_lines(path, reading))
+        lines = text_lines(path, reading)
+        return (LabelledSentence(it.tokens, source=it.source, line=it.line) for it in lines)
 
     def sentences(self, example: LabelledSentence) -> list[list[str]]:
         return [example.tokens]

@@ -160,7 +160,8 @@ class TreebankSentence:
         return None
 
     def _cover(self, match: re.Match[str]) -> str | None:
-        if int(match["last"]) <= int(match["first"]) or len(self.tokens) < self._covered:
+        # Stanza writes 3-3 of a token that is one word.
+        if int(match["last"]) < int(match["first"]) or len(self.tokens) < self._covered:
             return f"the multiword token {match[0]} covers no new words. Fix the line"
         self._covered = int(match["last"])
         return None

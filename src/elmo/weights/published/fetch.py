@@ -67,6 +67,22 @@ def fetched(name: str, *, download: bool = True, mirrors: Sequence[str] = (), pr
     return folder
 
 
+def from_archive(archive: Path) -> Path:
+    """The folder of the model in a zip archive, unpacked once for each content, within the limits of a download.
+
+    Raises WeightFileError if the archive is unsound or has no model.
+    """
+    name = f"{archive.stem}-{file_hash([archive])[:16]}"
+    folder = cache_folder() / "unpacked" / name
+    with _alone(name):
+        if not folder.is_dir():
+            size = unpacked_size(archive, max_bytes=MAX_BYTES)
+            with new_folder(folder, size=size, force=False, replaceable=frozenset()) as unfinished:
+                unpack(archive, unfinished, max_bytes=MAX_BYTES)
+                _require_model(str(archive), unfinished, "Name an archive with the files of a model in it.")
+    return folder
+
+
 def _is_complete(source: Source, folder: Path) -> bool:
     if not source.is_archive:
         return all(is_file(folder / file.name) for file in source.files)
@@ -119,7 +135,8 @@ def _place(source: Source, folder: Path, here: dict[RemoteFile, Path]) -> None:
         else:
             for file, part in here.items():
                 part.rename(unfinished / file.name)
-        _require_model(source, unfinished)
+        advice = "Choose an archive whose algorithm the repository gives as ELMo."
+        _require_model(source.name, unfinished, advice)
         first_sight.record(hashes, weights=_anchor(source, folder))
         if archive:
             _record_contents(unfinished, folder)
@@ -196,12 +213,11 @@ def _require_kind(part: Path, name: str) -> None:
             raise Refused("the answer is not JSON (it may be a login page)") from None
 
 
-def _require_model(source: Source, unfinished: Path) -> None:
+def _require_model(name: str, unfinished: Path, advice: str) -> None:
     if _model_in(unfinished) is None:
         names = ", ".join(sorted(path.name for path in unfinished.iterdir())[:10])
         raise WeightFileError(
-            f"{source.name}: contains no ELMo model but {names}, another kind of vectors. Choose an archive whose "
-            "algorithm the repository gives as ELMo."
+            f"{name}: contains no ELMo model but {names or 'no file'}, another kind of vectors. {advice}"
         )
 
 

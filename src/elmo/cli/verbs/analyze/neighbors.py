@@ -11,6 +11,7 @@ from elmo.analysis.record import Record
 from elmo.cli.analysis_output import RecordFlags, produce
 from elmo.cli.arguments import parsed
 from elmo.cli.early_checks import As
+from elmo.cli.text_input import say_of_tokens
 from elmo.process.device import Device
 from elmo.setting_checks import require_setting
 
@@ -75,6 +76,8 @@ def record_of(arguments: Arguments) -> Record:
     model = arguments.model or index.facts.model or None
     embedder = Embedder.from_pretrained(model, device=arguments.device)
     require_model(index, embedder)
+    for tokens, _ in queries:
+        say_of_tokens(tokens, embedder.vocabulary)
     options = {"noun": arguments.noun, "verb": arguments.verb, "center": arguments.center}
     found = []
     for tokens, place in queries:

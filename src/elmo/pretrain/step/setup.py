@@ -1,8 +1,4 @@
-"""TypeIds: what a model reads of each word type of prepared data.
-
-Prepared data has the bytes of each type. A word model reads the types' words, and a character dictionary is made here,
-from the types and how often they occur in the training text.
-"""
+"""What a run starts with: the ids of its word types, its weights, its optimizer, and the learning rate of each step."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,9 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 from jaxtyping import Int
-from torch import Tensor
+from torch import Tensor, nn
 
+from elmo.config import NUM_BYTE_CHARACTERS
 from elmo.corpus.shards import TrainingData
+from elmo.model.bilm import BiLM
+from elmo.model.lm_head import LMHead
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.text.characters import CharacterMap
 from elmo.text.token_map import TokenMap, WordMap
@@ -21,11 +20,17 @@ from elmo.text.vocabulary import UNKNOWN, Vocabulary
 
 _MARKS = ("begin_sentence", "end_sentence", "begin_word", "end_word", "padding", "unknown")
 _ROWS_AT_ONCE = 65_536
+# What each optimizer keeps of a parameter that had a gradient.
+OPTIMIZER_STATE = {"adagrad": {"step", "sum"}, "adamw": {"step", "exp_avg", "exp_avg_sq"}, "sgd": set()}
 
 
 @dataclass(frozen=True)
 class TypeIds:
-    """The ids of all types, and the map that gives the same ids to any token."""
+    """What a model reads of each word type of prepared data, and the map that gives the same ids to any token.
+
+    Prepared data has the bytes of each type. A word model reads the types' words, and a character dictionary is made
+    here, from the types and how often they occur in the training text.
+    """
 
     token_map: TokenMap
     characters: Int[np.ndarray, "types characters"] | None = field(repr=False)
@@ -78,3 +83,50 @@ def dictionary_of(counted: Iterable[tuple[str, int]], max_size: int, max_charact
 
 def _word_map(vocabulary: Vocabulary) -> WordMap:
     return WordMap({word: vocabulary.id(word) + 1 for word in vocabulary.words}, UNKNOWN)
+
+
+def new_model(
+    config: PretrainConfig, data: TrainingData, token_map: TokenMap, device: torch.device
+) -> tuple[BiLM, LMHead]:
+    """Random weights by `config.seed`, drawn on the CPU: the same on every device.
+
+    With `config.tie_softmax` the head's weights share the memory of the words' vectors: the row of vocabulary id i is
+    the vector of word id i + 1, for 0 means no token.
+    """
+    words = list(data.vocabulary.words)
+    num_characters = token_map.characters.num_characters if token_map.characters else NUM_BYTE_CHARACTERS
+    architecture = config.architecture(data.max_characters_per_token, num_characters, len(words))
+    clusters = config.softmax_clusters(len(words))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        bilm = BiLM(architecture, token_map).to(device)
+        head = LMHead(words, config.projection_size, clusters).to(device)
+    if config.tie_softmax:
+        head.weight = nn.Parameter(bilm.token_encoder.word_embedding.detach()[1:])
+    return bilm, head
+
+
+def learning_rate(config: PretrainConfig, step: int, last_step: int, windows: float | None = None) -> float:
+    """The rate of step 1, 2, ...: it rises over `warmup_steps`, then stays or falls to 0 after `last_step`.
+
+    `windows`: how many windows of the present size the whole run reads; `last_step`, unless a run was resumed with
+    other `unroll_steps`. The rate then goes on falling from where it was.
+    """
+    rate = config.learning_rate
+    if step <= config.warmup_steps:
+        return rate * step / config.warmup_steps
+    if config.decay == "linear":
+        windows = last_step if windows is None else windows
+        return rate * min(1.0, max(0.0, (last_step + 1 - step) / max(1, windows + 1 - config.warmup_steps)))
+    return rate
+
+
+def make_optimizer(config: PretrainConfig, parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
+    """adagrad as in bilm-tf (TensorFlow's: accumulator starts at 1, no epsilon), sgd without momentum, or adamw."""
+    if config.optimizer == "adagrad":
+        return torch.optim.Adagrad(parameters, lr=config.learning_rate, initial_accumulator_value=1.0, eps=0.0)
+    if config.optimizer == "sgd":
+        return torch.optim.SGD(parameters, lr=config.learning_rate)
+    return torch.optim.AdamW(
+        parameters, lr=config.learning_rate, betas=(0.9, 0.98), eps=1e-8, weight_decay=config.weight_decay, fused=True
+    )

@@ -1,20 +1,26 @@
-"""Gate: what every request must pass before any route sees it: its host, where it comes from, and its key."""
+"""Access control: every request must pass it before any route sees it: its host, the page it comes from, its key."""
 
 import hmac
 from collections.abc import Iterable
+from pathlib import Path
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from elmo.serve.answers import refused
-from elmo.serve.refusals import Refusal
+from elmo.errors import ConfigError
+from elmo.serve.answers import Refusal, refused
 from elmo.serve.settings import ANY_HOST, ServeSettings
 
 OPEN_PATHS = ("/health", "/ready")
-"""Answered without a key: what asks is a load balancer."""
+"""Answered without a key: load balancers ask for them."""
+_MAX_KEY_FILE_BYTES = 1 << 20
 
 
-class Gate:
-    """ASGI middleware. It decides on the scope alone, never on a URL that was put together from headers."""
+class AccessControl:
+    """ASGI middleware. It decides on the scope alone, never on a URL made from headers.
+
+    Starlette's TrustedHostMiddleware isn't used: its answer is plain text, which names no flag, and in the
+    oldest supported version it can't read addresses in brackets.
+    """
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
         self._app = app
@@ -52,7 +58,7 @@ class Gate:
         if not self._keys:
             return None
         scheme, _, key = (values[0] if len(values) == 1 else b"").partition(b" ")
-        # All are compared, each in constant time, so that the time says nothing about them.
+        # All are compared, each in constant time, so that the time reveals nothing about them.
         matches = [hmac.compare_digest(key.strip(), own) for own in self._keys]
         if any(matches) and scheme.lower() == b"bearer":
             return None
@@ -90,3 +96,27 @@ def _name(host: bytes) -> str | None:
     if not colon or text.endswith("]"):
         return text or None
     return name if name and port.isdecimal() else None
+
+
+def read_keys(path: Path) -> tuple[str, ...]:
+    """The keys of a file, one per line; empty lines and lines that begin with # are skipped.
+
+    Raises ConfigError for a file without keys, or one that is not a file of keys.
+    """
+    with path.open("rb") as file:
+        content = file.read(_MAX_KEY_FILE_BYTES + 1)
+    if len(content) > _MAX_KEY_FILE_BYTES:
+        raise ConfigError(
+            f"{path}: has more than {_MAX_KEY_FILE_BYTES:,} bytes, so it is not a file of keys. Check the path."
+        )
+    try:
+        lines = [line.strip() for line in content.decode("ascii").splitlines()]
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not plain ASCII, so it is not a file of keys. Check the path.") from None
+    keys = tuple(line for line in lines if line and not line.startswith("#"))
+    if not keys:
+        raise ConfigError(
+            f"{path}: has no keys; it needs one per line. Make one with: python -c 'import secrets; "
+            f"print(secrets.token_urlsafe(32))' > {path}"
+        )
+    return keys

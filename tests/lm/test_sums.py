@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from elmo.lm.figures import KINDS, Perplexity, Sums, Tally
-from elmo.lm.on_engine import EngineLanguageModel
+from elmo.lm.language_model import EngineLanguageModel
 from elmo.lm.perplexity import evaluate, scores
+from elmo.lm.sums import KINDS, Perplexity, Sums, Tally
 from elmo.text.vocabulary import SPECIAL_WORDS
 from elmo.weights.checkpoint import Checkpoint
 

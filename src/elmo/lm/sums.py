@@ -1,6 +1,6 @@
-"""Figures: what the predictions over a text add up to.
+"""Perplexity: sums over the predictions of a text, in total and by kind of token.
 
-One perplexity hides what it is made of: where a third of the tokens are `<UNK>`, it is mostly about one symbol. So
+One perplexity hides its parts: where a third of the tokens are `<UNK>`, it is mostly about one symbol. So
 predictions are also added up by kind: listed tokens, tokens predicted by their beginning, `<UNK>`, sentence boundaries.
 """
 
@@ -64,7 +64,7 @@ class Perplexity:
         return None if not self.num_characters else self._nats("mean") / math.log(2) / self.num_characters
 
     def to_dict(self) -> dict[str, float]:
-        """For people and programs; figures that a text or protocol doesn't have are left out."""
+        """Plain values, for JSON; figures that a text or protocol doesn't have are left out."""
         tokens = self.num_predictions - self.num_sentences
         values: dict[str, float] = {
             **{f"{name}_perplexity": self.of(name) for name in (*self.nats, "mean")},
@@ -124,7 +124,7 @@ class Sums:
         self.num_characters += sum(map(len, tokens)) + len(tokens)
 
     def vector(self) -> Float[np.ndarray, " values"]:
-        """All of them as float64, to be sent and added to those of others."""
+        """All sums as one float64 vector, to be sent and added up."""
         return np.concatenate([[self.num_sentences, self.num_characters], self.counts, self.nats.ravel()])
 
     @classmethod
