@@ -1,4 +1,4 @@
-"""Unlabelled text as most tasks take it: sentences, tokenized or raw, with where their tokens stand."""
+"""Unlabelled text as most tasks take it: sentences, tokenized or raw, with the positions of their tokens."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ class TextLine:
 
     tokens: list[str]
     offsets: tuple[tuple[int, int], ...] = ()
-    """Where each token begins and ends in its line, in characters, the end exclusive; () if a tokenizer changed the
+    """The beginning and end of each token in its line, in characters, the end exclusive; () if a tokenizer changed the
     text, or the file has tokens only."""
     has_text: bool = True
     """Whether it was a text; False: a list of tokens, as columns are."""

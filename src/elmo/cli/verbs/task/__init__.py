@@ -1,4 +1,4 @@
-"""`elmo task`: train, score and use a model of one of the paper's tasks, or of your own, with ELMo or without."""
+"""`elmo task`: train, score and use a model of a task, of the paper or your own, with ELMo or without."""
 
 import json
 import sys
@@ -186,7 +186,7 @@ def _train(argv: list[str]) -> int:
     job = Job(task, arguments.settings, files, arguments.output, options)
     task.check_settings(job.settings)
     job.require_free()
-    from elmo.tasks.rules.scores import remark_on_rules
+    from elmo.tasks.rules import remark_on_rules
     from elmo.tasks.train.task_data import remarks_on_trained_data
     from elmo.tasks.train.train import train
 
@@ -228,7 +228,7 @@ def _require_heeded(arguments: Train[Any], given: list[str]) -> None:
 def _evaluate(argv: list[str]) -> int:
     arguments = parsed(Evaluate, _without_task(argv), "task evaluate")
     from elmo.tasks.train.apply import evaluate
-    from elmo.tasks.train.run_facts import REMEMBERED, is_training_data
+    from elmo.tasks.train.job import REMEMBERED, is_training_data
 
     saved = _loaded(arguments)
     scores, pairs = evaluate(saved, arguments.data, progress=not arguments.quiet)

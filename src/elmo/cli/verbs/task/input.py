@@ -13,7 +13,7 @@ from elmo.cli.report import list_skipped
 from elmo.cli.text_input import say, vocabulary_of
 from elmo.errors import WeightFileError
 from elmo.tasks.registry import AnyTask
-from elmo.tasks.saved_config import CONFIG_FILE, OTHER_BILM, bilm_of, read_config, saved_folder, settings_of, task_of
+from elmo.tasks.saved_config import OTHER_BILM, saved_config
 from elmo.tasks.task import TextReading
 from elmo.text.files.text_file import text_name
 from elmo.text.first_look.language import Language
@@ -62,12 +62,10 @@ def unlabelled_files(
     `options`: those that were given. Raises TextError for what can't be read, WeightFileError for a damaged config,
     ConfigError for an unknown task, and for an option that its input has no use for.
     """
-    folder = saved_folder(folder)
-    config = read_config(folder / CONFIG_FILE)
-    task = task_of(config["task"], given, folder)
+    config = saved_config(folder, given)
+    task, settings = config.task, config.settings
     _require_heeded(task, options)
-    settings = settings_of(task, config, folder)
-    vocabulary = _words_of(bilm_of(config, folder, model)) if settings.tokens.encoder == "elmo" else None
+    vocabulary = _words_of(config.bilm(model)) if settings.tokens.encoder == "elmo" else None
     found = UnlabelledFiles(names)
     how = TextReading(
         str.split if reading.tokenizer == AUTO else reading.tokenize,
