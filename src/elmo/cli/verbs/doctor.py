@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -24,6 +25,11 @@ from elmo.process.cores import num_cores
 from elmo.process.device import has_torch
 from elmo.process.idle_threads import VARIABLES
 
+# Systems whose library was built elsewhere.
+_UNTRIED = {
+    "win32": "checked under wine, but the package has not been run on Windows: please report what fails",
+    "darwin": "built on Linux, and not yet run on a Mac: please report what fails",
+}
 # Extra -> what it is for.
 EXTRAS = {
     "torch": "training, tasks, the ELMo layer, embedding on a GPU",
@@ -31,6 +37,7 @@ EXTRAS = {
     "data": "vectors in Parquet files and pandas tables",
     "analysis": "analyses and figures",
     "static": "training static word vectors: elmo static",
+    "onnx": "models for other languages: elmo convert --to onnx",
     "tensorboard": "live curves of a run: elmo pretrain --log tensorboard",
     "serve": "the HTTP server: elmo serve",
     "spacy": "the spaCy component elmo",
@@ -208,7 +215,9 @@ def _native() -> Finding:
 
     name = "native library"
     if types := ", ".join(native_types()):
-        return Finding(name, "ok", f"uses {native.instructions()}; embeds with factors of {types}")
+        return Finding(
+            name, "ok", f"uses {native.instructions()}; embeds with factors of {types}", _UNTRIED.get(sys.platform, "")
+        )
     if os.environ.get("ELMO_NATIVE") == "0":
         return Finding(name, "note", "left aside by ELMO_NATIVE=0: numpy embeds, slower", "unset ELMO_NATIVE")
     if native.library() is not None:
