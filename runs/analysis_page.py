@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from elmo.analysis.figures import draw
+from elmo.analysis.plots import draw
 from elmo.analysis.record import Record
 from elmo.errors import ElmoError
 
@@ -74,7 +74,7 @@ def _senses() -> Iterator[str]:
 
 
 def _gap() -> Iterator[str]:
-    yield "| the word that stands in a place | left side | right side | both sides |"
+    yield "| the actual word of a place | left side | right side | both sides |"
     yield "|---|---|---|---|"
     places = []
     for model in ("small-en", "small-ko"):

@@ -17,7 +17,7 @@ import numpy as np
 
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ElmoError, WeightFileError
-from elmo.text.targets.target_ids import UNKNOWN, TargetIds
+from elmo.text.vocabulary import UNKNOWN, TargetIds
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import Checkpoint
 from elmo.weights.native.write import write

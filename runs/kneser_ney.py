@@ -38,8 +38,7 @@ from elmo.errors import ConfigError, ElmoError, TextError
 from elmo.lm.figures import KINDS
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
 from elmo.text.sentences import read_sentences
-from elmo.text.targets.target_ids import SPECIAL_WORDS, UNKNOWN, TargetIds, is_beginning
-from elmo.text.vocabulary import Vocabulary
+from elmo.text.vocabulary import SPECIAL_WORDS, UNKNOWN, TargetIds, Vocabulary, is_beginning
 
 # The id each direction begins a sentence with.
 DIRECTIONS = {"forward": SPECIAL_WORDS.index(BEGIN_SENTENCE), "backward": SPECIAL_WORDS.index(END_SENTENCE)}

@@ -23,11 +23,11 @@ import torch
 
 from elmo import Embedder
 from elmo.analysis.encoders import token_layers
+from elmo.analysis.measures import unit
 from elmo.analysis.senses.raganato import AnnotatedSentence, Instance, read_keys, read_sentences
-from elmo.analysis.unit_vectors import unit
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
-from elmo.text.targets.target_ids import SPECIAL_WORDS
+from elmo.text.vocabulary import SPECIAL_WORDS
 from elmo.weights import formats, hub
 
 SENTENCES, SHORTEST, LONGEST = 400, 5, 40

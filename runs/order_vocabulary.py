@@ -15,7 +15,7 @@ import numpy as np
 
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ElmoError
-from elmo.text.targets.target_ids import SPECIAL_WORDS
+from elmo.text.vocabulary import SPECIAL_WORDS
 
 
 def ordered(data: TrainingData) -> list[str]:

@@ -37,6 +37,7 @@ FLOORS = {
     "disk": 2,
     "process": 2,
     "config": 1,
+    "layer_choice": 1,
     "setting_checks": 1,
     "errors": 0,
     "shapes": 0,

@@ -6,8 +6,8 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from elmo.analysis.geometry.sample import SampleSettings
-from elmo.analysis.neighbors.occurrences import Limits
+from elmo.analysis.geometry import SampleSettings
+from elmo.analysis.neighbors.occurrences import PrecisionLimits
 from elmo.config import BiLMConfig
 from elmo.context2vec.settings import Context2VecSettings
 from elmo.errors import ConfigError
@@ -23,7 +23,7 @@ from elmo.tasks.settings import FitSettings, TaskSettings, TokenSettings
 def test_a_seed_that_no_generator_takes_is_refused(seed):
     with pytest.raises(ConfigError, match=rf"seed is {seed}, but must be from 0 to 2\^63 - 1. Change it"):
         require_seed(seed)
-    for settings in (SampleSettings, Limits):
+    for settings in (SampleSettings, PrecisionLimits):
         with pytest.raises(ConfigError, match=f"seed is {seed}"):
             settings(seed=seed)
 
@@ -42,7 +42,7 @@ def test_a_sample_holds_something(name):
 @pytest.mark.parametrize("name", ["least_candidates", "occurrences", "queries"])
 def test_occurrences_are_limited_to_some(name):
     with pytest.raises(ConfigError, match=f"{name} is 0, but must be 1 or more"):
-        Limits(**{name: 0})
+        PrecisionLimits(**{name: 0})
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def test_numbers_of_numpy_and_other_whole_numbers_are_taken():
 
 @pytest.mark.parametrize(
     "settings",
-    [FitSettings, TokenSettings, StaticSettings, Context2VecSettings, SampleSettings, Limits, FinetuneConfig,
+    [FitSettings, TokenSettings, StaticSettings, Context2VecSettings, SampleSettings, PrecisionLimits, FinetuneConfig,
      PretrainConfig, BiLMConfig,
      *(task.settings for task in map(find, ("ner", "sst", "snli", "squad", "srl", "coref")))],
 )  # fmt: skip

@@ -9,7 +9,7 @@ unit, on the system and the unit, and on the seed; "equal" systems have the same
     exceeds the spread      the rule of elmo 0.1: |D| > root of the sum of both variances, per claim
     t over seeds            Welch's t-test on the scores alone, p <= 0.05 per claim
     plain bootstrap         units and seeds resampled with replacement, 95 % percentile interval without 0, per claim
-    ours, one claim         `elmo.reproduce.verdicts.difference`, p <= 0.05 per claim
+    ours, one claim         `elmo.reproduce.verdicts`, p <= 0.05 per claim
     ours                    the same with Holm's correction over the table: what `elmo reproduce` says
 """
 
@@ -24,9 +24,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what the rooms s
 import numpy as np
 from record import Record, Table, parser
 
-from elmo.reproduce.verdicts.bootstrap import Metric, effective_units, resampled_scores
-from elmo.reproduce.verdicts.decision import AGREES, UNDECIDED, decide
-from elmo.reproduce.verdicts.difference import Difference, Scored, contrast
+from elmo.reproduce.verdicts import (
+    AGREES,
+    UNDECIDED,
+    Difference,
+    Metric,
+    Scored,
+    contrast,
+    decide,
+    effective_units,
+    resampled_scores,
+)
 
 SYSTEMS = ("baseline", "top", "lambda-1", "lambda-0.001")
 CLAIMS = ((3, 0), (1, 0), (2, 1), (3, 1), (3, 2))

@@ -22,11 +22,10 @@ from typing import Any
 from elmo.disk.atomic import new_file
 from elmo.disk.json_file import read_toml
 from elmo.errors import ConfigError, ElmoError
-from elmo.reproduce.pages.markdown import cautions, sentence
-from elmo.reproduce.pages.names import data_name, metric_name
-from elmo.reproduce.pages.pictures import draw
-from elmo.reproduce.pages.tables import aligned, rows, shown, with_interval
-from elmo.reproduce.record import Record
+from elmo.reproduce.markdown import cautions, sentence
+from elmo.reproduce.plots import draw
+from elmo.reproduce.record import ExperimentRecord
+from elmo.reproduce.tables import aligned, data_name, metric_name, rows, shown, with_interval
 from elmo.tasks.rules.scores import best_rule
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -42,7 +41,7 @@ _BLOCK = re.compile(
 )
 
 
-def records_of(table: str, folder: Path = RECORDS, sections: Sequence[str] = ORDER) -> dict[Path, Record]:
+def records_of(table: str, folder: Path = RECORDS, sections: Sequence[str] = ORDER) -> dict[Path, ExperimentRecord]:
     """The records of a table by their files, in the order of the sections."""
     paths = [folder / f"{section}.{table}.json" for section in sections]
     return {path: json.loads(path.read_text(encoding="utf-8")) for path in paths if path.is_file()}
@@ -65,19 +64,19 @@ def without_blocks(page: str) -> str:
     return _BLOCK.sub("", page)
 
 
-def _block(table: str, records: Mapping[Path, Record]) -> str:
+def _block(table: str, records: Mapping[Path, ExperimentRecord]) -> str:
     if not records:
         return _NONE
     whole = {"table1": _table1, "unseen": _unseen}.get(table)
     return "\n".join(_one_by_one(records) if whole is None else whole(list(records.values())))
 
 
-def _table1(records: Sequence[Record]) -> Iterator[str]:
+def _table1(records: Sequence[ExperimentRecord]) -> Iterator[str]:
     head = ["task, data", "biLM", "seeds", "score", "the paper", "best rule", "without ELMo", "with ELMo"]
     head += ["gain [95 % interval]", "error reduction"]
     yield from aligned([head, *map(_row, records)])
     yield ""
-    yield "A rule needs no training but the words or labels of the training data. Mean ± standard deviation over seeds."
+    yield "A rule isn't trained: it uses words or labels of the training data. Mean ± standard deviation over seeds."
     if any(_missing(record) for record in records):
         yield ""
         yield '*Rows marked "partial" don\'t have all planned seeds yet; with one seed there is no interval.*'
@@ -87,7 +86,7 @@ def _table1(records: Sequence[Record]) -> Iterator[str]:
         yield from (f"- {data_name(record)}: {caution}" for caution in cautions(record))
 
 
-def _row(record: Record) -> list[str]:
+def _row(record: ExperimentRecord) -> list[str]:
     data, known = record["decided_on"], record["paper"]["table1"]
     by_name = {system["system"]: system for system in record["systems"]}
     (gain,) = record["gains"]
@@ -115,7 +114,7 @@ def _bilm(system: Mapping[str, Any]) -> str:
     return names[own]
 
 
-def _one_by_one(records: Mapping[Path, Record]) -> Iterator[str]:
+def _one_by_one(records: Mapping[Path, ExperimentRecord]) -> Iterator[str]:
     for path, record in records.items():
         yield from (f"### {data_name(record)}{_missing(record)}", "", *aligned(rows(record)), "")
         yield from (f"![The same as a picture](reproduction/{path.with_suffix('.svg').name})", "")
@@ -135,7 +134,7 @@ def _longer(folder: Path, sections: Sequence[str]) -> str:
     return "\n".join(aligned(found)) if len(found) > 1 else _NONE
 
 
-def _require_one_bilm(section: str, records: Sequence[Record]) -> None:
+def _require_one_bilm(section: str, records: Sequence[ExperimentRecord]) -> None:
     """ConfigError for records that differ in more than their epochs."""
     names = {_bilm(system) for record in records for system in record["systems"] if system["system"] == "elmo"}
     if len(names) > 1:
@@ -145,7 +144,7 @@ def _require_one_bilm(section: str, records: Sequence[Record]) -> None:
         )
 
 
-def _row_of_epochs(record: Record, seed: int) -> list[str]:
+def _row_of_epochs(record: ExperimentRecord, seed: int) -> list[str]:
     place = record["seeds"].index(seed)
     scores = {system["system"]: system["dev"]["scores"][place] for system in record["systems"]}
     facts = [data_name(record), f"dev {metric_name(record['metric'])}", str(seed), str(record["settings"]["epochs"])]
@@ -153,7 +152,7 @@ def _row_of_epochs(record: Record, seed: int) -> list[str]:
     return [*facts, f"{without:.2f}", f"{with_elmo:.2f}", f"{with_elmo - without:+.2f}"]
 
 
-def _unseen(records: Sequence[Record]) -> Iterator[str]:
+def _unseen(records: Sequence[ExperimentRecord]) -> Iterator[str]:
     """Of each task, the gains on examples without and with a word that the training data don't have."""
     found = [["task, data", "score", "words", "examples", "without ELMo", "with ELMo", "gain [95 % interval]"]]
     found[0].append("difference of the gains [95 % interval]")
@@ -169,7 +168,7 @@ def _unseen(records: Sequence[Record]) -> Iterator[str]:
     yield from aligned(found)
 
 
-def _missing(record: Record) -> str:
+def _missing(record: ExperimentRecord) -> str:
     """ ", partial: seed 1 of 3"; nothing if all seeds are done."""
     done, planned = record["seeds"], record["planned_seeds"]
     if set(planned) <= set(done):
@@ -177,7 +176,7 @@ def _missing(record: Record) -> str:
     return f" (partial: {len(done)} of {len(planned)} seeds)"
 
 
-def _claims(record: Record, before: str = "") -> Iterator[str]:
+def _claims(record: ExperimentRecord, before: str = "") -> Iterator[str]:
     for _, found in groupby(record["claims"], key=lambda one: one["claim"]):
         yield f"- {before}{sentence(list(found))}"
 

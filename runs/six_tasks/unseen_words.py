@@ -22,9 +22,8 @@ from tables import Part, add_arguments, exit_code, planned_parts
 
 from elmo.disk.json_file import read_record, write_json
 from elmo.errors import ConfigError
-from elmo.reproduce.runs import counts_of
-from elmo.reproduce.verdicts.bootstrap import effective_units, resampled_scores, summed_by_unit
-from elmo.reproduce.verdicts.difference import Difference, Scored, contrast
+from elmo.reproduce.outcomes import counts_of
+from elmo.reproduce.verdicts import Difference, Scored, contrast, effective_units, resampled_scores, summed_by_unit
 from elmo.tasks.counts import metric_of
 from elmo.tasks.train.seeds import summarize
 from elmo.tasks.train.task_data import TaskData, read_data

@@ -4,10 +4,10 @@ from elmo import Embedder, ELMo
 
 Vectors
     Embedder            tokens or raw text -> vectors of every layer
-    EmbeddedText        what `Embedder.embed_text` gives: tokens, their places in the text, their vectors
+    EmbeddedText        what `Embedder.embed_text` returns: tokens, their places in the text, their vectors
     embed_corpus        files of text -> a file of vectors, resumable; join_shards puts the parts of a text together
     read_vectors        a file of vectors -> its arrays and tokens, as StoredVectors
-    similarity          cosines; nearest: the vectors with the largest ones
+    similarity          cosines; nearest finds the vectors with the largest ones
 In a model of your own
     ELMo                the layer for downstream models: biLM and scalar mixes
     BiLM                the pretrained network; BiLMConfig is its architecture
@@ -16,12 +16,12 @@ In a model of your own
 As a language model
     perplexity          how well a model predicts sentences
     log_probabilities   of each sentence
-    substitutes         the words that a model would put in a place
+    substitutes         the words that a model expects in a position
 In all of them
-    Progress            what `progress=` takes beside True and False: receives how far a long operation has come
+    Progress            what `progress=` takes besides True and False: receives the progress of a long operation
 Errors
     ElmoError           every error that is raised on purpose: ConfigError, TextError, WeightFileError, OutputError,
-                        MissingExtraError, OutOfMemory, Interrupted; TextWarning warns of text that a model won't know
+                        MissingExtraError, OutOfMemory, Interrupted; TextWarning warns of text that a model can't know
 """
 
 import difflib

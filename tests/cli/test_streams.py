@@ -12,7 +12,7 @@ from elmo.cli import main as command_line
 from elmo.cli.main import main
 from elmo.cli.verbs import models
 from elmo.disk.bounded import LIMIT_VARIABLE
-from elmo.text.files.limits import LINE_VARIABLE, RATIO_VARIABLE
+from elmo.text.files.lines import LINE_VARIABLE, RATIO_VARIABLE
 
 SOURCE = Path(elmo.__file__).parents[1]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"}
@@ -68,7 +68,7 @@ def test_a_standard_input_that_outgrows_the_disk_is_named(tiny_bilm, tmp_path, m
     monkeypatch.setattr("elmo.embed.corpus.partial_folder.os.fsync", full)
     monkeypatch.setattr("sys.stdin", open(os.devnull))  # noqa: SIM115, PTH123 - closed by pytest
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("elmo.text.files.limits.limited_lines", lambda *_: iter([b"a\n"]))
+        patch.setattr("elmo.text.files.lines.limited_lines", lambda *_: iter([b"a\n"]))
         assert main(["embed", "-", "-o", str(tmp_path / "x.h5"), "-m", str(tmp_path / "model")]) == 2
     sys.stdin.close()
     assert "x.h5.partial/input.txt.unfinished: can't be written: No space left" in capsys.readouterr().err

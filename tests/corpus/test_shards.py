@@ -20,7 +20,7 @@ from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
 from elmo.errors import ConfigError, OutputError, TextError
 from elmo.text.characters import CharacterMap
-from elmo.text.targets.target_ids import BEGINNING_MARK
+from elmo.text.vocabulary import BEGINNING_MARK
 
 TRAIN = "the cat sat on the mat .\nthe dog sat .\n\na cat 밥 .\n"
 VALID = "the new cat sat\n \nnew\n"

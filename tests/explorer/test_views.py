@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from elmo.analysis.measures import token_similarity
 from elmo.analysis.neighbors.occurrence_map import occurrence_map
 from elmo.analysis.neighbors.query import neighbors
-from elmo.analysis.token_similarity import token_similarity
 from elmo.explorer.examples import own_example
 from elmo.explorer.views import gap_view
 from elmo.lm.substitutes import Prediction

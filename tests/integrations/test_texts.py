@@ -6,7 +6,7 @@ import pytest
 from elmo.errors import ConfigError, TextWarning
 from elmo.integrations.texts import tokenized
 from elmo.text.first_look.language import Language
-from elmo.text.first_look.said_once import ModelReader
+from elmo.text.first_look.sample import ModelReader
 
 READER = ModelReader(Language(None))
 

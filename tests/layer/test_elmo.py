@@ -203,10 +203,11 @@ def test_settings_say_which_parts_of_a_mix_are_trained(tiny_bilm, tiny_corpus):
     layers = tiny_bilm(ELMo(tiny_bilm).character_ids(tiny_corpus)).layers[:, :, 1:-1].detach()
     for settings, trained, expected in (
         ({}, [True, True], layers.mean(dim=0)),
-        ({"train_mix": False}, [False, False], layers.mean(dim=0)),
-        ({"fixed_mix": (-9e10, 1.0, -9e10)}, [False, False], layers[1]),
-        ({"top_only": True}, [False, True], layers[2]),
-        ({"top_only": True, "train_mix": False}, [False, False], layers[2]),
+        ({"train_gamma": False}, [True, False], layers.mean(dim=0)),
+        ({"layers": "average"}, [False, True], layers.mean(dim=0)),
+        ({"layers": 1, "train_gamma": False}, [False, False], layers[1]),
+        ({"layers": "top"}, [False, True], layers[2]),
+        ({"layers": (0.5, 0.0, 1.0)}, [False, True], 0.5 * layers[0] + layers[2]),
     ):
         elmo = ELMo(tiny_bilm, num_mixes=2, **settings).eval()
         assert [parameter.requires_grad for parameter in elmo.mixes.parameters()] == trained * 2
@@ -221,8 +222,8 @@ def test_the_mix_penalty_sums_over_mixes_and_leaves_out_what_is_fixed(tiny_bilm)
         elmo.mixes[0].raw_weights.copy_(torch.tensor([1.0, 2.0, 0.0]))
         elmo.mixes[1].raw_weights.copy_(torch.tensor([0.0, 0.0, -3.0]))
     assert elmo.mix_penalty(1e-3).item() == pytest.approx(14e-3)
-    assert ELMo(tiny_bilm, fixed_mix=(-9e10, 1.0, -9e10)).mix_penalty(1.0).item() == 0
-    assert ELMo(tiny_bilm, top_only=True).mix_penalty(1.0).item() == 0
+    assert ELMo(tiny_bilm, layers=1).mix_penalty(1.0).item() == 0
+    assert ELMo(tiny_bilm, layers="top").mix_penalty(1.0).item() == 0
 
 
 def test_mix_weights_are_plain_numbers(tiny_bilm):
@@ -310,8 +311,14 @@ def test_a_model_of_words_is_called_with_sentences(tiny_config):
     [
         ({"num_mixes": 0}, "num_mixes is 0"),
         ({"dropout": 1.5}, "dropout is 1.5"),
-        ({"fixed_mix": (0.0, 1.0)}, "given 2 weights, but the biLM has 3 layers"),
-        ({"fixed_mix": (0.0, 1.0, 0.0), "top_only": True}, "fixed_mix and top_only were both given"),
+        ({"layers": (0.0, 1.0)}, "layers has 2 weights, but the model has 3 layers"),
+        ({"layers": "all"}, "a mix is one vector per token"),
+        ({"layers": (1.0, -1.0, 0.0)}, "weights are 0 or more"),
+        ({"layers": (0.0, 0.0, 0.0)}, "not all 0"),
+        ({"layers": "botom"}, "layers is 'botom', which chooses no layers"),
+        ({"layers": 3}, "the model has 3 layers"),
+        ({"top_only": True}, "Did you mean 'layers'"),
+        ({"train_mix": False}, "Did you mean 'layers'"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(tiny_bilm, settings, message):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from elmo.lm.on_engine import EngineLanguageModel
-from elmo.text.targets.target_ids import BEGINNING_MARK, SPECIAL_WORDS
+from elmo.text.vocabulary import BEGINNING_MARK, SPECIAL_WORDS
 from elmo.weights.checkpoint import Checkpoint
 
 

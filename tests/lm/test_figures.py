@@ -9,7 +9,7 @@ import pytest
 from elmo.lm.figures import KINDS, Perplexity, Sums, Tally
 from elmo.lm.on_engine import EngineLanguageModel
 from elmo.lm.perplexity import evaluate, scores
-from elmo.text.targets.target_ids import SPECIAL_WORDS
+from elmo.text.vocabulary import SPECIAL_WORDS
 from elmo.weights.checkpoint import Checkpoint
 
 SENTENCES = [["the", "bank", "banks"], ["banking", "", "밥"]]

@@ -10,7 +10,7 @@ from elmo.lm.language_model import LanguageModel
 from elmo.lm.substitutes import substitutes
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
-from elmo.text.marked import marked
+from elmo.text.tokenizer import marked
 
 WORDS = ["<S>", "</S>", "<UNK>", "the", "bank", "was", "steep", "."]
 SENTENCE = ["the", "bank", "was", "steep"]

@@ -30,6 +30,11 @@ class AllenNlpStates:
         self.table = BiLMState(torch.cat([state.hidden, rest.hidden], 1), torch.cat([state.cell, rest.cell], 1))
 
 
+def layers_of(raw_weights: list[float] | None) -> str | list[float]:
+    """AllenNLP's `scalar_mix_parameters`, which a softmax turns into the weights, as `ELMo` takes them."""
+    return "mix" if raw_weights is None else torch.tensor(raw_weights, dtype=torch.float64).softmax(0).tolist()
+
+
 def run(bilm, batches, ids_of):
     """The biLM on batches one after the other, the state carried on as AllenNLP does."""
     states = AllenNlpStates(bilm)
@@ -73,7 +78,7 @@ def test_mixes_equal_published_vectors(golden):
     for number, setting in enumerate(golden.mixes):
         elmo = ELMo.from_pretrained(
             golden.files,
-            fixed_mix=setting["scalar_mix_parameters"],
+            layers=layers_of(setting["scalar_mix_parameters"]),
             layer_norm=setting["do_layer_norm"],
             keep_boundaries=setting["keep_sentence_boundaries"],
         ).eval()

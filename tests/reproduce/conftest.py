@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from elmo.reproduce.outcomes import Outcome
-from elmo.reproduce.record import Record, recorded
+from elmo.reproduce.record import ExperimentRecord, recorded
 from elmo.reproduce.systems import systems_of
 from elmo.tasks.ner.settings import Settings
 
@@ -36,10 +36,10 @@ def outcomes_of() -> Callable[..., list[Outcome]]:
 
 
 @pytest.fixture
-def record_of(outcomes_of) -> Callable[..., Record]:
+def record_of(outcomes_of) -> Callable[..., ExperimentRecord]:
     """The record of such outcomes. `units`: with resamples that vary like scores of so many test examples."""
 
-    def make(experiment, scores, *, task="ner", rules=(), name="tweets", units=0, **more) -> Record:
+    def make(experiment, scores, *, task="ner", rules=(), name="tweets", units=0, **more) -> ExperimentRecord:
         outcomes = outcomes_of(experiment, scores, **more)
         if units:
             outcomes = [_resampled(outcome, units) for outcome in outcomes]

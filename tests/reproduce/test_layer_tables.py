@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from elmo.errors import TextError
-from elmo.reproduce.layer_tables import read_record, rows, side_by_side
+from elmo.reproduce.layer_tables import as_text, read_record, rows
 
 BEGINNING = {"model": "tiny", "data": {"train": {"file": "train.xml"}, "test": [{"file": "a.xml"}, {"file": "b.xml"}]}}
 
@@ -36,7 +36,7 @@ def test_rows_of_both_sides_are_joined_by_name():
     ],
 )
 def test_the_direction_is_decided_by_the_interval(over, verdict):
-    page = side_by_side("table5", wsd(over))
+    page = as_text("table5", wsd(over))
     assert "layer 2 minus layer 1: +1.6 in the paper" in page and verdict in page
     assert "tiny: train.xml, a.xml, b.xml." in page and page.startswith("Table 5: ")
 
@@ -45,14 +45,14 @@ def test_counted_precision_stands_beside_the_papers_examples():
     depths = {k: [50.0, [40.0, 60.0]] for k in ("1", "5", "10")}
     row = {"encoder": "biLM", "layer": "layer 1", "precision": {"sense": depths}}
     counts = {"words": {"sense": 1234}, "queries": {"sense": 5678}}
-    page = side_by_side("table4", {**BEGINNING, **counts, "analysis": "precision", "rows": [row]})
+    page = as_text("table4", {**BEGINNING, **counts, "analysis": "precision", "rows": [row]})
     assert "same sense (1,234 words, 5,678 queries)" in page and "50.0 (40.0 to 60.0)" in page
 
 
 def test_a_question_without_queries_is_told_not_to_be_measured():
     row = {"encoder": "biLM", "layer": "layer 2", "precision": {}, "over_layer_below": None}
     counts = {"words": {"part of speech": 0}, "queries": {"part of speech": 0}}
-    page = side_by_side("table4", {**BEGINNING, **counts, "analysis": "precision", "rows": [row]})
+    page = as_text("table4", {**BEGINNING, **counts, "analysis": "precision", "rows": [row]})
     assert "same part of speech (0 words, 0 queries)\n  not measured: " in page
 
 
@@ -80,7 +80,7 @@ QUERY = {"sentence": ["a"], "place": 0, "static": [["b"]], "layers": []}
 )
 def test_a_record_that_lacks_what_the_table_shows_is_refused_with_the_place(tmp_path, table, record, fault):
     (tmp_path / "r.json").write_text(json.dumps(record))
-    with pytest.raises(TextError, match=rf"r.json: is no whole record of 'elmo analyze \w+': .*{fault}"):
+    with pytest.raises(TextError, match=rf"r.json: is not a complete record of 'elmo analyze \w+': .*{fault}"):
         read_record(tmp_path / "r.json", table)
 
 
@@ -103,5 +103,5 @@ def test_what_is_no_record_is_refused(tmp_path, text):
 )
 def test_the_records_of_the_bundled_models_stand_beside_the_papers_rows(table, name):
     path = Path(__file__).resolve().parents[2] / "docs" / "analysis" / f"{name}.json"
-    page = side_by_side(table, read_record(path, table))
+    page = as_text(table, read_record(path, table))
     assert page.startswith(f"Table {table[-1]}: ") and "small-" in page and "The paper: Peters et al. 2018" in page

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from elmo.errors import ConfigError
-from elmo.reproduce.data_facts import data_facts
+from elmo.reproduce.experiment import data_facts
 from elmo.reproduce.paper import TABLES
 from elmo.reproduce.systems import (
     EXPERIMENTS,
@@ -131,7 +131,7 @@ def test_what_the_experiment_tries_out_is_not_to_be_set():
         require_open("table2", with_tokens(encoder="none"))
     share = replace(SETTINGS, fit=replace(SETTINGS.fit, train_share=0.5))
     require_open("table2", share)
-    with pytest.raises(ConfigError, match="say which ones with --shares"):
+    with pytest.raises(ConfigError, match="choose them with --shares"):
         require_open("figure1", share)
 
 

@@ -6,7 +6,7 @@ import torch
 from elmo.lm.on_engine import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
 from elmo.model.bilm import BiLM
-from elmo.text.targets.target_ids import SPECIAL_WORDS
+from elmo.text.vocabulary import SPECIAL_WORDS
 from elmo.weights import formats
 from elmo.weights.native.write import write
 

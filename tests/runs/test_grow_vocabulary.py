@@ -9,7 +9,7 @@ from elmo.corpus.settings import CorpusSettings
 from elmo.corpus.shards import TrainingData
 from elmo.lm.on_engine import EngineLanguageModel
 from elmo.lm.perplexity import evaluate
-from elmo.text.targets.target_ids import BEGINNING_MARK, SPECIAL_WORDS
+from elmo.text.vocabulary import BEGINNING_MARK, SPECIAL_WORDS
 from elmo.weights import formats
 from elmo.weights.native.write import write
 

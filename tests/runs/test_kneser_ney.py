@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from elmo.errors import ConfigError, TextError
-from elmo.text.targets.target_ids import BEGINNING_MARK
-from elmo.text.vocabulary import Vocabulary
+from elmo.text.vocabulary import BEGINNING_MARK, Vocabulary
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import pytest
 
 from elmo.corpus.prepare import prepare
 from elmo.corpus.settings import CorpusSettings
-from elmo.text.targets.target_ids import BEGINNING_MARK, SPECIAL_WORDS
+from elmo.text.vocabulary import BEGINNING_MARK, SPECIAL_WORDS
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ def test_a_function_of_the_users_own_is_found_in_the_current_folder(tmp_path, mo
     for name, message in {
         "my_tokens:nothing": "'my_tokens:nothing' can't be found: .*nothing",
         "no_such_module:f": "can't be found: No module named 'no_such_module'",
-        "my_tokens:number": "is not a function, but int",
+        "my_tokens:number": "is of type int, not a function",
         ":f": "can't be found",
     }.items():
         with pytest.raises(ConfigError, match=message):

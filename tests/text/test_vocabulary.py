@@ -1,4 +1,7 @@
-"""The words a language model predicts."""
+"""Vocabularies: their files and counts, which beginnings they list, and what a language model predicts for a token."""
+
+import random
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -6,8 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo.errors import ConfigError, TextError
-from elmo.text.targets.target_ids import SPECIAL_WORDS
-from elmo.text.vocabulary import Vocabulary
+from elmo.text.vocabulary import (
+    BEGINNING_MARK,
+    LONGEST_BEGINNING,
+    SPECIAL_WORDS,
+    TargetIds,
+    Vocabulary,
+    choose_beginnings,
+    is_beginning,
+)
 
 COUNTS = {"b": 5, "a": 5, "rare": 1, "the": 9, "밥": 2}
 
@@ -142,3 +152,102 @@ def test_a_file_that_is_missing_or_not_utf8_is_an_error(tmp_path):
         Vocabulary.read(tmp_path / "nowhere.txt")
     with pytest.raises(TextError, match=r"vocab.txt:1: not valid UTF-8 \(byte 0xE9 at column 4\)"):
         read(tmp_path, b"caf\xe9\n")
+
+
+def test_longer_beginnings_are_chosen_first_and_take_their_tokens_along():
+    counts = {"학교에서": 5, "학교에도": 4, "학교": 9, "학생은": 3, "학생이": 3, "학": 50, "새": 8}
+    # All nine of "학교에"; six of "학생" (of "학생은" and "학생이" alone too few); "학교" is left with one syllable.
+    assert choose_beginnings(counts, 3) == {"학교에": 9, "학생": 6, "학": 9}
+    assert choose_beginnings(counts, 1) == {"학": 24} or len(choose_beginnings(counts, 1)) == 1
+
+
+@pytest.mark.parametrize("room", [0, 1, 2, 5, 17, 400])
+def test_there_are_no_more_than_there_is_room_and_as_many_as_one_bound_allows(room):
+    chance = random.Random(room)
+    words = ["".join(chance.choices("abcd", k=chance.randint(1, 6))) for _ in range(300)]
+    counts = {word: chance.randint(1, 20) for word in words}
+    chosen = choose_beginnings(counts, room)
+    assert len(chosen) <= room
+    if not chosen:
+        assert room == 0
+        return
+    least = min(chosen.values())
+    standing_for = Counter()
+    for word, count in counts.items():
+        for length in range(min(LONGEST_BEGINNING, len(word) - 1), 0, -1):
+            if word[:length] in chosen:
+                standing_for[word[:length]] += count
+                break
+    assert standing_for == chosen
+    left = [word for word in counts if not any(word[:n] in chosen for n in range(1, len(word)))]
+    rest = Counter()
+    for word in left:
+        if len(word) > 1:
+            rest[word[0]] += counts[word]
+    assert all(count < least for count in rest.values())
+
+
+def test_a_vocabulary_lists_words_and_beginnings_by_the_tokens_they_stand_for():
+    counts = {"집": 9, "학교에": 4, "학교는": 3, "학교": 8, "a": 1, "<UNK>": 5, "집" + BEGINNING_MARK: 6}
+    vocabulary = Vocabulary.from_counts(counts, max_size=6, num_beginnings=1)
+    assert vocabulary.words == (*SPECIAL_WORDS, "집", "학교", "학교" + BEGINNING_MARK)
+    assert vocabulary.ids(["집", "학교", "학교는", "학교에", "a", "학"]).tolist() == [3, 4, 5, 5, 2, 2]
+    assert "학교는" not in vocabulary
+
+
+def test_a_vocabulary_with_beginnings_survives_its_file(tmp_path):
+    vocabulary = Vocabulary.from_counts({"ab": 3, "ac": 2, "ad": 2}, max_size=5, num_beginnings=1)
+    vocabulary.write(tmp_path / "vocab.txt")
+    read = Vocabulary.read(tmp_path / "vocab.txt")
+    assert read == vocabulary
+    assert read.id("ax") == vocabulary.id("ad") == vocabulary.words.index("a" + BEGINNING_MARK)
+
+
+def _ids(*entries: str) -> TargetIds:
+    return TargetIds([*SPECIAL_WORDS, *entries])
+
+
+def test_a_listed_token_is_its_own_target_and_others_are_unknown():
+    ids = _ids("학교", "학교에서")
+    assert [ids.id(token) for token in ("학교", "학교에서", "학교도", "")] == [3, 4, 2, 2]
+    assert "학교" in ids
+    assert "학교도" not in ids
+
+
+def test_an_unlisted_token_has_its_longest_beginning_as_target():
+    ids = _ids("학교", "학" + BEGINNING_MARK, "학교" + BEGINNING_MARK)
+    assert ids.id("학교") == 3
+    assert ids.id("학생") == 4
+    assert ids.id("학교도") == ids.id("학교에서는") == 5
+    assert ids.id("대학") == ids.unknown == 2
+    assert "학교도" not in ids
+
+
+def test_a_beginning_is_shorter_than_its_token():
+    ids = _ids("학" + BEGINNING_MARK)
+    assert ids.id("학") == ids.unknown
+    assert ids.id("학자") == 3
+
+
+def test_the_spelling_of_a_beginning_is_no_listed_token():
+    mark = "a" + BEGINNING_MARK
+    assert is_beginning(mark)
+    assert not is_beginning(BEGINNING_MARK)
+    assert not is_beginning("a\N{MIDLINE HORIZONTAL ELLIPSIS}")
+    ids = _ids(mark, "a\N{MIDLINE HORIZONTAL ELLIPSIS}")
+    assert mark not in ids
+    assert ids.id(mark) == 3  # it begins with "a"
+    assert ids.id("a\N{MIDLINE HORIZONTAL ELLIPSIS}") == 4
+
+
+def test_of_equal_entries_the_last_counts_but_special_words_stay():
+    ids = _ids("a", "b", "a", "<UNK>")
+    assert ids.id("a") == 5
+    assert (ids.begin, ids.end, ids.unknown) == (0, 1, 2)
+
+
+def test_special_words_may_stand_anywhere_but_must_be_there():
+    ids = TargetIds(["a", "<UNK>", "</S>", "<S>"])
+    assert (ids.begin, ids.end, ids.unknown, ids.id("x")) == (3, 2, 1, 1)
+    with pytest.raises(TextError, match="the vocabulary has no </S> and no <UNK>, which language models predict"):
+        TargetIds(["<S>", "a"])

@@ -1,7 +1,7 @@
 """Curves of training runs: the sampled loss of training, and the perplexity on held-out text, over tokens seen.
 
-The loss of training is that of the sampled softmax: optimistic, so it stands on an axis of its own and is never turned
-into a perplexity (docs/specification.md, 6.5).
+The training loss comes from the sampled softmax and is optimistic, so it has an axis of its own and is never converted
+to a perplexity (docs/specification.md, 6.5).
 """
 
 from collections.abc import Sequence
@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from elmo.analysis.plots import plain, require_matplotlib
 from elmo.disk.atomic import new_file
 from elmo.disk.bounded import shown
 from elmo.disk.json_file import read_record, read_records
-from elmo.errors import ConfigError, MissingExtraError
+from elmo.errors import ConfigError
 from elmo.shapes import Float
 
 SUFFIXES = (".png", ".svg", ".pdf")
@@ -88,7 +89,7 @@ def _tokens_read(lines: Sequence[dict[str, Any]], tokens_per_step: int, metrics:
 
 
 def _numbers(lines: Sequence[dict[str, Any]], key: str, metrics: Path) -> Float[np.ndarray, " lines"]:
-    """What each line says under `key`. Raises ConfigError for what is no number."""
+    """The value of `key` in each line. Raises ConfigError for a value that is not a number."""
     for line in lines:
         if type(line.get(key)) not in (int, float):
             raise ConfigError(
@@ -122,11 +123,10 @@ def draw_curves(runs: Sequence[Curves], path: Path, *, force: bool = False) -> N
 
 
 def _figure(runs: Sequence[Curves]) -> Any:
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import EngFormatter
-    except ImportError:
-        raise MissingExtraError("matplotlib", "analysis", "drawing curves") from None
+    require_matplotlib()
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import EngFormatter
+
     figure = Figure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
     left, right = figure.subplots(1, 2, sharex=True)
     for number, run in enumerate(runs):
@@ -140,9 +140,7 @@ def _figure(runs: Sequence[Curves]) -> Any:
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
         axes.margins(x=0.12)
         axes.set_xlim(left=0)
-        axes.grid(which="both", color="0.9", linewidth=0.6)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
+        plain(axes, which="both")
     _legends(left, right, runs)
     return figure
 

@@ -1,19 +1,27 @@
-"""Encoders to compare with a biLM: what gives layers of vectors for sentences without having learned from context."""
+"""The encoders that an analysis compares: a biLM, and controls that have learned nothing from context."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from jaxtyping import Float
+import tyro
 
 from elmo.embed.encoder import Encoder
 from elmo.errors import ConfigError, TextError
-from elmo.process.device import require_torch
-from elmo.static.vectors import StaticVectors
+from elmo.process.device import Device, require_torch
+from elmo.shapes import Float
+from elmo.static.vectors import StaticVectors, read_static_vectors
 from elmo.weights.fingerprint import fingerprint
+from elmo.weights.hub import DEFAULT_MODEL, MODEL_VARIABLE
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
+
+BILM, FORWARD, RANDOM, AGAINST = "biLM", "forward LM", "random biLM", "other biLM"
+STATIC, CONTEXT, CONTEXT2VEC, COVE = "static", "context average", "context2vec", "CoVe"
 
 
 def token_layers(
@@ -76,10 +84,21 @@ class ContextAverage(StaticEncoder):
         return np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0.5)
 
 
-class ForwardHalf:
+class _Derived:
+    """An encoder made of another one, whose layers it changes."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+        self.num_layers = encoder.num_layers
+        self.layer_dim = encoder.layer_dim
+        self.keep_boundaries = encoder.keep_boundaries
+        self.model_hash = encoder.model_hash
+
+
+class ForwardHalf(_Derived):
     """The forward half of a biLM's layers: what a language model knows that reads from left to right alone.
 
-    The two directions never meet inside a biLM, so that its forward half is such a model, whose token layer and softmax
+    The two directions never meet inside a biLM, so its forward half is such a model, whose token layer and softmax
     were trained together with those of the backward LM. In layer 0 both halves are the same vector.
     """
 
@@ -87,26 +106,20 @@ class ForwardHalf:
         """Raises ConfigError for a model of one direction."""
         if len(embedder.config.directions) < 2:
             raise ConfigError("the model has one direction only, so it has no forward half. Leave out --forward.")
-        self.encoder = embedder
-        self.num_layers = embedder.num_layers
+        super().__init__(embedder)
         self.layer_dim = embedder.layer_dim // 2
-        self.keep_boundaries = embedder.keep_boundaries
-        self.model_hash = embedder.model_hash
 
     def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "layers tokens dim"]]:
         """The layers of the whole model, the first half of their dimensions."""
         return (layers[:, :, : self.layer_dim] for layers in self.encoder.embed_iter(sentences))
 
 
-class WithAverage:
-    """Another encoder's layers, and their mean as one layer more."""
+class WithAverage(_Derived):
+    """Another encoder's layers, and their mean as one more layer, the last one."""
 
     def __init__(self, encoder: Encoder) -> None:
-        self.encoder = encoder
+        super().__init__(encoder)
         self.num_layers = encoder.num_layers + 1
-        self.layer_dim = encoder.layer_dim
-        self.keep_boundaries = encoder.keep_boundaries
-        self.model_hash = encoder.model_hash
 
     def embed_iter(self, sentences: Iterable[Sequence[str]]) -> Iterator[Float[np.ndarray, "layers tokens dim"]]:
         """The mean comes last."""
@@ -114,14 +127,12 @@ class WithAverage:
             yield np.concatenate([layers, layers.mean(axis=0, keepdims=True)])
 
 
-class Centered:
+class Centered(_Derived):
     """Another encoder's layers without their mean over a corpus, which is what all vectors have in common."""
 
     def __init__(self, encoder: Encoder, sentences: Iterable[Sequence[str]]) -> None:
         """Embeds the corpus once for its mean. Sentences without tokens don't count."""
-        self.encoder = encoder
-        self.num_layers = encoder.num_layers
-        self.layer_dim = encoder.layer_dim
+        super().__init__(encoder)
         self.keep_boundaries = False
         sums, count = np.zeros((self.num_layers, self.layer_dim)), 0
         for layers in token_layers(encoder, sentences):
@@ -168,7 +179,7 @@ def layer_name(encoder: Encoder, layer: int) -> str:
 def random_embedder(embedder: "Embedder", seed: int = 0) -> "Embedder":
     """An embedder of the same architecture whose weights are the initial ones: what an untrained network gives.
 
-    A char CNN with random weights already tells words apart, and random LSTMs already mix a sentence; only what a
+    A char CNN with random weights already distinguishes words, and random LSTMs already mix a sentence; only what a
     trained model has above this one was learned.
     """
     require_torch("an embedder with random weights")
@@ -190,3 +201,78 @@ def _window_sums(vectors: Float[np.ndarray, "tokens dim"], window: int) -> Float
     places = np.arange(len(vectors))
     ends = np.minimum(places + window + 1, len(vectors))
     return (before[ends] - before[np.maximum(places - window, 0)]).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class EncoderChoice:
+    """A biLM, and what it is compared with."""
+
+    model: Annotated[str | None, tyro.conf.arg(aliases=["-m"], metavar="MODEL")] = None
+    """A name, a folder or file, or a hub id (default: $ELMO_MODEL, or the bundled model)."""
+    static: Annotated[Path | None, tyro.conf.arg(metavar="VECTORS")] = None
+    """Static vectors as controls: the word's own, and the mean of the ten words to each side of it."""
+    static_errors: Literal["strict", "skip"] = "strict"
+    """What to do with a row of the static vectors that can't be used. strict: stop; skip: leave it out, and report how
+    many."""
+    context2vec: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
+    """A model of context2vec to compare with, made by 'elmo context2vec' or its authors' programs."""
+    cove: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
+    """CoVe to compare with: a folder with its published weights (.pth) and the GloVe vectors that they read."""
+    forward: bool = False
+    """Also analyze the forward half of the biLM's layers alone: a language model that has read nothing to the right."""
+    random: bool = False
+    """Also analyze the model's architecture with random weights: what an untrained network gives."""
+    dtype: Literal["float32", "bfloat16", "int8", "auto"] = "auto"
+    """Precision of the biLM's matrix products."""
+    device: Device = "auto"
+    """Where to compute."""
+
+
+def encoders_of(choice: EncoderChoice, *, against: str | None = None) -> dict[str, Encoder]:
+    """By name: the biLM's layers and their mean; another model's `against` it; with `forward` the forward half of its
+    layers; with `random` the same architecture with random weights; with a file of `static` vectors the word's own and
+    the mean of the words around it; a model of `context2vec`; one of `cove`."""
+    from elmo.embed.embedder import Embedder  # here: `EncoderChoice` is read for every --help
+
+    embedder = Embedder.from_pretrained(choice.model, device=choice.device, dtype=choice.dtype)
+    found: dict[str, Encoder] = {BILM: WithAverage(embedder)}
+    if against is not None:
+        found[AGAINST] = Embedder.from_pretrained(against, device=choice.device, dtype=choice.dtype)
+    if choice.forward:
+        found[FORWARD] = ForwardHalf(embedder)
+    if choice.random:
+        found[RANDOM] = random_embedder(embedder)
+    if choice.static is not None:
+        vectors = read_static_vectors(choice.static, errors=choice.static_errors)
+        found[STATIC] = StaticEncoder(vectors, source=str(choice.static))
+        found[CONTEXT] = ContextAverage(vectors, source=str(choice.static))
+    if choice.context2vec is not None:
+        require_torch("context2vec")
+        from elmo.context2vec.encoder import Context2VecEncoder  # the other encoders need no torch
+
+        found[CONTEXT2VEC] = Context2VecEncoder.load(choice.context2vec, device=choice.device)
+    if choice.cove is not None:
+        require_torch("CoVe")
+        from elmo.cove.encoder import CoVeEncoder  # as above
+
+        found[COVE] = CoVeEncoder.load(choice.cove, device=choice.device)
+    return found
+
+
+def described(choice: EncoderChoice, encoders: Mapping[str, Encoder]) -> dict[str, Any]:
+    """The encoders as a record names them: the model, the file of static vectors, and each encoder's hash and sizes."""
+    name = Path(choice.model or os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL).name
+    bilm = encoders[BILM]
+    embedder = bilm.encoder if isinstance(bilm, WithAverage) else bilm
+    return {
+        "model": name,
+        "model_hash": bilm.model_hash,
+        "dtype": getattr(embedder, "dtype", None),
+        "static": choice.static and choice.static.name,
+        "context2vec": choice.context2vec and choice.context2vec.name,
+        "cove": choice.cove and choice.cove.name,
+        "encoders": {
+            name: {"hash": one.model_hash, "num_layers": one.num_layers, "dim": one.layer_dim}
+            for name, one in encoders.items()
+        },
+    }

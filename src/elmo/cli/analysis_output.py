@@ -36,7 +36,7 @@ class OutputFlags(RecordFlags):
 
 def produce(flags: RecordFlags, analyze: Callable[[], Record], table: Callable[[Record], str]) -> int:
     """Runs the analysis and shows its record; the exit code. The record is in its place before anything is drawn."""
-    from elmo.analysis.figures import draw, require_figure
+    from elmo.analysis.plots import draw, require_figure
 
     figure = flags.figure if isinstance(flags, OutputFlags) else None
     if figure is not None:

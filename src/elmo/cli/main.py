@@ -58,7 +58,7 @@ _PACKAGE = Path(elmo.__file__).parent
 
 _DEBUG = "--debug"
 _NO_LIMITS = "--no-limits"
-# The variables of elmo.text.files.limits and elmo.disk.bounded, whose modules are not loaded for this.
+# The variables of elmo.text.files.lines and elmo.disk.bounded, whose modules are not loaded for this.
 _LIMITS = ("ELMO_MAX_LINE_BYTES", "ELMO_MAX_UNPACK_RATIO", "ELMO_MAX_FILE_BYTES")
 _NO_LIMIT = str(1 << 40)
 

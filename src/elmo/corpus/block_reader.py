@@ -13,9 +13,9 @@ from elmo.text.formats.form import Form
 from elmo.text.formats.rows import bad_line_of, rows_of
 from elmo.text.reading.settings import SentenceEnds
 from elmo.text.sentences import OnBadText, Tokenize
-from elmo.text.token_form import invalid_token_reason
 from elmo.text.tokenizer import split_sentences
 from elmo.text.tokenizer import tokenizer as named_tokenizer
+from elmo.text.word_list import invalid_token_reason
 
 # Bad lines whose message is kept; all are counted.
 BAD_LINES_LISTED = 1000

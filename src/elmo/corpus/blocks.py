@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from elmo.text.files.limits import line_too_long, max_line_bytes, require_plausible_size
+from elmo.text.files.lines import line_too_long, max_line_bytes, require_plausible_size
 from elmo.text.files.text_file import DAMAGED, is_packed, opened, text_name, unreadable
 
 BLOCK_BYTES = 2 << 20
@@ -61,7 +61,7 @@ def read_blocks(
     `border`: what a block ends with; where no blank line or record's end comes for long it is a line end after all.
     `has_header`: whether the first line names columns, which later blocks have to know too.
     `on_bytes`: called with the bytes of the file (as it lies on the disk) or stream read since the last call.
-    Raises TextError if the file is damaged or over a limit of `elmo.text.files.limits`.
+    Raises TextError if the file is damaged or over a limit of `elmo.text.files.lines`.
     """
     line, seen, header = 1, 0, b""
     try:

@@ -9,8 +9,7 @@ from elmo.corpus.numbering import NumberedSplit
 from elmo.corpus.splitting import TRAIN, VALID
 from elmo.shapes import Int
 from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE, CharacterMap
-from elmo.text.targets.target_ids import SPECIAL_WORDS
-from elmo.text.vocabulary import Vocabulary
+from elmo.text.vocabulary import SPECIAL_WORDS, Vocabulary
 
 FileReports = list[dict[str, Any]]
 """path, sha256 and tokens of each"""

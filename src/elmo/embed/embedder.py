@@ -3,8 +3,8 @@
 sentences -> number_tokens   distinct tokens and each sentence's places among them
           -> TokenTable      one vector for each distinct token, remembered across calls
           -> bucket, pad     batches of similar length, bounded in tokens
-          -> contextualize   all layers, from the state the policy says
-          -> LayerChoice     what was asked for, cut to each sentence's own length
+          -> contextualize   all layers, from the chosen state
+          -> LayerChoice     the chosen layers, cut to each sentence's own length
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,6 @@ import numpy as np
 
 from elmo.config import BiLMConfig
 from elmo.embed.compute import chosen_type
-from elmo.embed.layer_choice import LayerChoice, Layers
 from elmo.embed.network.choice import in_torch, network_of
 from elmo.embed.network.engine_network import EngineNetwork
 from elmo.embed.network.network import Network
@@ -30,6 +29,7 @@ from elmo.embed.warm_state import WarmState, require_warm_state
 from elmo.embed.windows import windows
 from elmo.engine.engine import State, zero_state
 from elmo.errors import ConfigError
+from elmo.layer_choice import LayerChoice, Layers
 from elmo.ops.native.kinds import ComputeType
 from elmo.process.device import device_name, require_torch
 from elmo.process.keywords import known_keywords
@@ -38,7 +38,7 @@ from elmo.process.thread_lock import ThreadLock
 from elmo.shapes import Float, Int
 from elmo.text.batches import bucket, number_tokens, pad
 from elmo.text.first_look.language import Language
-from elmo.text.first_look.said_once import ModelReader
+from elmo.text.first_look.sample import ModelReader
 from elmo.text.reading.settings import SentenceEnds
 from elmo.text.sentence_checks import checked_count, checked_sentences, checked_stream
 from elmo.text.sentences import Tokenize
@@ -73,9 +73,9 @@ class Embedder:
     """A biLM with batching and a cache of token vectors: turns each list of tokens into one array of the same length.
 
     `bilm`: a `Checkpoint`, which is computed on the CPU without torch; or a `BiLM` in torch, on its own device, whose
-        weights may change between calls. Changes that torch counts (`load_state_dict`, `copy_`, an optimizer's step,
+        weights may change between calls. Changes that torch registers (`load_state_dict`, `copy_`, an optimizer's step,
         `to`), and all of weights that require a gradient, are seen by the next call. Only after a write that torch does
-        not count, into a frozen weight (`weight.data[...] = 1`, or one through numpy), call `refresh()`.
+        not register, into a frozen weight (`weight.data[...] = 1`, or one through numpy), call `refresh()`.
     `state`: the state that every sentence starts from.
         "zero"   zeros: a sentence always has the same vectors, regardless of the other sentences in the call
         "warm"   the fixed state `warm_state`: as reproducible as "zero", and warmed up
@@ -84,7 +84,7 @@ class Embedder:
     `keep_boundaries`: whether the vectors of `boundary_tokens` are kept around each sentence's.
     `dtype`: what the factors of matrix products are rounded to; everything else is float32. "float32"; "bfloat16";
         "int8" (bfloat16 in the token encoder); "auto": bfloat16 where the processor and the native library have it,
-        else float32. `self.dtype` and `describe()` say what was chosen.
+        else float32. `self.dtype` and `describe()` show what was chosen.
     `max_tokens`: tokens in a batch (default: 8,192 on a CPU, 16,384 elsewhere, where padding counts too). Longer
         sentences are batches of their own, and are read in pieces of that size without changing their vectors.
     `cache_bytes`: memory for token vectors remembered across calls; 0: none. It never changes a result.
@@ -146,13 +146,13 @@ class Embedder:
         max_tokens: int | None = None,
         cache_bytes: int = DEFAULT_BYTES,
     ) -> Self:
-        """Load a model: a name, folder, file or hub id, or a pair (options.json, weights.hdf5).
+        """Loads a model: a name, folder, file or hub id, or a pair (options.json, weights.hdf5).
 
         None: the model named by the environment variable ELMO_MODEL, else the bundled one. A `Checkpoint` is taken as
         it is, for instance one from `elmo.weights.formats.read`.
         `device`: "auto" takes a GPU if there is one; or any torch device. Only those other than "cpu" need torch.
         `warm_state`: default: the one stored with the model. The others: see the class.
-        Raises WeightFileError if there is no sound model, ConfigError for impossible settings.
+        Raises WeightFileError if the model is missing or damaged, ConfigError for impossible settings.
         """
         place = device_name(device)
         chosen_type(dtype, place)  # before a large model is read
@@ -184,7 +184,7 @@ class Embedder:
     def vocabulary(self) -> Sequence[str] | None:
         """The words that the model predicts, the most frequent first, if it was loaded and has them.
 
-        Read at the first use, for vectors need none. Raises WeightFileError or TextError for a list that is damaged.
+        Read at the first use, since vectors don't need it. Raises WeightFileError or TextError for a damaged list.
         """
         found = self._vocabulary
         if isinstance(found, Path):
@@ -193,7 +193,7 @@ class Embedder:
 
     @cached_property
     def reader(self) -> ModelReader:
-        """How raw texts are read for this model: their tokens, and what is warned of once. See `ModelReader`."""
+        """Splits raw texts for this model, and gives each warning about them once. See `ModelReader`."""
         return ModelReader(Language(self.vocabulary))
 
     @property
@@ -258,7 +258,7 @@ class Embedder:
         return _WINDOW_BATCHES.get(self.device, _WINDOW_BATCHES_ELSEWHERE) * self.max_tokens
 
     def describe(self) -> dict[str, Any]:
-        """What this embedder is, as plain values for JSON."""
+        """The model, settings and sizes, as plain values for JSON."""
         cache = self._tokens.cache
         return {
             "source_format": self.source,
@@ -439,7 +439,7 @@ class Embedder:
         """Reads sentences one after the other in one row, from nothing; its last state becomes the warm state.
 
         Gives `hidden` (layers, projections) and `cell` (layers, cells), for `Embedder(bilm, state="warm",
-        warm_state=...)`. A few hundred sentences like those to come are enough.
+        warm_state=...)`. A few hundred sentences of the same kind as the text are enough.
         """
         read = checked_sentences(sentences)
         if not read:
@@ -466,11 +466,11 @@ class Embedder:
         self._warm.save(Path(folder), self.model_hash, force=force)
 
     def forget_words(self) -> None:
-        """Empties the memory of token vectors. They are computed again when needed, and come out the same."""
+        """Empties the memory of token vectors. They are computed again when needed, with the same result."""
         self._tokens.cache.clear()
 
     def refresh(self) -> None:
-        """Take the weights of a `BiLM` as they are now, after a write that torch does not count: see the class."""
+        """Reads the weights of a `BiLM` again, after a write that torch does not register: see the class."""
         self._network.refresh()
         self.forget_words()
 
@@ -488,7 +488,7 @@ class Embedder:
             return self._carried.to_arrays()
 
     def load_state_dict(self, arrays: Mapping[str, Float[np.ndarray, "layers rows width"]]) -> None:
-        """Carry mode: goes on from what `state_dict` gave. Raises ConfigError for other shapes, NaN or inf."""
+        """Carry mode: continues from what `state_dict` returned. Raises ConfigError for other shapes, NaN or inf."""
         with self._carried.alone():
             self._carried.load_arrays(arrays)
 

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from elmo.analysis.neighbors.context_index import ContextIndex
-from elmo.text.marked import marked
+from elmo.text.tokenizer import marked
 
 _FILE = Path(__file__).parent / "bundled_texts" / "examples.json"
 _LEAST_OCCURRENCES = 5

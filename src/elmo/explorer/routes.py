@@ -25,7 +25,7 @@ from elmo.serve.answers import json_answer
 from elmo.serve.intake.inputs import read_texts
 from elmo.serve.refusals import Refusal, invalid
 from elmo.serve.service import service_of
-from elmo.text.token_form import has_surrogate
+from elmo.text.word_list import has_surrogate
 
 R = TypeVar("R")
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from elmo.analysis.measures import token_similarity
 from elmo.analysis.neighbors.occurrence_map import MOST_POINTS, OccurrenceMap, Picture, occurrence_map
 from elmo.analysis.neighbors.query import neighbors
-from elmo.analysis.token_similarity import token_similarity
 from elmo.shapes import Float
 
 if TYPE_CHECKING:

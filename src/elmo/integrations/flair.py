@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 
-from elmo.embed.layer_choice import Layers
 from elmo.errors import MissingExtraError
 from elmo.integrations.model_reference import ModelReference, State, side_by_side
+from elmo.layer_choice import Layers
 
 try:
     import flair

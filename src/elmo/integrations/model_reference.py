@@ -14,8 +14,8 @@ import numpy as np
 from jaxtyping import Float32
 
 from elmo.embed.embedder import Embedder
-from elmo.embed.layer_choice import LayerChoice, Layers
 from elmo.errors import ConfigError, WeightFileError
+from elmo.layer_choice import LayerChoice, Layers
 from elmo.process.thread_lock import ThreadLock
 from elmo.weights.fingerprint import combine
 from elmo.weights.hub import DEFAULT_MODEL, MODEL_VARIABLE

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float32
 
-from elmo.embed.layer_choice import LayerChoice, Layers
 from elmo.embed.storage.layout import StoredType, VectorLayout
 from elmo.errors import ConfigError, MissingExtraError
 from elmo.integrations.model_reference import ModelReference, State, side_by_side
 from elmo.integrations.texts import tokenized
+from elmo.layer_choice import LayerChoice, Layers
 from elmo.text.sentences import Tokenize
 
 try:

@@ -18,10 +18,10 @@ from torch.nn.utils.rnn import pad_sequence
 
 from elmo.disk.bounded import read_bytes
 from elmo.disk.json_file import read_json
-from elmo.embed.layer_choice import Layers
 from elmo.errors import ConfigError, MissingExtraError, WeightFileError
 from elmo.integrations.model_reference import ModelReference, State, side_by_side
 from elmo.integrations.texts import tokenized
+from elmo.layer_choice import Layers
 from elmo.text.sentence_checks import is_column
 
 try:

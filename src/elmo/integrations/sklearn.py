@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float32
 
-from elmo.embed.layer_choice import LayerChoice, Layers
 from elmo.embed.results.pooling import Pool, checked_pool
 from elmo.errors import ConfigError, MissingExtraError
 from elmo.integrations.model_reference import ModelReference, State
 from elmo.integrations.texts import tokenized
+from elmo.layer_choice import LayerChoice, Layers
 from elmo.text.sentence_checks import refuse_without_order, rows_of
 from elmo.text.sentences import Tokenize
 

@@ -19,9 +19,9 @@ import numpy as np
 from jaxtyping import Float32
 
 from elmo.disk.json_file import read_json, write_json
-from elmo.embed.layer_choice import Layers
 from elmo.errors import ConfigError, MissingExtraError
 from elmo.integrations.model_reference import ModelReference, side_by_side
+from elmo.layer_choice import Layers
 
 try:
     from spacy.language import Language

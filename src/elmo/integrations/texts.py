@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from elmo.errors import ConfigError
-from elmo.text.first_look.said_once import ModelReader
+from elmo.text.first_look.sample import ModelReader
 from elmo.text.sentence_checks import checked_sentence, rows_of
 from elmo.text.sentences import Tokenize
 

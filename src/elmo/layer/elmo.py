@@ -15,9 +15,10 @@ from torch.nn import functional
 
 from elmo.errors import ConfigError
 from elmo.layer import on_engine
+from elmo.layer_choice import Layers
 from elmo.model.bilm import BiLM, BiLMOutput
 from elmo.model.module_list import modules_of
-from elmo.model.scalar_mix import LayerNorm, ScalarMix, only_layer
+from elmo.model.scalar_mix import LayerNorm, ScalarMix
 from elmo.ops.dropout import Dropout
 from elmo.process.keywords import known_keywords
 from elmo.text.sentence_checks import checked_count, checked_sentences
@@ -41,11 +42,11 @@ class ELMoOutput(NamedTuple):
 class ELMo(nn.Module):
     """A biLM and scalar mixes over its layers, to be trained with the model around it.
 
-    It keeps nothing between calls: the same sentence has the same vectors before dropout, whatever came earlier.
+    It keeps no state between calls: before dropout, the same sentence always has the same vectors.
 
-    A frozen biLM on a CPU is computed by the engine, from a copy of its weights. The copy is made anew when torch has
-    counted a change of a weight; only after a write that torch does not count (`weight.data[...] = 1`, or one through
-    numpy) call `refresh()`.
+    A frozen biLM on a CPU is computed by the engine, from a copy of its weights. The copy is updated when torch has
+    registered a change of a weight; only after a write that torch does not register (`weight.data[...] = 1`, or one
+    through numpy) call `refresh()`.
     """
 
     if TYPE_CHECKING:  # nn.Module types __call__ as Any
@@ -61,36 +62,27 @@ class ELMo(nn.Module):
         layer_norm: LayerNorm = False,
         keep_boundaries: bool = False,
         trainable: bool = False,
-        train_mix: bool = True,
-        fixed_mix: Sequence[float] | None = None,
-        top_only: bool = False,
+        layers: Layers = "mix",
+        train_gamma: bool = True,
     ) -> None:
-        """Put mixes on a biLM.
+        """Builds the mixes on a biLM.
 
         num_mixes: scalar mixes, each with its own weights; the biLM runs once for all of them.
         dropout: probability that a value of the result is set to 0 in training.
         layer_norm: False, "boundaries" (or True: AllenNLP's), "words" (bilm-tf's) or "token"; see `ScalarMix`.
-        keep_boundaries: whether the results have the sentence boundaries' vectors too.
+        keep_boundaries: whether the results include the vectors of the sentence boundaries.
         trainable: whether the biLM's weights are trained with the rest; this switches their `requires_grad`.
-        train_mix: whether the mixes are trained; if not, they are the plain average.
-        fixed_mix: raw weights of all mixes, one per layer, which then aren't trained, nor is gamma.
-        top_only: the top layer times gamma, which is trained unless `train_mix` is off.
+        layers: "mix", a weighted sum with learned weights; or what `Embedder.embed` takes, fixed: "average", "top", an
+            index (0 is the token layer, -1 the top one), or one weight per layer.
+        train_gamma: whether the factor gamma is learned, for each choice of `layers`.
         """
         super().__init__()
         hub.refuse_name(bilm, "ELMo", "a BiLM")
-        _check(num_mixes, dropout, trainable, fixed_mix, top_only)
-        layers = bilm.config.num_layers + 1
-        train = train_mix and fixed_mix is None
-        start = only_layer(-1, layers) if top_only else fixed_mix
+        _check(num_mixes, dropout, trainable)
+        num_layers = bilm.config.num_layers + 1
         self.bilm = bilm.requires_grad_(trainable)
         self.mixes = nn.ModuleList(
-            ScalarMix(
-                layers,
-                layer_norm=layer_norm,
-                raw_weights=start,
-                train_weights=train and not top_only,
-                train_gamma=train,
-            )
+            ScalarMix.of_layers(layers, num_layers, layer_norm=layer_norm, train_gamma=train_gamma)
             for _ in range(num_mixes)
         )
         self.dropout = Dropout(dropout)
@@ -109,11 +101,10 @@ class ELMo(nn.Module):
         layer_norm: LayerNorm = False,
         keep_boundaries: bool = False,
         trainable: bool = False,
-        train_mix: bool = True,
-        fixed_mix: Sequence[float] | None = None,
-        top_only: bool = False,
+        layers: Layers = "mix",
+        train_gamma: bool = True,
     ) -> "ELMo":
-        """ELMo on a model as `BiLM.from_pretrained` takes it; the keywords are those of `ELMo(...)`."""
+        """ELMo on a pretrained model; `model` is as in `BiLM.from_pretrained`, the keywords are as in `ELMo(...)`."""
         return cls(
             BiLM.from_pretrained(model),
             num_mixes=num_mixes,
@@ -121,9 +112,8 @@ class ELMo(nn.Module):
             layer_norm=layer_norm,
             keep_boundaries=keep_boundaries,
             trainable=trainable,
-            train_mix=train_mix,
-            fixed_mix=fixed_mix,
-            top_only=top_only,
+            layers=layers,
+            train_gamma=train_gamma,
         )
 
     def extra_repr(self) -> str:
@@ -136,17 +126,17 @@ class ELMo(nn.Module):
         return self.bilm.config.output_dim
 
     def train(self, mode: bool = True) -> "ELMo":
-        """As everywhere in torch, but a frozen biLM stays in evaluation mode."""
+        """As in any torch module, but a frozen biLM stays in evaluation mode."""
         super().train(mode)
         self.bilm.train(mode and self.trainable)
         return self
 
     def forward(self, sentences: Sentences | Int[Tensor, "*batch tokens characters"]) -> ELMoOutput:
-        """Sentences, or their character ids, -> mixed vectors and mask.
+        """Sentences, or their character ids -> mixed vectors and mask.
 
         Character ids are (batch, tokens, characters), 0 after each sentence, or (batch, groups, tokens, characters),
-        whose every row of tokens is a sentence; they may be on any device. Raises ConfigError if they aren't this
-        model's, or if weights that a training step asks a gradient of would get none. Sentences are lists of tokens or
+        in which every row of tokens is a sentence; they may be on any device. Raises ConfigError if they don't fit this
+        model, or if weights that need a gradient would get none. Sentences are lists of tokens or
         strings; a flat list of words is refused, as by `Embedder.embed`.
         """
         if not isinstance(sentences, Tensor):
@@ -163,11 +153,11 @@ class ELMo(nn.Module):
         return ELMoOutput(tuple(mixed.unflatten(0, shape) for mixed in result.mixes), result.mask.unflatten(0, shape))
 
     def refresh(self) -> None:
-        """Take the biLM's weights as they are now, after a write that torch does not count: see the class."""
+        """Reads the biLM's weights again, after a write that torch does not register: see the class."""
         on_engine.refresh(self.bilm)
 
     def mix(self, output: BiLMOutput) -> ELMoOutput:
-        """The mixes of layers that the biLM gave elsewhere, for instance with a state carried from call to call."""
+        """Mixes layers that were computed elsewhere, for instance with a state carried from call to call."""
         if output.mask.shape != output.layers.shape[1:3]:
             raise ConfigError(
                 f"the mask has the shape {tuple(output.mask.shape)}, but the layers have {output.layers.shape[1]} rows "
@@ -185,7 +175,7 @@ class ELMo(nn.Module):
         return ELMoOutput(tuple(mixes), mask)
 
     def character_ids(self, sentences: Sentences) -> Int[Tensor, "batch tokens characters"]:
-        """What a character-reading model is called with, int64; 0 after each sentence (AllenNLP's `batch_to_ids`)."""
+        """The character ids of sentences, int64, 0 after each sentence (AllenNLP's `batch_to_ids`)."""
         characters = self.bilm.token_map.characters
         if characters is None:
             raise ConfigError("this model reads words, not characters, so it has no character ids. Pass it sentences.")
@@ -199,7 +189,7 @@ class ELMo(nn.Module):
     def mix_penalty(self, strength: float) -> Float[Tensor, ""]:
         """`strength` times the sum of the squared raw weights of all trained mixes: a term of the task's loss.
 
-        0.001 is usual; 1 keeps the mixes next to the plain average. Source: paper section 3.3; no factor of 1/2.
+        0.001 is usual; 1 keeps the mixes close to the plain average. Source: paper section 3.3; no factor of 1/2.
         """
         return strength * torch.stack([mix.penalty() for mix in modules_of(self.mixes, ScalarMix)]).sum()
 
@@ -272,7 +262,7 @@ class ELMo(nn.Module):
 _is_exporting: Callable[[], bool] = getattr(torch.compiler, "is_exporting", lambda: False)
 
 
-def _check(num_mixes: int, dropout: float, trainable: bool, fixed_mix: Sequence[float] | None, top_only: bool) -> None:
+def _check(num_mixes: int, dropout: float, trainable: bool) -> None:
     if checked_count(num_mixes, "num_mixes", "scalar mixes") > _MOST_MIXES:
         raise ConfigError(
             f"num_mixes is {num_mixes}, but at most {_MOST_MIXES} make sense: a model needs one for each "
@@ -284,5 +274,3 @@ def _check(num_mixes: int, dropout: float, trainable: bool, fixed_mix: Sequence[
         )
     if not isinstance(trainable, bool):
         raise ConfigError(f"trainable is {trainable!r}, but must be True or False.")
-    if fixed_mix is not None and top_only:
-        raise ConfigError("fixed_mix and top_only were both given, but each says which layers count. Pass one of them.")

@@ -32,16 +32,18 @@ from elmo.text.batches import number_tokens, pad
 from elmo.weights.shapes import network_shapes
 
 
-def engine_of(bilm: BiLM, dtype: ComputeType = "float32") -> Engine | None:
+def engine_of(bilm: BiLM, dtype: ComputeType = "float32", *, counted: bool = False) -> Engine | None:
     """The engine with the biLM's weights as they are now; None where torch must compute.
 
     That is so where a gradient is needed, on other devices and in other types than float32, while something traces the
     operations, and if the biLM isn't as it was built: a module has a hook or was replaced, added or patched, a weight
     has another shape or is not a plain parameter. Any number of threads may ask at once.
+
+    `counted`: torch has counted every change of the weights, so they need not be compared.
     """
     if torch.is_grad_enabled() or _is_traced() or not _is_as_built(bilm) or not _is_in_float32_on_a_cpu(bilm):
         return None
-    return _remembered(bilm, (dtype, *native_types()), lambda: Engine(bilm.config, _copies(bilm), dtype))
+    return _remembered(bilm, (dtype, *native_types()), lambda: Engine(bilm.config, _copies(bilm), dtype), counted)
 
 
 def unchanged(bilm: BiLM) -> object:
@@ -55,9 +57,11 @@ def refresh(bilm: BiLM) -> None:
         _known.pop(bilm, None)
 
 
-def read(bilm: BiLM, sentences: Sequence[Sequence[str]] | Int[Tensor, "batch tokens characters"]) -> BiLMOutput:
+def read(
+    bilm: BiLM, sentences: Sequence[Sequence[str]] | Int[Tensor, "batch tokens characters"], *, counted: bool = False
+) -> BiLMOutput:
     """All layers of sentences, boundaries included: lists of tokens, or character ids as `BiLM.forward` takes them."""
-    engine = engine_of(bilm)
+    engine = engine_of(bilm, counted=counted)
     if isinstance(sentences, Tensor):
         if engine is None:
             return bilm(sentences)
@@ -95,12 +99,12 @@ def padded_ids(
 Made = TypeVar("Made")
 
 
-def _remembered(bilm: BiLM, what: Hashable, make: Callable[[], Made]) -> Made:
+def _remembered(bilm: BiLM, what: Hashable, make: Callable[[], Made], counted: bool = False) -> Made:
     """What was made of the weights as they are now."""
 
     def find() -> Any:
         found = _known.get(bilm, {}).get(what)
-        return found[1] if found is not None and found[0].is_still(bilm) else None
+        return found[1] if found is not None and found[0].is_still(bilm, counted) else None
 
     made = find()
     if made is None:
@@ -131,13 +135,13 @@ class _Weights(NamedTuple):
         values = (weight.detach().clone() if weight.requires_grad else None for weight in weights)
         return cls(bilm.config, tuple(map(_count, weights)), tuple(values))
 
-    def is_still(self, bilm: BiLM) -> bool:
+    def is_still(self, bilm: BiLM, counted: bool) -> bool:
         weights = tuple(bilm.parameters())
         return (
             self.config == bilm.config
             and self.counts == tuple(map(_count, weights))
             and all(
-                values is None or _have_equal_bits(weight.detach(), values)
+                counted or values is None or _have_equal_bits(weight.detach(), values)
                 for weight, values in zip(weights, self.values, strict=True)
             )
         )

@@ -17,7 +17,7 @@ from elmo.lm.carried import carried_nats
 from elmo.lm.figures import Perplexity
 from elmo.lm.language_model import LanguageModel, Poll
 from elmo.process.progress.report import Progress, following
-from elmo.text.targets.target_ids import TargetIds
+from elmo.text.vocabulary import TargetIds
 
 BATCH_SIZE = 256
 

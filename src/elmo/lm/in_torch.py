@@ -16,8 +16,8 @@ from elmo.lm.language_model import Poll
 from elmo.model.bilm import BiLM
 from elmo.model.lm_head import LMHead
 from elmo.shapes import Float, Int, Shaped
-from elmo.text.targets.target_ids import TargetIds
 from elmo.text.token_map import TokenMap
+from elmo.text.vocabulary import TargetIds
 
 _TOKENS = 4096  # whose vectors are computed together
 

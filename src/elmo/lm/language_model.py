@@ -12,8 +12,8 @@ import numpy as np
 from elmo.config import BiLMConfig
 from elmo.engine.engine import State
 from elmo.shapes import Float, Int
-from elmo.text.targets.target_ids import TargetIds
 from elmo.text.token_map import TokenMap
+from elmo.text.vocabulary import TargetIds
 
 Array = TypeVar("Array")
 Poll = Callable[[], object]

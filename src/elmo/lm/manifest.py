@@ -13,7 +13,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from elmo.errors import ConfigError, TextError
-from elmo.text.formats.lines import utf8_lines
+from elmo.text.files.lines import utf8_lines
 
 ELSEWHERE = "(not in the manifest)"
 

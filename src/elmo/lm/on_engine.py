@@ -10,8 +10,8 @@ from elmo.engine.engine import Engine, State
 from elmo.engine.softmax import Softmax
 from elmo.lm.language_model import Poll
 from elmo.shapes import Float, Int
-from elmo.text.targets.target_ids import TargetIds
 from elmo.text.token_map import TokenMap
+from elmo.text.vocabulary import TargetIds
 from elmo.weights.checkpoint import Checkpoint, required_softmax
 
 

@@ -25,7 +25,7 @@ from elmo.lm.language_model import LanguageModel, Poll
 from elmo.process.progress.report import SILENT, Count, Progress, following
 from elmo.shapes import Float, Int
 from elmo.text.batches import bucket, number_tokens, pad
-from elmo.text.targets.target_ids import TargetIds
+from elmo.text.vocabulary import TargetIds
 
 State = Literal["zero", "carry"]
 

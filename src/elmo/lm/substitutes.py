@@ -15,7 +15,7 @@ from elmo.lm.language_model import LanguageModel
 from elmo.shapes import Float
 from elmo.text.batches import number_tokens, pad
 from elmo.text.sentence_checks import require_place
-from elmo.text.targets.target_ids import SPECIAL_WORDS
+from elmo.text.vocabulary import SPECIAL_WORDS
 
 
 @dataclass(frozen=True)

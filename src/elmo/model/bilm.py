@@ -29,7 +29,7 @@ from elmo.weights.native.write import write as write_checkpoint
 
 
 class BiLMState(NamedTuple):
-    """What the LSTMs remember of each row: both directions concatenated, the forward one first."""
+    """The state of the LSTMs for each row: both directions concatenated, the forward one first."""
 
     hidden: Float[Tensor, "layers batch projections"]
     cell: Float[Tensor, "layers batch cells"]
@@ -78,7 +78,7 @@ class BiLM(nn.Module):
 
     @classmethod
     def from_pretrained(cls, model: hub.Model = None) -> "BiLM":
-        """Load a model: a name, a folder or file of any published format, or a pair (options.json, weights.hdf5).
+        """Loads a model: a name, a folder or file of any published format, or a pair (options.json, weights.hdf5).
 
         None: the default model. Raises WeightFileError if there is no such model or its files are damaged.
         """
@@ -86,7 +86,7 @@ class BiLM(nn.Module):
 
     @classmethod
     def from_checkpoint(cls, checkpoint: Checkpoint) -> "BiLM":
-        """The network with a copy of a checkpoint's weights; every tensor must be there and nothing else."""
+        """The network with a copy of a checkpoint's weights, which must have exactly this network's tensors."""
         with torch.device("meta"):
             bilm = cls(checkpoint.config, checkpoint.token_map)
         # Copies: two networks of one checkpoint must not train each other's weights.
@@ -101,14 +101,14 @@ class BiLM(nn.Module):
         softmax: dict[str, Float[np.ndarray, "..."]] | None = None,
         metadata: dict[str, str] | None = None,
     ) -> Checkpoint:
-        """A copy of the weights as data, float32, with what else of a `Checkpoint` is given."""
+        """A copy of the weights as data, float32; other fields of `Checkpoint` can be passed along."""
         tensors = {name: tensor.detach().cpu().float().numpy().copy() for name, tensor in self.state_dict().items()}
         return Checkpoint(
             self.config, tensors, self.token_map, vocabulary=vocabulary, softmax=softmax, metadata=metadata or {}
         )
 
     def save_pretrained(self, folder: str | Path, *, force: bool = False) -> None:
-        """Write the model folder; whole or not at all."""
+        """Writes the model folder; whole or not at all."""
         write_checkpoint(self.to_checkpoint(), Path(folder), force=force)
 
     @property
@@ -118,11 +118,11 @@ class BiLM(nn.Module):
 
     @property
     def lstms(self) -> list[ProjectedLSTM]:
-        """The language models there are, in the order of `config.directions`."""
+        """The language model of each direction, in the order of `config.directions`."""
         return [getattr(self, f"{direction}_lstm") for direction in self.config.directions]
 
     def zero_state(self, batch: int) -> BiLMState:
-        """Nothing remembered, for `batch` rows."""
+        """The state before the first token: zeros, for `batch` rows."""
         config, directions = self.config, len(self.config.directions)
         like = next(self.parameters())
         return BiLMState(
@@ -133,7 +133,7 @@ class BiLM(nn.Module):
     def token_vectors(
         self, character_ids: Int[Tensor, "*shape characters"] | None, word_ids: Int[Tensor, "*shape"] | None = None
     ) -> Float[Tensor, "*shape projection"]:
-        """The context-insensitive token representation of each token; boundaries are tokens like others here."""
+        """The context-insensitive token representation of each token; boundaries are ordinary tokens here."""
         self.token_encoder.require_ids(character_ids, word_ids)
         shaped = word_ids if character_ids is None else character_ids[..., 0]
         assert shaped is not None  # every model reads one of them at least
@@ -147,7 +147,7 @@ class BiLM(nn.Module):
         lengths: Int[Tensor, " batch"],
         state: BiLMState | None = None,
     ) -> BiLMOutput:
-        """Token vectors, boundaries included, -> all layers. A row's tokens beyond its length are ignored.
+        """Token vectors, boundaries included -> all layers. A row's tokens beyond its length are ignored.
 
         `state`: what each row starts from (None: zeros). Raises ConfigError for lengths or a state that don't fit.
         """
@@ -210,8 +210,8 @@ class BiLM(nn.Module):
     ) -> BiLMOutput:
         """Ids without boundaries, 0 where a row has no token, from any device -> all layers of tokens + 2 positions.
 
-        Each distinct token is encoded once. Raises ConfigError if the ids are not this model's, or if a row has tokens
-        after its padding.
+        Each distinct token is encoded once. Raises ConfigError if the ids don't fit this model, or if a row has
+        tokens after its padding.
         """
         distinct = self.distinct_tokens(character_ids, word_ids)
         vectors = self.token_vectors(distinct.characters, distinct.words)

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from elmo.ops.adaptive_softmax import AdaptiveWeights, Cluster, adaptive_log_probabilities, adaptive_softmax_nats
 from elmo.ops.full_softmax import full_softmax_reference
-from elmo.text.targets.target_ids import TargetIds
+from elmo.text.vocabulary import TargetIds
 from elmo.weights import formats, hub
 from elmo.weights.checkpoint import Checkpoint, required_softmax
 

@@ -5,6 +5,7 @@
 Source: paper section 3.2; AllenNLP `allennlp/modules/scalar_mix.py`; bilm-tf `bilm/elmo.py`.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.errors import ConfigError
+from elmo.layer_choice import Layers, mix_weights
 
 LayerNorm = Literal["boundaries", "words", "token"] | bool
 """Which positions the layer norm's statistics are over; True means "boundaries", False no layer norm."""
@@ -25,13 +27,6 @@ _EPSILONS = {"boundaries": 1e-13, "words": 1e-12, "token": 1e-12}
 
 # Far enough below 0 that softmax gives such a layer a weight of exactly 0.
 _NO_WEIGHT = -9e10
-
-
-def only_layer(layer: int, num_layers: int) -> list[float]:
-    """The raw weights that take one layer alone; -1 is the top one."""
-    weights = [_NO_WEIGHT] * num_layers
-    weights[layer] = 0.0
-    return weights
 
 
 class ScalarMix(nn.Module):
@@ -52,11 +47,10 @@ class ScalarMix(nn.Module):
         train_weights: bool = True,
         train_gamma: bool = True,
     ) -> None:
-        """`raw_weights`: what the weights start from (default 0); with `train_weights=False` they stay like this.
+        """`raw_weights`: initial values (default 0), which are kept with `train_weights=False`.
 
-        `only_layer(1, 3)` is layer 1 alone. `layer_norm="boundaries"` is AllenNLP's, "words" is bilm-tf's, over all the
-        batch's positions; the mask given to `forward` must hold those positions. "token" is over a position's own
-        dimensions.
+        `layer_norm="boundaries"` is AllenNLP's, "words" is bilm-tf's, over all the batch's positions; the mask given to
+        `forward` must hold those positions. "token" is over a position's own dimensions.
         """
         super().__init__()
         layer_norm = "boundaries" if layer_norm is True else layer_norm
@@ -76,6 +70,23 @@ class ScalarMix(nn.Module):
         self.raw_weights = nn.Parameter(torch.tensor(start), requires_grad=train_weights)
         self.gamma = nn.Parameter(torch.ones(1), requires_grad=train_gamma)
 
+    @classmethod
+    def of_layers(
+        cls, layers: Layers, num_layers: int, *, layer_norm: LayerNorm = False, train_gamma: bool = True
+    ) -> "ScalarMix":
+        """A mix whose weights are learned (`layers="mix"`), or fixed as `layers` says, which is never "all".
+
+        Before training, the result is what `Embedder.embed` gives for the same `layers`: gamma starts from the sum of
+        the fixed weights. Raises ConfigError for negative ones, which a softmax can't give.
+        """
+        weights = mix_weights(layers, num_layers)
+        if weights is None:
+            return cls(num_layers, layer_norm=layer_norm, train_gamma=train_gamma)
+        raw = [math.log(weight / max(weights)) if weight else _NO_WEIGHT for weight in weights]
+        mix = cls(num_layers, layer_norm=layer_norm, raw_weights=raw, train_weights=False, train_gamma=train_gamma)
+        nn.init.constant_(mix.gamma, sum(weights))
+        return mix
+
     def extra_repr(self) -> str:
         """Its settings, for `repr`."""
         return f"num_layers={len(self.raw_weights)}, layer_norm={self.layer_norm}"
@@ -86,14 +97,14 @@ class ScalarMix(nn.Module):
         return torch.softmax(self.raw_weights, dim=0)
 
     def penalty(self) -> Float[Tensor, ""]:
-        """Sum of the squared raw weights, which draws the mix towards the plain average; 0 if they aren't trained."""
+        """Sum of the squared raw weights, which pulls the mix towards the plain average; 0 if they aren't trained."""
         penalty = self.raw_weights.square().sum()
         return penalty if self.raw_weights.requires_grad else torch.zeros_like(penalty)
 
     def forward(
         self, layers: Float[Tensor, "layers batch tokens dim"], mask: Bool[Tensor, "batch tokens"]
     ) -> Float[Tensor, "batch tokens dim"]:
-        """The mix of `layers`; `mask` only tells a layer norm over the batch which positions count."""
+        """The mix of `layers`; `mask` is used only by a layer norm over the batch."""
         if self.layer_norm == "token":
             layers = functional.layer_norm(layers, layers.shape[-1:], eps=_epsilon("token", layers.dtype))
         elif self.layer_norm:

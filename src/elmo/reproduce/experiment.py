@@ -7,7 +7,7 @@ FOLDER/table2.png .svg   the record as a picture
 FOLDER/runs/ cache/      the trainings and the biLM's layers (`grid`)
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -18,12 +18,11 @@ from elmo.disk.json_file import read_record, write_json
 from elmo.errors import ConfigError, MissingExtraError, OutputError
 from elmo.process.progress.report import Progress, following
 from elmo.process.stop_flag import stop_flag
-from elmo.reproduce.data_facts import DataFacts, data_facts
 from elmo.reproduce.grid import require_fitting, run_grid
-from elmo.reproduce.pages.markdown import markdown
-from elmo.reproduce.pages.pictures import draw, require_matplotlib
-from elmo.reproduce.record import Record, recorded
-from elmo.reproduce.runs import Trained, outcome_of
+from elmo.reproduce.markdown import markdown
+from elmo.reproduce.outcomes import Trained, outcome_of
+from elmo.reproduce.plots import draw, require_matplotlib
+from elmo.reproduce.record import ExperimentRecord, recorded
 from elmo.reproduce.systems import (
     EXPERIMENTS,
     System,
@@ -34,20 +33,48 @@ from elmo.reproduce.systems import (
     systems_of,
 )
 from elmo.setting_checks import require_setting
+from elmo.tasks.rules.scores import rule_scores
 from elmo.tasks.saved_model import bilm_name
-from elmo.tasks.train.job import AnyJob
+from elmo.tasks.task import E, P, S
+from elmo.tasks.train.job import AnyJob, Job
 from elmo.tasks.train.run_facts import require_same_run
 from elmo.tasks.train.seeds import require_seeds
+from elmo.tasks.train.task_data import all_examples
 from elmo.weights import hub
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """Facts about the examples of a job."""
+
+    num_groups: int
+    """How many groups of training examples (questions about one article) a share is drawn from."""
+    units: Mapping[str, Sequence[Hashable]]
+    """By data, the unit of each example: what belongs together (a document's sentences) is resampled together."""
+    rules: Sequence[Mapping[str, Any]]
+    """The task's rules without learning: "rule", "label", the metric by data, and all "scores"."""
+
+
+def data_facts(job: Job[S, E, P]) -> DataFacts:
+    """Reads all files. Raises TextError for errors in them."""
+    data = all_examples(job.task, job.settings, job.files)
+    scored = data.scored()
+    units = {
+        name: [job.task.group(example, place) for place, example in enumerate(examples)]
+        for name, examples in scored.items()
+    }
+    rules = rule_scores(job.task.rules(data.train), job.task.score, job.task.metric, scored)
+    return DataFacts(len(set(job.task.groups(data.train))), units, rules)
+
 
 SEEDS = (1, 2, 3)
 
 
 @dataclass(frozen=True)
 class Reproduced:
-    """What came out."""
+    """The results, and the files that were written."""
 
-    results: Record
+    results: ExperimentRecord
     """As in the JSON file."""
     page: str
     """As in the Markdown file."""
@@ -121,11 +148,11 @@ def _noted(experiment: str, folder: Path, resume: bool) -> dict[str, Any]:
         return read_record(path)
     if path.is_file():
         raise OutputError(
-            f"{path}: {experiment} was begun there before. Use --resume to go on with it, or name another folder."
+            f"{path}: {experiment} was begun there before. Use --resume to continue it, or name another folder."
         )
     if folder.exists() and not _is_ours(folder):
         raise OutputError(
-            f"{folder}: exists already and holds other things than what 'elmo reproduce' writes. Name another folder."
+            f"{folder}: exists already and holds files that 'elmo reproduce' doesn't write. Name another folder."
         )
     return {}
 
@@ -133,7 +160,7 @@ def _noted(experiment: str, folder: Path, resume: bool) -> dict[str, Any]:
 def _systems(
     experiment: str, job: AnyJob, facts: DataFacts, shares: Sequence[float], bilms: Sequence[str]
 ) -> list[System]:
-    """What is to be trained. Errors in a system end here, before anything is written."""
+    """The systems to train. Errors in one are raised here, before anything is written."""
     if experiment == "figure1":
         shares = checked_shares(shares, facts.num_groups)
     if experiment == "bilms":
@@ -182,7 +209,7 @@ def _written(
     return Reproduced(record, page, files)
 
 
-def _trainings(record: Record) -> list[str]:
+def _trainings(record: ExperimentRecord) -> list[str]:
     """What a reader must know about the trainings."""
     settings, systems = record["settings"], record["systems"]
     files = ", ".join(f"{name} {file}" for name, file in record["files"].items())
@@ -195,7 +222,7 @@ def _trainings(record: Record) -> list[str]:
     ]
 
 
-def _bilms(record: Record) -> Iterator[str]:
+def _bilms(record: ExperimentRecord) -> Iterator[str]:
     """The models by name, each with the first digits of its hash: one name may be that of several editions."""
     hashes = [system["inputs"]["bilm"] for system in record["systems"] if "bilm" in system["inputs"]]
     models = record.get("bilms", [record["settings"]["model"]])

@@ -3,7 +3,7 @@
     FOLDER/runs/<what it is>-<hash of its settings>/   one run, with seed-1/, seed-2/ and so on
     FOLDER/cache/                                  the biLM's layers, computed once for all of them
 
-What is trained is not trained again; what is under way goes on bit for bit. Experiments in one folder share runs.
+Finished trainings are not repeated, and interrupted ones continue bit for bit. Experiments in one folder share runs.
 """
 
 import time
@@ -17,9 +17,9 @@ from elmo.disk.json_file import read_record
 from elmo.errors import ConfigError, Interrupted
 from elmo.process.progress.report import SILENT, Progress
 from elmo.process.stop_flag import stop_flag
-from elmo.reproduce.runs import Trained
-from elmo.reproduce.side_by_side import continued, train_side_by_side
+from elmo.reproduce.outcomes import Trained
 from elmo.reproduce.systems import System
+from elmo.reproduce.worker_processes import continued, train_in_processes
 from elmo.tasks.registry import AnyTask
 from elmo.tasks.train.job import AnyJob
 from elmo.tasks.train.train import outcome_file, remember_layers
@@ -30,7 +30,7 @@ _LEAST_WEIGHT = 5.0
 
 @dataclass
 class _Cells:
-    """Says which training of how many is next, and how long all will take."""
+    """Reports which training is next, and estimates how long all will take."""
 
     cells: list[tuple[System, int]]
     runs: Path
@@ -43,7 +43,7 @@ class _Cells:
     """When the present training began, and its weight."""
 
     def begin(self, system: System, seed: int) -> None:
-        """The turn of a training has come."""
+        """Reports the next training."""
         self.end()
         place = self.cells.index((system, seed)) + 1
         finished = self._is_finished(system, seed)
@@ -54,7 +54,7 @@ class _Cells:
         self.progress.say(f"cell {place} of {len(self.cells)}: {system.label}{share}, seed {seed}: {rest}")
 
     def end(self) -> None:
-        """The training under way, if there is one, is over."""
+        """Records the end of the training under way, if there is one."""
         if self.under_way is not None:
             began, weight = self.under_way
             self.seconds += time.monotonic() - began
@@ -94,7 +94,7 @@ def run_grid(job: AnyJob, systems: Sequence[System], *, workers: int = 1, progre
     else:
         for system in _largest(systems):
             remember_layers(replace(job, settings=system.settings), progress)
-        summaries = _side_by_side(jobs, workers, progress)
+        summaries = _in_processes(jobs, workers, progress)
     return [Trained(system, one.run, summary) for system, one, summary in zip(systems, jobs, summaries, strict=True)]
 
 
@@ -116,7 +116,7 @@ def _one_by_one(systems: Sequence[System], jobs: Sequence[AnyJob], cells: _Cells
     return summaries
 
 
-def _side_by_side(jobs: Sequence[AnyJob], workers: int, progress: Progress) -> list[dict[str, Any]]:
+def _in_processes(jobs: Sequence[AnyJob], workers: int, progress: Progress) -> list[dict[str, Any]]:
     """The same; all trainings are one stage."""
     files = [outcome_file(job.run, seed) for job in jobs for seed in job.options.seeds]
     with stop_flag() as flag:
@@ -130,7 +130,7 @@ def _side_by_side(jobs: Sequence[AnyJob], workers: int, progress: Progress) -> l
                     "is saved too. Continue with the same command and --resume."
                 )
 
-        train_side_by_side(list(_seed_by_seed(jobs)), workers, look)
+        train_in_processes(list(_seed_by_seed(jobs)), workers, look)
         look()
     return [read_record(job.run / "scores.json") for job in jobs]
 

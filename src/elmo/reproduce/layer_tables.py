@@ -1,4 +1,9 @@
-"""Tables 4 to 6, what the layers know: the paper's rows beside those of a record of `elmo analyze`."""
+"""Tables 4 to 6, what the layers know: the paper's rows beside those of a record of `elmo analyze`.
+
+What a record must hold is checked once, when it is read, against a shape: a type (`float` takes whole numbers too),
+None, an object as a dict of the keys that are needed, a list of any length as [shape of each], a list of a known length
+as a tuple of shapes, or `Each` or `Either`.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -6,12 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elmo.analysis.record import row_name
+from elmo.analysis.record import Record, row_name
+from elmo.disk.bounded import shown
 from elmo.errors import TextError
 from elmo.reproduce import paper
-from elmo.reproduce.record_shape import SHAPES, first_fault
-
-Record = Mapping[str, Any]
 
 LAYER_TABLES = {
     "table4": "the nearest occurrences of a word in its sentence, by layer",
@@ -23,7 +26,7 @@ _MOST_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
-class Row:
+class LayerRow:
     """One row of table 5 or 6, in percent; None for what wasn't measured."""
 
     name: str
@@ -43,8 +46,8 @@ def read_record(path: Path, table: str) -> Record:
         )
     if fault := first_fault(record, SHAPES[analysis]):
         raise TextError(
-            f"{path}: is no whole record of 'elmo analyze {analysis}': {fault}. Name the file as -o wrote it, or run "
-            "the analysis again."
+            f"{path}: is not a complete record of 'elmo analyze {analysis}': {fault}. Name the file as -o wrote it, or "
+            "run the analysis again."
         )
     return record
 
@@ -62,10 +65,10 @@ def _loaded(path: Path) -> Record:
     return record
 
 
-def rows(table: str, record: Record) -> list[Row]:
+def rows(table: str, record: Record) -> list[LayerRow]:
     """The rows of table 5 or 6: first ours, then those that only the paper has."""
     theirs, ours = _theirs(table), dict(_ours(record))
-    return [Row(name, theirs.get(name), ours.get(name)) for name in dict.fromkeys([*ours, *theirs])]
+    return [LayerRow(name, theirs.get(name), ours.get(name)) for name in dict.fromkeys([*ours, *theirs])]
 
 
 def figures_of_paper(table: str) -> Record:
@@ -75,7 +78,7 @@ def figures_of_paper(table: str) -> Record:
     return {"source": paper.SOURCE, "rows": _theirs(table)}
 
 
-def side_by_side(table: str, record: Record) -> str:
+def as_text(table: str, record: Record) -> str:
     """The table as text."""
     lines = [f"Table {table[-1]}: {LAYER_TABLES[table]}", ""]
     if record["analysis"] == "neighbors":
@@ -98,7 +101,7 @@ def _ours(record: Record) -> Iterator[tuple[str, float]]:
         yield from ((row_name(one), one["accuracy"]) for one in record["rows"])
 
 
-def _table(found: list[Row], model: str) -> Iterator[str]:
+def _table(found: list[LayerRow], model: str) -> Iterator[str]:
     width, ours = max(len(row.name) for row in found), max(8, len(model))
     yield f"{'':{width}}  {'the paper':>9}  {model:>{ours}}"
     for row in found:
@@ -173,7 +176,7 @@ def _measured(found: tuple[float, tuple[float, float]]) -> str:
 
 
 def _gain(measured: list[Record], question: str) -> Iterator[str]:
-    """What layer 2 adds, where the record says so."""
+    """What layer 2 adds, if the record has it."""
     for row in measured:
         over = (row.get("over_layer_below") or {}).get(question)
         if (row["encoder"], row["layer"]) == ("biLM", "layer 2") and over:
@@ -184,3 +187,98 @@ def _gain(measured: list[Record], question: str) -> Iterator[str]:
 def _files(record: Record) -> str:
     data = [one for found in record["data"].values() for one in (found if isinstance(found, list) else [found])]
     return ", ".join(one["file"] for one in data)
+
+
+RecordShape = Any
+
+
+@dataclass(frozen=True)
+class Each:
+    """An object of any keys."""
+
+    of: RecordShape
+
+
+@dataclass(frozen=True)
+class Either:
+    """One of two shapes that are of different kinds, such as an object and None."""
+
+    first: RecordShape
+    second: RecordShape
+
+
+_FILE = {"file": str}
+_BEGINNING = {"model": str, "data": Each(Either(_FILE, [_FILE]))}
+_MEASURED = (float, (float, float))
+_SYSTEM = {"encoder": str, "layer": str, "over_layer_below": Either(None, (float, float, float))}
+_QUERY = {
+    "sentence": [str],
+    "place": int,
+    "static": Either(None, [(str, float)]),
+    "layers": [{"same": [{"sentence": [str], "position": int}]}],
+}
+_PRECISION = {
+    "encoder": str,
+    "layer": str,
+    "precision": Each({"1": _MEASURED, "10": _MEASURED}),
+    "over_layer_below": Either(None, Each({"1": _MEASURED})),
+}
+SHAPES: Mapping[str, RecordShape] = {
+    "wsd": {**_BEGINNING, "systems": [{**_SYSTEM, "sets": {"all": {"f1": float}}}]},
+    "pos": {**_BEGINNING, "rows": [{**_SYSTEM, "accuracy": float}]},
+    "neighbors": {**_BEGINNING, "queries": [_QUERY]},
+    "precision": {**_BEGINNING, "rows": [_PRECISION], "words": Each(int), "queries": Each(int)},
+}
+"""Analysis -> what its record holds at least."""
+
+_KINDS = {str: "a text", int: "a whole number", float: "a number", dict: "an object", list: "a list"}
+
+
+def first_fault(value: object, shape: RecordShape, place: str = "") -> str | None:
+    """What is wrong with the first part that doesn't have its shape, and what it must be; None if all is well."""
+    return next(_faults(value, shape, place), None)
+
+
+def _faults(value: object, shape: RecordShape, place: str) -> Iterator[str]:
+    if isinstance(shape, Either):
+        shape = shape.first if _is_kind(value, _kind(shape.first)) else shape.second
+    kind = _kind(shape)
+    if not _is_kind(value, kind):
+        yield f"{place} is {shown(value)}, but must be {_KINDS[kind]}"
+    elif isinstance(value, dict):
+        yield from _faults_of_object(value, shape, place)
+    elif isinstance(value, list):
+        yield from _faults_of_list(value, shape, place)
+
+
+def _faults_of_object(value: Mapping[str, object], shape: RecordShape, place: str) -> Iterator[str]:
+    wanted = dict.fromkeys(value, shape.of) if isinstance(shape, Each) else shape
+    for key, one in wanted.items():
+        inner = f"{place}.{key}" if place else key
+        if key in value:
+            yield from _faults(value[key], one, inner)
+        else:
+            yield f"there is no {inner}"
+
+
+def _faults_of_list(value: list[object], shape: RecordShape, place: str) -> Iterator[str]:
+    wanted = shape if isinstance(shape, tuple) else shape * len(value)
+    if len(value) != len(wanted):
+        yield f"{place} has {len(value)} entries, but must have {len(wanted)}"
+        return
+    for number, (one, of_one) in enumerate(zip(value, wanted, strict=True)):
+        yield from _faults(one, of_one, f"{place}[{number}]")
+
+
+def _kind(shape: RecordShape) -> type:
+    if isinstance(shape, Each | dict):
+        return dict
+    if isinstance(shape, list | tuple):
+        return list
+    return type(None) if shape is None else shape
+
+
+def _is_kind(value: object, kind: type) -> bool:
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, int | float) if kind is float else isinstance(value, kind)

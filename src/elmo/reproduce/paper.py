@@ -65,7 +65,7 @@ SAYS = {
     "figure2": "The paper shows shades without the values. It says: at the input the task favors the first LSTM "
     "layer; at the output the weights are roughly balanced, with a slight preference for the lower layers.",
 }
-"""What the paper says where it gives no values, or none that can be compared."""
+"""What the paper states where it gives no values, or only incomparable ones."""
 
 GLOVE_NEIGHBORS = {
     "play": ("playing", "game", "games", "played", "players", "plays", "player", "Play", "football", "multiplayer")

@@ -15,16 +15,17 @@ from dataclasses import asdict
 from typing import Any
 
 from elmo.reproduce import paper
+from elmo.reproduce.claims import findings
 from elmo.reproduce.outcomes import Outcome, data_of, decisive
-from elmo.reproduce.verdicts.bootstrap import DRAWS, SEED
-from elmo.reproduce.verdicts.claims import findings
-from elmo.reproduce.verdicts.difference import contrast, error_reduction
+from elmo.reproduce.verdicts import DRAWS, SEED, contrast, error_reduction
 from elmo.version import __version__
 
-Record = dict[str, Any]
+ExperimentRecord = dict[str, Any]
 
 
-def recorded(asked: Mapping[str, Any], outcomes: Sequence[Outcome], rules: Sequence[Mapping[str, Any]] = ()) -> Record:
+def recorded(
+    asked: Mapping[str, Any], outcomes: Sequence[Outcome], rules: Sequence[Mapping[str, Any]] = ()
+) -> ExperimentRecord:
     """The record. `asked`: what the experiment is; "experiment", "task" and "seeds" are among it."""
     experiment = asked["experiment"]
     known = paper.TABLE_1.get(asked["task"])

@@ -75,13 +75,13 @@ def require_experiment(name: str) -> None:
     """ConfigError if there is no such experiment."""
     if name not in EXPERIMENTS:
         raise ConfigError(
-            f"there is no table or figure {name!r} to reproduce. Those of the paper that are about ELMo in a task's "
-            f"model are: {', '.join(EXPERIMENTS)}."
+            f"there is no table or figure {name!r} to reproduce. The paper's tables and figures about ELMo in a "
+            f"task's model are: {', '.join(EXPERIMENTS)}."
         )
 
 
 def require_open(experiment: str, settings: TaskSettings) -> None:
-    """ConfigError if the settings say what the experiment has to try out itself."""
+    """ConfigError if the settings fix what the experiment varies."""
     if settings.tokens.encoder == "none":
         raise ConfigError(
             f"encoder is 'none', but {experiment} trains with ELMo, and without it where that is compared. Leave "
@@ -90,7 +90,7 @@ def require_open(experiment: str, settings: TaskSettings) -> None:
     if experiment == "figure1" and settings.fit.train_share != 1:
         raise ConfigError(
             f"train_share is {settings.fit.train_share}, but figure1 tries out several shares of the training data. "
-            "Leave it out, and say which ones with --shares."
+            "Leave it out, and choose them with --shares."
         )
 
 
@@ -129,7 +129,7 @@ def checked_bilms(bilms: Sequence[str]) -> list[str]:
 def systems_of(
     experiment: str, settings: TaskSettings, shares: Sequence[float] = (), bilms: Sequence[str] = ()
 ) -> list[System]:
-    """What `experiment` trains, in the order of its table.
+    """The systems that `experiment` trains, in the order of its table.
 
     `shares`: percentages, for figure 1 alone. `bilms`: names or folders of models, for "bilms" alone.
     """
@@ -169,7 +169,7 @@ def systems_of(
 
 
 def _with_each(settings: TaskSettings, bilms: Sequence[str]) -> Iterator[System]:
-    """Models are called by the last part of their paths, or by as many as tell all of them apart."""
+    """Models are named by the last part of their paths, or by as many parts as distinguish all of them."""
     paths = [(Path(name).resolve() if Path(name).exists() else Path(name)).parts for name in bilms]
     most = max(map(len, paths))
     num_parts = next((num for num in range(1, most) if len({path[-num:] for path in paths}) == len(paths)), most)

@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 
 from elmo.embed.embedder import Embedder
-from elmo.embed.layer_names import Layers
+from elmo.layer_choice import Layers
 from elmo.serve.intake.presence import too_late
 from elmo.serve.refusals import Refusal
 

@@ -11,8 +11,8 @@ import numpy as np
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from elmo.embed.layer_names import Layers
 from elmo.errors import ConfigError
+from elmo.layer_choice import Layers
 from elmo.serve.batcher import Batcher
 from elmo.serve.intake.presence import results
 from elmo.serve.intake.reading import read_json

@@ -10,9 +10,8 @@ import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from elmo.embed.layer_choice import LayerChoice
-from elmo.embed.layer_names import Layers
 from elmo.embed.results.pooling import Pool, normalized, pooled
+from elmo.layer_choice import LayerChoice, Layers
 from elmo.serve.answers import as_refusal
 from elmo.serve.encodings import media_types
 from elmo.serve.encodings.numbers import Encoding

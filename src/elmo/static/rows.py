@@ -7,7 +7,7 @@ import numpy as np
 
 from elmo.errors import TextError
 from elmo.shapes import Float, Float32
-from elmo.text.files.limits import LINE_VARIABLE, max_line_bytes
+from elmo.text.files.lines import LINE_VARIABLE, max_line_bytes
 
 BadRow = Callable[[str], None]
 

@@ -21,7 +21,7 @@ from elmo.errors import ConfigError, TextError, TextWarning
 from elmo.shapes import Float, Float32, Int
 from elmo.static.fasttext_model import FASTTEXT_MODEL, vectors_of_model
 from elmo.static.rows import Header, Row, binary_rows, dim_of, require_dim, text_rows
-from elmo.text.files.limits import limited_blocks, limited_lines
+from elmo.text.files.lines import limited_blocks, limited_lines
 from elmo.text.files.text_file import DAMAGED, STDIN, check_is_text_file, is_packed, opened
 
 VectorFormat = Literal["auto", "text", "binary"]
@@ -106,7 +106,7 @@ def read_static_vectors(
     `on_bytes`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
     Raises TextError, with file and line (binary: byte), if the file is missing, damaged or no such file, a row has
     other than dim numbers or one that isn't finite, a word is not UTF-8, the first line's count is wrong, or the file
-    is over a limit of `elmo.text.files.limits`; ConfigError for an unknown `format` or `errors`; MissingExtraError for
+    is over a limit of `elmo.text.files.lines`; ConfigError for an unknown `format` or `errors`; MissingExtraError for
     a fastText model without gensim.
     """
     for name, value, choices in (("format", format, VectorFormat), ("errors", errors, OnBadRow)):

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar
 
 from elmo.errors import ConfigError
+from elmo.layer_choice import Layers, parse_layers
 from elmo.setting_checks import require_setting, require_types
 
 S = TypeVar("S", bound="TaskSettings")
@@ -35,8 +36,9 @@ class TokenSettings:
     placement: str = "input"
     """Where ELMo is added. input: to the input of the task's first RNN; output: to its output; both: to both, each with
     its own mix. A task can have other places."""
-    layers: Literal["mix", "top", "average"] = "mix"
-    """Which layers ELMo uses: a learned mix, only the top layer, or the plain average; each is multiplied by gamma."""
+    layers: str = "mix"
+    """Which layers ELMo uses: mix (with learned weights), average, top, an index (0: the token layer), or one weight
+    per layer with commas between them. All are multiplied by gamma."""
     mix_penalty: float = 0.001
     """Strength of the penalty that pulls a learned mix towards the plain average (the paper's lambda): this number
     times the sum of the squared raw weights is added to the loss."""
@@ -61,8 +63,16 @@ class TokenSettings:
     train_static: bool = False
     """Whether the static vectors of the training data's words are trained too."""
 
+    @property
+    def mixed_layers(self) -> Layers:
+        """`layers` as `ScalarMix.of_layers` takes it."""
+        return self.layers if self.layers == "mix" else parse_layers(self.layers)
+
     def __post_init__(self) -> None:
         require_types(self)
+        require_setting(
+            self.mixed_layers != "all", "layers", self.layers, "one of those that give one vector per token"
+        )
         require_setting(self.mix_penalty >= 0, "mix_penalty", self.mix_penalty, "0 or more")
         require_chance(self, "elmo_dropout")
         require_setting(self.static_words >= 0, "static_words", self.static_words, "0 or more")

@@ -35,7 +35,7 @@ class CharacterMap:
     unknown: int = 0
     """Id of a character that is not in the dictionary."""
     boundary_tokens: tuple[str, str] = (BEGIN_SENTENCE, END_SENTENCE)
-    """The tokens that stand for begin and end of sentence when they occur as text."""
+    """The tokens that mean the begin and the end of a sentence when they occur as text."""
 
     @classmethod
     def for_bytes(cls, max_characters_per_token: int = 50) -> "CharacterMap":

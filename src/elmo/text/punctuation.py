@@ -1,8 +1,8 @@
 """Punctuation: whether a text shows that it is tokenized, or that it isn't.
 
-In tokenized text marks, brackets and quotes stand apart (`( in the rain ) .`), and so do the ends that a treebank takes
-off words ("do n't", "it 's"); in raw text they touch words or each other (`(in the rain).`). What is a mark and what is
-part of an abbreviation or number is for the tokenizer "unicode" to say: "Mr.", "U.S." and "3.5" have none.
+In tokenized text, marks, brackets and quotes are separate (`( in the rain ) .`), and so are the ends that a treebank
+takes off words ("do n't", "it 's"); in raw text they touch words or each other (`(in the rain).`). The tokenizer
+"unicode" decides what is a mark and what is part of an abbreviation or number: "Mr.", "U.S." and "3.5" have none.
 """
 
 import re
@@ -31,7 +31,7 @@ _WITHIN_A_WORD = re.compile(r"(?<=\w)(?:\([^\s()]*\)|\[[^\s\[\]]*\])")
 
 @dataclass(frozen=True)
 class Punctuation:
-    """What some texts show."""
+    """How many of some texts are tokenized."""
 
     tokenized: int = 0
     """Texts that show that they are tokenized."""
@@ -70,7 +70,7 @@ def punctuation_of(texts: Iterable[str], tokenize: Callable[[str], list[str]]) -
 
 
 def shows_tokens(text: str, tokens: Sequence[str]) -> bool:
-    """Whether a text shows that it is tokenized: more marks stand apart than touch something.
+    """Whether a text shows that it is tokenized: more marks are separate than touch something.
 
     `tokens`: those of the tokenizer "unicode". Without any mark, nothing is shown.
     """

@@ -3,31 +3,34 @@
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, TypedDict, Unpack, get_args
 
 from elmo.errors import ConfigError
 from elmo.text.files.decoding import BadLine, Remedy, checked_encoding, decoded
+from elmo.text.files.lines import byte_lines
 from elmo.text.files.text_file import FormatChoice, check_is_text_file, text_name
 from elmo.text.formats.form import DEFAULT_FIELD, Form, first_lines, form_of_lines
-from elmo.text.formats.lines import byte_lines
 from elmo.text.formats.rows import NumberedRows, Row, bad_line_of, rows_of
 
 Tokenize = Callable[[str], list[str]]
 OnBadText = Literal["strict", "skip"]
 
 
+class ReadOptions(TypedDict, total=False):
+    """The keywords of `rows_and_form`, with its defaults."""
+
+    encoding: str
+    errors: OnBadText
+    on_bad_line: BadLine | None
+    require_content: bool
+    on_bytes: Callable[[int], object] | None
+    format: FormatChoice
+    field: str
+    remedy: Remedy
+
+
 def read_sentences(
-    path: Path | str,
-    *,
-    encoding: str = "utf-8",
-    errors: OnBadText = "strict",
-    tokenize: Tokenize = str.split,
-    on_bad_line: BadLine | None = None,
-    require_content: bool = False,
-    on_bytes: Callable[[int], object] | None = None,
-    format: FormatChoice = "auto",
-    field: str = DEFAULT_FIELD,
-    remedy: Remedy = "encode or skip",
+    path: Path | str, *, tokenize: Tokenize = str.split, **options: Unpack[ReadOptions]
 ) -> Iterator[list[str]]:
     """The sentences of `path`, in constant memory; a blank line is `[]`.
 
@@ -44,49 +47,18 @@ def read_sentences(
     `remedy`: the next step that the message about a line that can't be decoded names.
     `on_bytes`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
     Raises TextError if the file is missing, a folder, a device, damaged, not in `encoding` or `format`, or over a limit
-    of `elmo.text.files.limits`; ConfigError for an encoding that doesn't exist or doesn't end lines with the byte 0x0A.
+    of `elmo.text.files.lines`; ConfigError for an encoding that doesn't exist or doesn't end lines with the byte 0x0A.
     """
-    rows = read_rows(
-        path,
-        encoding=encoding,
-        errors=errors,
-        on_bad_line=on_bad_line,
-        require_content=require_content,
-        on_bytes=on_bytes,
-        format=format,
-        field=field,
-        remedy=remedy,
-    )
+    rows = read_rows(path, **options)
     return (tokenize(row) if isinstance(row, str) else row for _, row in rows)
 
 
-def read_rows(
-    path: Path | str,
-    *,
-    encoding: str = "utf-8",
-    errors: OnBadText = "strict",
-    on_bad_line: BadLine | None = None,
-    require_content: bool = False,
-    on_bytes: Callable[[int], object] | None = None,
-    format: FormatChoice = "auto",
-    field: str = DEFAULT_FIELD,
-    remedy: Remedy = "encode or skip",
-) -> Iterator[tuple[int, Row]]:
+def read_rows(path: Path | str, **options: Unpack[ReadOptions]) -> Iterator[tuple[int, Row]]:
     """The texts, or lists of tokens, of `path`, each with the number of the line that it begins at, from 1.
 
     Parameters and errors are those of `read_sentences`; a blank or bad line is "" or [].
     """
-    _, rows = rows_and_form(
-        path,
-        encoding=encoding,
-        errors=errors,
-        on_bad_line=on_bad_line,
-        require_content=require_content,
-        on_bytes=on_bytes,
-        format=format,
-        field=field,
-        remedy=remedy,
-    )
+    _, rows = rows_and_form(path, **options)
     return rows
 
 

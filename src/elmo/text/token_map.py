@@ -21,7 +21,7 @@ class WordMap:
 
     words: Mapping[str, int] = field(repr=False)
     unknown: str | None = "<UNK>"
-    """The word that stands for every word that isn't there; None: such a word is an error."""
+    """The word that replaces every word that isn't listed; None: such a word is an error."""
     max_characters: int | None = None
     """Words are cut to this many characters before they are looked up; None: never."""
     boundary_tokens: tuple[str, str] = (BEGIN_SENTENCE, END_SENTENCE)

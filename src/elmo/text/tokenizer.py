@@ -1,6 +1,6 @@
 """Tokenizers: a string -> tokens, for text that doesn't come tokenized.
 
-"whitespace" is the model's own contract: what it was trained on had its tokens apart.
+"whitespace" is the model's own contract: it was trained on text with its tokens apart.
 
 "auto" is "unicode" unless the text itself shows that its tokens are apart already (see `text.punctuation`). It looks at
 one text at a time, so that the tokens of a sentence never depend on other sentences.
@@ -11,10 +11,10 @@ From the left, a token is the first of these that fits:
 1. a web address (http://, https://, www.), without the mark that ends its sentence; a mail address;
 2. an abbreviation with its dot ("Mr.", "etc.", "No." before a number), letters with dots ("U.S.", "e.g."), an initial
    ("J." before another word);
-3. a contraction that stands alone ("'s", "'ll"), "'90s";
+3. a contraction by itself ("'s", "'ll"), "'90s";
 4. a word: letters, digits, underscores and combining marks of any script, joined by hyphens, middle dots, apostrophes
    between letters, ".", ",", ":", "/" between digits ("1,100.50", "10:30"), dots before small letters and digits
-   ("usa.gov"); a sign before a number belongs to it ("-5") unless something stands before the sign. Korean words
+   ("usa.gov"); a sign before a number belongs to it ("-5") unless something precedes the sign. Korean words
    (eojeols) stay whole, with their particles: "밥을"; in a Korean text also with "%", "&", "+" and "/" between letters
    or digits, and with Hanja: "3.5%가", "R&D를", "經濟는";
 5. an ideograph, by itself: Chinese, and Kanji in Japanese, have no spaces; Hiragana, Katakana, Thai, Khmer and the like
@@ -46,7 +46,7 @@ _ABBREVIATIONS = (
 )
 # Before a number: a dot here never ends a sentence.
 _NUMBERED = "Nos?"
-# Capitalised after an abbreviation these tell that a sentence begins.
+# Capitalized after an abbreviation, these show that a sentence begins.
 _STARTERS = (
     "The|An?|This|That|These|Those|He|She|It|We|You|They|I|His|Her|Its|Our|Their|My|Your|In|On|At|For|From|With|As|By|"
     "But|And|Or|So|If|When|While|Although|However|There|Here|What|Who|Why|How|Then|After|Before"
@@ -64,7 +64,7 @@ _LONGEST_CLITIC = 3
 # Of a mail address before its @, as in RFC 5321. Without a limit, a run of letters and dots is read from each of them.
 _LONGEST_MAIL_NAME = 64
 
-# Korean on the web often has no space after the end of a sentence; a dot alone may stand in a list there ("한.미").
+# Korean on the web often has no space after the end of a sentence; a dot alone may separate a list there ("한.미").
 _HANGUL = "\uac00-\ud7a3"
 _LATIN_PER_HANGUL = 3  # in text about technology
 _IS_HANGUL, _IS_LATIN = re.compile(f"[{_HANGUL}]"), re.compile("[A-Za-z]")
@@ -72,7 +72,7 @@ _END = re.compile(
     r"(?:[.!?…؟۔።]+[\"'”’»)\]}]*(?=\s)|[。！？｡।॥។]+[”’」』）\"']*|"
     rf"(?<=[{_HANGUL}])[!?]+(?=[{_HANGUL}])|(?<=[다요죠까])\.+(?=[{_HANGUL}]))\s*"
 )
-# Characters after a dot that tell whether it ends the sentence.
+# Characters after a dot that decide whether it ends the sentence.
 _LOOK_AHEAD = 64
 # Who said a Korean quotation comes after it: '"밥은 먹었니?" 하고 물었다.', '"안녕." 그녀가 말했다.'
 _LONGEST_QUOTATION = 256
@@ -89,8 +89,8 @@ _PARAGRAPH = re.compile(r"\n\s*\n")
 def tokenizer(name: str) -> Callable[[str], list[str]]:
     """The tokenizer called "auto", "whitespace" or "unicode", or a function of your own as "module:function".
 
-    A module may lie in the current folder. The function takes a text, without a line end, and gives a list of strings.
-    Raises ConfigError if there is none such.
+    The module may be in the current folder. The function takes a text without a line end and returns a list of strings.
+    Raises ConfigError if it isn't found.
     """
     known: dict[str, Callable[[str], list[str]]] = {
         "auto": _auto_tokens,
@@ -103,7 +103,7 @@ def tokenizer(name: str) -> Callable[[str], list[str]]:
         return _function(name)
     raise ConfigError(
         f"there is no tokenizer {name!r}, only {', '.join(known)}. Any function from a string to a list of strings "
-        "will do too: name it as module:function."
+        "works too: name it as module:function."
     )
 
 
@@ -111,10 +111,10 @@ def _function(name: str) -> Callable[[str], list[str]]:
     found = named_object(name, "tokenizer")
     if not callable(found):
         raise ConfigError(
-            f"the tokenizer {name!r} is not a function, but {type(found).__name__}. Name a function from a string to a "
-            "list of strings."
+            f"the tokenizer {name!r} is of type {type(found).__name__}, not a function. Name a function from a string "
+            "to a list of strings."
         )
-    return cast(Callable[[str], list[str]], found)  # what it gives is checked in use
+    return cast(Callable[[str], list[str]], found)  # what it returns is checked in use
 
 
 def split_sentences(text: str) -> list[str]:
@@ -172,7 +172,7 @@ def _ends_sentence(before: str, mark: str, after: str) -> bool:
 
 
 def _is_said_by_someone(before: str, after: str) -> bool:
-    """Whether what ends between the two is a Korean quotation, or a part of one, whose sentence goes on after it."""
+    """Whether what ends between the two is a Korean quotation, or a part of one, whose sentence continues after it."""
     if _IS_HANGUL.search(after) is None:
         return False
     if before.rstrip()[-1:] in _QUOTES.values() and _SAID.match(after):
@@ -250,3 +250,26 @@ def _marks() -> str:
     starts = [code for code, before in zip(codes, [-1, *codes], strict=False) if code != before + 1]
     ends = [code for code, after in zip(codes, [*codes[1:], -1], strict=True) if code != after - 1]
     return "".join(f"{chr(start)}-{chr(end)}" for start, end in zip(starts, ends, strict=True))
+
+
+# Brackets around a token or around nothing.
+_MARK = re.compile(r"\[([^\[\]\s]*)\]")
+
+
+def marked(text: str) -> tuple[list[str], int]:
+    """Tokens of "The [bank] was steep." and the place of the marked one, from 0; "[]" marks a gap.
+
+    A bracket with something in it is a token of its own; the text around it is split by the tokenizer "auto". Raises
+    ConfigError unless exactly one place is marked.
+    """
+    marks = list(_MARK.finditer(text))
+    if len(marks) != 1:
+        raise ConfigError(
+            f"{text!r} has {len(marks)} tokens in brackets, but exactly one place must be marked. Separate tokens by "
+            "spaces and mark one: 'The [bank] was steep .'"
+        )
+    around = text[: marks[0].start()], text[marks[0].end() :]
+    plain = marks[0][1].join(around)
+    split = str.split if tokenizer("auto")(plain) == plain.split() else tokenizer("unicode")
+    before, after = map(split, around)
+    return [*before, marks[0][1], *after], len(before)

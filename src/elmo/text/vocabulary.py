@@ -1,10 +1,20 @@
-"""Vocabulary: the words a language model predicts, and their ids.
+"""Vocabulary: the words that a language model predicts, their ids, and the target of each token.
 
 File: one word per line, UTF-8, `<S>`, `</S>` and `<UNK>` first, then by descending training frequency: the sampled
-softmax takes a word's id for its rank. A line that ends in `⋯` is a beginning (`targets/target_ids.py`).
-Source: bilm-tf README.md and `bilm/data.py`.
+softmax takes a word's id for its rank. Source: bilm-tf README.md and `bilm/data.py`.
+
+The target of a token is the token itself, its longest beginning, or `<UNK>`. Where words are built of many parts, a
+list of 30,000 words leaves a third of the tokens to `<UNK>`, which teaches nothing and makes perplexity a figure about
+one symbol. A vocabulary may therefore list beginnings beside words: the entry `학교⋯` is the target of every token that
+begins with `학교` and isn't listed itself. Each token still has one target, so the softmax, its loss and its perplexity
+keep their meaning.
+
+Beginnings are chosen by the training text's counts, longest first: one is chosen if enough tokens have it and none of
+the longer ones chosen before. "Enough" is the lowest count that leaves room for all of them, so that frequent stems get
+long entries of their own and everything else falls to a first syllable or letter.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,9 +24,94 @@ import numpy as np
 from elmo.disk.atomic import new_file
 from elmo.errors import ConfigError, TextError
 from elmo.shapes import Int
-from elmo.text.targets.beginnings import choose_beginnings
-from elmo.text.targets.target_ids import BEGINNING_MARK, SPECIAL_WORDS, TargetIds, is_beginning
+from elmo.text.characters import BEGIN_SENTENCE, END_SENTENCE
 from elmo.text.word_list import SKIPPED_LINE, encoded_word_list, read_lines, words_of
+
+UNKNOWN = "<UNK>"
+SPECIAL_WORDS = (BEGIN_SENTENCE, END_SENTENCE, UNKNOWN)
+
+BEGINNING_MARK = "\N{WORD JOINER}\N{MIDLINE HORIZONTAL ELLIPSIS}"
+"""Ends an entry that stands for all tokens with this beginning. It looks like an ellipsis, but its first character,
+which takes no space, keeps it apart from the ellipses of texts."""
+
+
+def is_beginning(entry: str) -> bool:
+    """Whether an entry of a vocabulary is a beginning, not a word."""
+    return len(entry) > len(BEGINNING_MARK) and entry.endswith(BEGINNING_MARK)
+
+
+class TargetIds:
+    """Tokens -> ids of their targets. Of equal entries the last one's id counts, as in bilm-tf, but a special word's
+    first one. Raises TextError if a special word is missing."""
+
+    def __init__(self, entries: Sequence[str]) -> None:
+        ids = {entry: index for index, entry in enumerate(entries)}
+        if missing := [word for word in SPECIAL_WORDS if word not in ids]:
+            raise TextError(
+                f"the vocabulary has no {' and no '.join(missing)}, which language models predict for boundaries and "
+                f"unknown tokens. Put {', '.join(SPECIAL_WORDS)} into its first three lines."
+            )
+        ids |= {word: entries.index(word) for word in SPECIAL_WORDS}
+        self.begin, self.end, self.unknown = (ids[word] for word in SPECIAL_WORDS)
+        self._beginnings = {
+            entry.removesuffix(BEGINNING_MARK): index for entry, index in ids.items() if is_beginning(entry)
+        }
+        self._words = {word: index for word, index in ids.items() if not is_beginning(word)}
+        self._longest = max(map(len, self._beginnings), default=0)
+
+    def __contains__(self, token: object) -> bool:
+        """Whether `token` itself is listed."""
+        return token in self._words
+
+    def id(self, token: str) -> int:
+        """The id of `token` if it is listed, else of its longest beginning that is, else of `<UNK>`."""
+        found = self._words.get(token)
+        return self._beginning(token) if found is None else found
+
+    def _beginning(self, token: str) -> int:
+        for length in range(min(self._longest, len(token) - 1), 0, -1):
+            if (found := self._beginnings.get(token[:length])) is not None:
+                return found
+        return self.unknown
+
+
+LONGEST_BEGINNING = 8
+"""Characters. In Korean text the longest chosen have six; the bound keeps URLs and the like from costing time."""
+
+
+def choose_beginnings(counts: Mapping[str, int], room: int) -> dict[str, int]:
+    """At most `room` beginnings of the words in `counts`, each with the number of tokens it then represents.
+
+    `counts`: occurrences of the words that have no entry of their own. A beginning is shorter than its word, and
+    has at most eight characters.
+    """
+    if room < 1 or not counts:
+        return {}
+    too_many, fits = 0, 1
+    while len(_frequent(counts, fits)) > room:
+        too_many, fits = fits, 2 * fits
+    while fits - too_many > 1:
+        middle = (too_many + fits) // 2
+        if len(_frequent(counts, middle)) > room:
+            too_many = middle
+        else:
+            fits = middle
+    return _frequent(counts, fits)
+
+
+def _frequent(counts: Mapping[str, int], least: int) -> dict[str, int]:
+    """The beginnings that `least` tokens or more have, beside those that have a longer one."""
+    chosen: dict[str, int] = {}
+    rest = list(counts.items())
+    for length in range(LONGEST_BEGINNING, 0, -1):
+        found: Counter[str] = Counter()
+        for word, count in rest:
+            if len(word) > length:
+                found[word[:length]] += count
+        new = {beginning: count for beginning, count in found.items() if count >= least}
+        chosen |= new
+        rest = [(word, count) for word, count in rest if len(word) <= length or word[:length] not in new]
+    return chosen
 
 
 @dataclass(frozen=True)
@@ -48,9 +143,9 @@ class Vocabulary:
         """The most frequent words of `counts`, most frequent first, ties in the order of the words themselves.
 
         `max_size`: entries at most, the three special ones included (None: no bound). `min_count`: rarer words are left
-        out. `num_beginnings`: entries at most, of the `max_size`, that are beginnings of the words left out; they
-        stand among the words by the number of tokens they are the target of. Raises ConfigError if nothing fits, or no
-        word is frequent enough.
+        out. `num_beginnings`: entries at most, of the `max_size`, that are beginnings of the words left out; they are
+        placed among the words by the number of tokens they are the target of. Raises ConfigError if nothing fits, or
+        no word is frequent enough.
         """
         _check_sizes(max_size, min_count, num_beginnings)
         possible = [(-count, word) for word, count in counts.items() if _can_be_listed(word)]

@@ -1,6 +1,6 @@
 """Word lists: a file of one word per line, whose lines are the rows of a table (of a softmax, of word vectors).
 
-Source: bilm-tf `bilm/data.py`. Nothing is asked of the first lines: a list of cached token vectors may begin with any
+Source: bilm-tf `bilm/data.py`. The first lines are not checked: a list of cached token vectors may begin with any
 word.
 """
 
@@ -10,7 +10,6 @@ from pathlib import Path
 
 from elmo.disk.bounded import LIMIT_VARIABLE, raised_limit, read_bytes
 from elmo.errors import TextError
-from elmo.text.token_form import invalid_token_reason
 
 SKIPPED_LINE = "!!!MAXTERMID"
 """bilm-tf skips this line, which some of its vocabularies carry. So no list can hold it as a word."""
@@ -37,7 +36,7 @@ def words_of(lines: Iterable[str]) -> list[str]:
 
 
 def read_lines(path: Path) -> list[str]:
-    """All lines of a list, stripped, also those that are no words. Raises as `read_word_list`."""
+    """All lines of a list, stripped, also those that aren't words. Raises as `read_word_list`."""
     try:
         content = read_bytes(path, limit=MAX_BYTES)
     except OSError as error:
@@ -56,7 +55,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def encoded_word_list(words: Iterable[str]) -> bytes:
-    """The content of a list's file. Raises TextError if a word can't stand in it."""
+    """The content of a list's file. Raises TextError if a word doesn't fit into it."""
     return b"".join(_line(word, number) for number, word in enumerate(words, start=1))
 
 
@@ -69,7 +68,7 @@ def _line(word: str, number: int) -> bytes:
         return f"{word}\n".encode()
     raise TextError(
         f"word {number} of the vocabulary is {word!r}, which a file of one word per line can't hold: {why}. Use a "
-        "tokenizer that gives no such word."
+        "tokenizer that doesn't produce it."
     )
 
 
@@ -84,3 +83,23 @@ def _decode(content: bytes, path: Path) -> str:
             f"{len(begin) + 1}). Vocabularies are UTF-8: convert the file with iconv."
         ) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def invalid_token_reason(token: str) -> str | None:
+    """Why a file of one word per line can't hold `token`, or None if it can."""
+    if token != token.strip():
+        return "begins or ends with whitespace"
+    if "\n" in token or "\r" in token:
+        return "has a line end in it"
+    return "has one half of a surrogate pair, which is not a character" if has_surrogate(token) else None
+
+
+def has_surrogate(text: str) -> bool:
+    """Whether `text` holds U+D800 to U+DFFF, which JSON can escape and UTF-8 can't encode."""
+    if text.isascii():
+        return False
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False

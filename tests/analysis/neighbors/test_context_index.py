@@ -235,7 +235,7 @@ def roll(path: Path) -> None:
 @pytest.mark.parametrize("name", ["token_words.npy", "lengths.npy"])
 def test_rows_that_changed_places_are_found_when_an_index_is_opened(folder, name):
     roll(folder / name)
-    with pytest.raises(TextError, match=f"{name}: doesn't have the SHA-256 that index.json says: the index is damaged"):
+    with pytest.raises(TextError, match=f"{name}: doesn't have the SHA-256 noted in index.json: the index is damaged"):
         ContextIndex(folder)
 
 

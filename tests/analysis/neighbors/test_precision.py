@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from elmo.analysis.encoders import StaticEncoder
-from elmo.analysis.neighbors.occurrences import Limits, Occurrence, annotated, by_form
+from elmo.analysis.neighbors.occurrences import Occurrence, PrecisionLimits, annotated, by_form
 from elmo.analysis.neighbors.precision import DEPTHS, _at, precision_at, precision_table
 from elmo.analysis.senses.raganato import AnnotatedSentence, Instance
 from elmo.embed.embedder import Embedder
@@ -26,7 +26,7 @@ def corpus() -> tuple[list[AnnotatedSentence], dict[str, tuple[str, ...]]]:
     return sentences, keys
 
 
-def table(corpus, encoders, limits=Limits(), **options):  # noqa: B008 - it is frozen
+def table(corpus, encoders, limits=PrecisionLimits(), **options):  # noqa: B008 - it is frozen
     sentences, keys = corpus
     return precision_table(lambda: [one.tokens for one in sentences], annotated(*corpus), encoders, limits, **options)
 
@@ -56,7 +56,7 @@ def test_static_vectors_of_none_of_the_words_are_refused(corpus):
 
 def test_precision_equals_a_plain_loop(corpus, tiny_bilm):
     embedder = Embedder(tiny_bilm)
-    found = table(corpus, {"biLM": embedder}, Limits(queries=80))
+    found = table(corpus, {"biLM": embedder}, PrecisionLimits(queries=80))
     sentences, keys = corpus
     occurrences = list(annotated(sentences, keys))
     vectors = [embedder.embed([sentences[one.sentence].tokens])[0][:, one.start] for one in occurrences]
@@ -69,7 +69,12 @@ def test_precision_equals_a_plain_loop(corpus, tiny_bilm):
                     for n, one in enumerate(occurrences)
                     if one.document != query.document and (question != "sense" or one.pos == query.pos)
                 ]
-                agree = [occurrences[n].agrees(query, question) for n in others]
+                agree = [
+                    bool(query.senses & occurrences[n].senses)
+                    if question == "sense"
+                    else query.pos == occurrences[n].pos
+                    for n in others
+                ]
                 if len(others) < 10 or all(agree) or not any(agree):
                     continue
                 a = vectors[place][layer]
@@ -87,8 +92,8 @@ def test_precision_equals_a_plain_loop(corpus, tiny_bilm):
 
 
 def test_limits_are_kept_and_a_corpus_without_choices_is_refused(corpus):
-    assert [len(form) for form in by_form(annotated(*corpus), Limits(occurrences=30))] == [30]
-    limited = table(corpus, {}, Limits(queries=7))
+    assert [len(form) for form in by_form(annotated(*corpus), PrecisionLimits(occurrences=30))] == [30]
+    limited = table(corpus, {}, PrecisionLimits(queries=7))
     assert set(limited.num_queries.values()) == {7} and set(limited.num_words.values()) == {1}
     sentences, keys = corpus
     with pytest.raises(TextError, match="no word of several senses"):
@@ -98,12 +103,18 @@ def test_limits_are_kept_and_a_corpus_without_choices_is_refused(corpus):
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
-        (Limits(occurrences=5), "at most 5 occurrences of a word form are compared. Raise occurrences above 10"),
-        (Limits(least_candidates=79), "too few of the 1 word forms with several senses are in enough documents. Name"),
+        (
+            PrecisionLimits(occurrences=5),
+            "at most 5 occurrences of a word form are compared. Raise occurrences above 10",
+        ),
+        (
+            PrecisionLimits(least_candidates=79),
+            "too few of the 1 word forms with several senses are in enough documents. Name",
+        ),
     ],
 )
 def test_a_corpus_without_any_query_is_refused_with_the_reason(corpus, limits, message):
-    with pytest.raises(TextError, match=f"there is no query: one needs .* in other documents.*{message}"):
+    with pytest.raises(TextError, match=f"there are no queries: one needs .* in other documents.*{message}"):
         table(corpus, {}, limits)
 
 

@@ -4,20 +4,26 @@ import numpy as np
 import pytest
 
 from elmo.analysis.encoders import StaticEncoder
-from elmo.analysis.probes.controls import ambiguous, control_tags, majority_tags, unseen
 from elmo.analysis.probes.experiment import MAJORITY, Measures, Treebanks, probe_table
 from elmo.analysis.probes.linear_probe import Split, fit
-from elmo.analysis.probes.treebank import TaggedSentence, read_treebank
+from elmo.analysis.probes.treebank import (
+    TreebankSentence,
+    ambiguous,
+    control_tags,
+    majority_tags,
+    read_treebank,
+    unseen,
+)
 from elmo.embed.embedder import Embedder
 from elmo.errors import ConfigError, TextError
 from elmo.static.vectors import StaticVectors
 
 pytest.importorskip("scipy")
-TRAIN = [TaggedSentence(("a", "dog", "runs"), ("D", "N", "V")), TaggedSentence(("a", "runs", "x"), ("D", "N", "N"))]
-TEST = [TaggedSentence(("a", "runs", "new"), ("D", "V", "N"))]
+TRAIN = [TreebankSentence(("a", "dog", "runs"), ("D", "N", "V")), TreebankSentence(("a", "runs", "x"), ("D", "N", "N"))]
+TEST = [TreebankSentence(("a", "runs", "new"), ("D", "V", "N"))]
 
 
-def conllu(sentences: list[TaggedSentence]) -> str:
+def conllu(sentences: list[TreebankSentence]) -> str:
     lines = []
     for one in sentences:
         words = zip(one.tokens, one.tags, strict=True)
@@ -32,7 +38,7 @@ def files(tmp_path) -> Treebanks:
     paths = []
     for name, count in (("train", 80), ("dev", 20), ("test", 30)):
         chosen = [[words[place] for place in random.integers(len(words), size=4)] for _ in range(count)]
-        text = conllu([TaggedSentence(*map(tuple, zip(*one, strict=True))) for one in chosen])
+        text = conllu([TreebankSentence(*map(tuple, zip(*one, strict=True))) for one in chosen])
         (tmp_path / f"{name}.conllu").write_text(text)
         paths.append(tmp_path / f"{name}.conllu")
     return Treebanks(*paths)

@@ -28,7 +28,7 @@ def test_packed_corpora_and_entities_are_read(tmp_path):
     ("text", "message"),
     [
         ("<corpus><text>", "x.data.xml:1: <text> has no 'id'"),
-        ("<corpus>\n<wf>a</wf>", "x.data.xml:2: <wf> stands outside of a sentence"),
+        ("<corpus>\n<wf>a</wf>", "x.data.xml:2: <wf> is outside a sentence"),
         ('<corpus><text id="a">\n<sentence id="b">\n<wf> </wf>', "x.data.xml:3: an element has no word"),
         ('<corpus><text id="a"><sentence id="b"><instance id="c" pos="X">a</instance>', "<instance> has no 'lemma'"),
         ("<corpus>\n</text>", "x.data.xml:2: is not well-formed XML: mismatched tag"),

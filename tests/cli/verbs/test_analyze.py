@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo.analysis.figures import draw
+from elmo.analysis.plots import draw
 from elmo.cli.verbs import analyze, context2vec, index, reproduce
 from elmo.cli.verbs.analyze import geometry, pos
 from elmo.errors import ConfigError, OutputError, TextError
@@ -242,7 +242,7 @@ def test_a_figure_that_fails_leaves_the_record_and_the_table(model_folder, tmp_p
         raise RuntimeError("no picture")
 
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr("elmo.analysis.figures.draw", failing)
+    monkeypatch.setattr("elmo.analysis.plots.draw", failing)
     out, figure = tmp_path / "out.json", tmp_path / "out.svg"
     command = ["precision", str(sense_corpus(tmp_path)), "-m", str(model_folder), "-o", str(out), "--quiet"]
     with pytest.raises(RuntimeError, match="no picture"):

@@ -289,7 +289,7 @@ def test_a_folder_with_other_things_is_left_alone(arguments, tmp_path, capsys):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letter.txt").write_text("Dear")
     assert main(arguments("table2", "out")) == 2
-    assert "holds other things than what 'elmo reproduce' writes" in capsys.readouterr().err
+    assert "holds files that 'elmo reproduce' doesn't write" in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["letter.txt"]
 
 
@@ -316,7 +316,7 @@ def test_without_matplotlib_the_page_is_written_and_the_way_to_the_picture_told(
         ("table2", ["--seeds", "1", "1"], "seeds are [1, 1]"),
         ("table2", ["--encoder", "none"], "Leave --encoder out"),
         ("table2", ["--workers", "0"], "--workers is 0, but must be a whole number from 1 on"),
-        ("figure1", ["--train-share", "0.5"], "Leave it out, and say which ones with --shares"),
+        ("figure1", ["--train-share", "0.5"], "Leave it out, and choose them with --shares"),
         ("table2", ["--train", "nowhere.conll"], "nowhere.conll"),
         ("table2", ["--bilms", "small-en", "small-ko"], "--bilms was given, but table2 compares nothing with other"),
         ("bilms", [], "--bilms has 0 of them, but this experiment compares at least two"),

@@ -52,10 +52,11 @@ def test_the_baseline_has_static_vectors_only_or_nothing(tiny_corpus):
     assert nothing([]).input.shape == (0, 0, 0)
 
 
-def test_layers_are_the_top_one_the_average_or_a_learned_mix(bilm, tiny_corpus):
+def test_layers_are_chosen_as_everywhere_or_a_learned_mix(bilm, tiny_corpus):
     frozen = FrozenLayers(bilm)
     layers = frozen.batch(tiny_corpus).layers[:, :, 1:-1]
     expected = {"top": layers[2], "average": layers.mean(dim=0), "mix": layers.mean(dim=0)}
+    expected |= {"1": layers[1], "-3": layers[0], "0.5,0,2": 0.5 * layers[0] + 2 * layers[2]}
     for kind, wanted in expected.items():
         tokens = made(settings(layers=kind, mix_penalty=0.5), frozen)
         found = tokens(tiny_corpus)

@@ -13,7 +13,7 @@ import pytest
 
 from elmo.corpus.blocks import read_blocks
 from elmo.errors import TextError
-from elmo.text.files.limits import LINE_VARIABLE, RATIO_VARIABLE
+from elmo.text.files.lines import LINE_VARIABLE, RATIO_VARIABLE
 from elmo.text.files.text_file import check_is_text_file, is_stream
 from elmo.text.sentences import read_sentences
 
@@ -58,7 +58,7 @@ def test_a_line_without_an_end_takes_bounded_memory(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
 def test_a_packed_file_that_grows_as_no_text_does_is_refused(tmp_path, monkeypatch, pack):
-    monkeypatch.setattr("elmo.text.files.limits._UNPACKED_FREELY", 1 << 16)
+    monkeypatch.setattr("elmo.text.files.lines._UNPACKED_FREELY", 1 << 16)
     path = tmp_path / ("text.gz" if pack is gzip.compress else "text.xz")
     path.write_bytes(pack(b"\n" * (1 << 20)))
     for read in READERS.values():
@@ -69,7 +69,7 @@ def test_a_packed_file_that_grows_as_no_text_does_is_refused(tmp_path, monkeypat
 
 
 def test_packed_text_is_no_bomb(tmp_path, monkeypatch):
-    monkeypatch.setattr("elmo.text.files.limits._UNPACKED_FREELY", 1 << 10)
+    monkeypatch.setattr("elmo.text.files.lines._UNPACKED_FREELY", 1 << 10)
     path = tmp_path / "text.xz"
     path.write_bytes(lzma.compress("".join(f"line {number} of a text\n" for number in range(5000)).encode()))
     assert len(list(read_sentences(path))) == 5000

@@ -43,8 +43,8 @@ def test_windows_line_ends_and_spaces_inside_words_are_kept_out_and_in(tmp_path)
         ("two words\n", "has 1 columns"),
         (row("2", "b").replace("\n", "\t_\n"), "has 11 columns"),
         (row("x", "b"), "column 1 is 'x', but an ID is like 3, 3-4 or 3.1"),
-        (row("3", "b"), "the ID 3 stands where word 2 is due"),
-        (row("1", "b"), "the ID 1 stands where word 2 is due. Fix the numbers, or put a blank line"),
+        (row("3", "b"), "the ID 3 is where word 2 should be"),
+        (row("1", "b"), "the ID 1 is where word 2 should be. Fix the numbers, or put a blank line"),
         (row("2-2", "b"), "the multiword token 2-2 covers no new words"),
         (
             row("2-3", "b") + row("2", "b") + row("3-4", "c"),
@@ -92,8 +92,8 @@ def word(number: object, form: str = "a") -> str:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([word("9" * 5000)], "column 1 is '9{60}...', but an ID is like"),
-        ([word("1-" + "9" * 5000)], "column 1 is '1-9{58}...'"),
+        ([word("9" * 5000)], "column 1 is '9{56}..., but an ID is like"),
+        ([word("1-" + "9" * 5000)], "column 1 is '1-9{54}..., but"),
         ([word("1-99999"), word(1)], "ends after word 1, but a multiword token goes on to word 99999"),
         ([word("1-99999")], "ends after word 0"),
     ],

@@ -127,7 +127,7 @@ def _checked(chosen: list[tuple[str, ...]], in_source: int, max_tokens: int) -> 
 
 
 def _write_text(folder: Path, sentences: Sequence[tuple[str, ...]]) -> dict[str, int]:
-    """Sentences, distinct words and where they stand; word -> its row."""
+    """Writes sentences, distinct words and their places; word -> its row."""
     words: dict[str, int] = {}
     token_words = np.array([words.setdefault(word, len(words)) for one in sentences for word in one], dtype=np.int32)
     starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)

@@ -23,8 +23,8 @@ from typing import Literal
 
 import numpy as np
 
+from elmo.analysis.measures import unit
 from elmo.analysis.neighbors.index_files import open_files
-from elmo.analysis.unit_vectors import unit
 from elmo.errors import ConfigError
 from elmo.setting_checks import require_setting
 from elmo.shapes import Float, Int
@@ -131,7 +131,7 @@ class ContextIndex:
 
         `which`: "same": only occurrences of `word`; "other": only other words, each with its nearest occurrence.
         `forms`: words that count as occurrences of `word` too, such as a noun's with its particles.
-        `not_sentence`: the query's own sentence, which is left out wherever it stands in the text.
+        `not_sentence`: the query's own sentence, which is left out wherever the text has it.
         With weights as `layer`, every token is compared by the weighted sum of its layers; `vector` must be such a sum.
         `center`: the cosine of the vectors without their mean over the index; `vector` must have its own length.
         Raises ConfigError for a layer that the index doesn't have, weights that don't fit its layers, a vector of

@@ -1,4 +1,4 @@
-"""The files of a context index: written whole or not at all, checked before they are believed.
+"""The files of a context index: written whole or not at all, checked before they are used.
 
 The bytes of all files but the layers are checked when an index is opened; those of a layer, which are many, before its
 first use.
@@ -25,7 +25,7 @@ TOKEN_WORDS_FILE, STARTS_FILE, LENGTHS_FILE = "token_words.npy", "starts.npy", "
 _FACTS_BYTES = 1 << 20
 # A text file of an index: a million tokens of 1,000 bytes.
 _TEXT_BYTES = 1 << 30
-_ANOTHER_SUM = f"doesn't have the SHA-256 that {FACTS_FILE} says"
+_ANOTHER_SUM = f"doesn't have the SHA-256 noted in {FACTS_FILE}"
 
 LayerFile = Float[np.ndarray, "rows dim"]
 """float16, memory-mapped."""
@@ -33,11 +33,11 @@ LayerFile = Float[np.ndarray, "rows dim"]
 
 @dataclass(frozen=True)
 class IndexFacts:
-    """What index.json says."""
+    """The content of index.json."""
 
     schema: int
     model: str
-    """The name that the model was asked for."""
+    """The name by which the model was loaded."""
     model_hash: str
     """SHA-256 over its weights."""
     source: str

@@ -2,7 +2,9 @@
 trusted.
 
 At layer 0 all occurrences of a word are one point, because that layer sees the word alone. Above it they move apart as
-their sentences differ. Each picture is turned onto the one before, so that what moves is the vectors and not the axes.
+their sentences differ. Principal components keep the two directions in which the vectors differ most; since a layer's
+picture may come out mirrored or turned, each is turned onto the one before by orthogonal Procrustes (Schönemann 1966),
+which changes no distance.
 """
 
 from collections.abc import Sequence
@@ -11,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elmo.analysis.measures import unit
 from elmo.analysis.neighbors.context_index import ContextIndex, LayerOrWeights
-from elmo.analysis.projection import nearest, nearest_on_plane, neighbors_kept, plane, turned_onto
-from elmo.analysis.unit_vectors import unit
 from elmo.errors import ConfigError
 from elmo.setting_checks import require_seed, require_setting
 from elmo.shapes import Float, Int
@@ -27,7 +28,7 @@ NEIGHBORS = 5
 
 
 @dataclass(frozen=True)
-class Occurrence:
+class MapPoint:
     """One point: a token in its sentence."""
 
     tokens: tuple[str, ...]
@@ -56,7 +57,7 @@ class Picture:
 class OccurrenceMap:
     """The occurrences of the marked words."""
 
-    occurrences: list[Occurrence]
+    occurrences: list[MapPoint]
     """The marked tokens first, then those of the index."""
     in_index: int
     """Occurrences in the index; more than are shown if a sample was drawn."""
@@ -76,7 +77,7 @@ def occurrence_map(
     """The marked tokens, each a sentence and a place in it, among all occurrences of the same words in the index.
 
     `limit`: occurrences shown at most; of more, a sample is drawn by `seed`. `weights`: a picture more, of the weighted
-    sum of the layers. The marked sentences themselves are left out wherever they stand in the index.
+    sum of the layers. The marked sentences themselves are left out wherever the index has them.
     Raises ConfigError without a marked token, for a place outside its sentence, a limit below 1 and a negative seed.
     """
     if not marked:
@@ -87,8 +88,8 @@ def occurrence_map(
     require_seed(seed)
     tokens, in_index = _occurrences(index, marked, limit, seed)
     places = [index.place(int(token)) for token in tokens]
-    occurrences = [Occurrence(tuple(sentence), place, mark) for mark, (sentence, place) in enumerate(marked)]
-    occurrences += [Occurrence(index.sentences[sentence], position, None) for sentence, position in places]
+    occurrences = [MapPoint(tuple(sentence), place, mark) for mark, (sentence, place) in enumerate(marked)]
+    occurrences += [MapPoint(index.sentences[sentence], position, None) for sentence, position in places]
     choices: list[LayerOrWeights] = [*range(index.num_layers), *([] if weights is None else [list(weights)])]
     vectors = [np.concatenate([_marked(embedder, marked, it), index.vectors(tokens, it)]) for it in choices]
     return OccurrenceMap(occurrences, in_index, _pictures(vectors, len(marked)))
@@ -124,3 +125,52 @@ def _pictures(layers: Sequence[Float[np.ndarray, "points dim"]], marks: int) -> 
         kept = neighbors_kept(true, nearest_on_plane(points, NEIGHBORS))
         pictures.append(Picture(points, variance, true, kept, vectors @ vectors[:marks].T))
     return pictures
+
+
+# Below this sum of squares the vectors differ by rounding alone (float16 in an index), and have no main direction.
+_ROUNDING = 1e-5
+
+
+def plane(vectors: Float[np.ndarray, "points dim"]) -> tuple[Float[np.ndarray, "points 2"], float | None]:
+    """The first two principal components of vectors, and the share of their variance that these hold, 0 to 1.
+
+    None where all vectors are the same but for rounding: then all points are at the origin.
+    """
+    centered = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
+    total = float((centered**2).sum())
+    if total <= _ROUNDING * len(vectors):
+        return np.zeros((len(vectors), 2), dtype=np.float32), None
+    left, values, _ = np.linalg.svd(centered, full_matrices=False)
+    points = np.zeros((len(vectors), 2))
+    held = min(2, len(values))
+    points[:, :held] = left[:, :held] * values[:held]
+    return points.astype(np.float32), float((values[:held] ** 2).sum() / total)
+
+
+def turned_onto(
+    points: Float[np.ndarray, "points 2"], earlier: Float[np.ndarray, "points 2"]
+) -> Float[np.ndarray, "points 2"]:
+    """The points turned or mirrored as a whole so that each is as near as possible to its place in `earlier`."""
+    left, _, right = np.linalg.svd(points.T.astype(np.float64) @ earlier)
+    return (points @ (left @ right)).astype(np.float32)
+
+
+def nearest(vectors: Float[np.ndarray, "points dim"], count: int) -> Int[np.ndarray, "points count"]:
+    """For each unit vector the `count` others of highest cosine, the nearest first."""
+    return _highest(vectors @ vectors.T, count)
+
+
+def nearest_on_plane(points: Float[np.ndarray, "points 2"], count: int) -> Int[np.ndarray, "points count"]:
+    """For each point the `count` others of smallest distance, the nearest first."""
+    return _highest(-((points[:, None] - points[None]) ** 2).sum(axis=-1), count)
+
+
+def neighbors_kept(true: Int[np.ndarray, "points count"], shown: Int[np.ndarray, "points count"]) -> float:
+    """How many of a point's true neighbors are among those it is shown with, on average."""
+    return float(np.mean([len(set(a) & set(b)) for a, b in zip(true.tolist(), shown.tolist(), strict=True)]))
+
+
+def _highest(values: Float[np.ndarray, "points points"], count: int) -> Int[np.ndarray, "points count"]:
+    values = values.copy()
+    np.fill_diagonal(values, -np.inf)
+    return np.argsort(-values, axis=1, kind="stable")[:, : max(0, min(count, len(values) - 1))]

@@ -10,7 +10,7 @@ from elmo.analysis.senses.raganato import AnnotatedSentence
 from elmo.errors import TextError
 from elmo.setting_checks import require_seed, require_setting, require_types
 
-Question = Literal["part of speech", "sense"]
+Criterion = Literal["part of speech", "sense"]
 """What a neighbor has to agree in."""
 
 
@@ -28,18 +28,14 @@ class Occurrence:
     pos: str
     senses: frozenset[str]
 
-    def group(self, question: Question) -> tuple[str, ...]:
+    def group(self, question: Criterion) -> tuple[str, ...]:
         """What its neighbors are looked for among: occurrences of the same form; for senses also of the same lemma and
         part of speech."""
         return (self.form,) if question == "part of speech" else (self.form, self.lemma, self.pos)
 
-    def agrees(self, other: "Occurrence", question: Question) -> bool:
-        """Whether both have the same part of speech, or a sense in common."""
-        return self.pos == other.pos if question == "part of speech" else bool(self.senses & other.senses)
-
 
 @dataclass(frozen=True)
-class Limits:
+class PrecisionLimits:
     """How many occurrences are compared."""
 
     least_candidates: int = 10
@@ -57,7 +53,7 @@ class Limits:
         require_seed(self.seed)
 
 
-LIMITS = Limits()
+LIMITS = PrecisionLimits()
 
 
 def annotated(sentences: Iterable[AnnotatedSentence], keys: Mapping[str, tuple[str, ...]]) -> Iterator[Occurrence]:
@@ -70,7 +66,7 @@ def annotated(sentences: Iterable[AnnotatedSentence], keys: Mapping[str, tuple[s
                 yield Occurrence(number, one.start, one.end, sentence.document, form, one.lemma, one.pos, senses)
 
 
-def by_form(occurrences: Iterable[Occurrence], limits: Limits = LIMITS) -> list[list[Occurrence]]:
+def by_form(occurrences: Iterable[Occurrence], limits: PrecisionLimits = LIMITS) -> list[list[Occurrence]]:
     """The occurrences of each form that has several parts of speech or senses, in the order of the text.
 
     Raises TextError if there is no such form.
@@ -88,7 +84,7 @@ def by_form(occurrences: Iterable[Occurrence], limits: Limits = LIMITS) -> list[
     return found
 
 
-def _is_ambiguous(group: Sequence[Occurrence], limits: Limits) -> bool:
+def _is_ambiguous(group: Sequence[Occurrence], limits: PrecisionLimits) -> bool:
     senses = {sense for one in group for sense in one.senses}
     return len(group) > limits.least_candidates and len(senses) > 1
 

@@ -14,20 +14,17 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from elmo.analysis.encoders import layer_name, require_known_words, token_layers
-from elmo.analysis.intervals import Measured, mean_and_interval
-from elmo.analysis.neighbors.occurrences import LIMITS, Limits, Occurrence, Question, by_form
-from elmo.analysis.unit_vectors import unit
+from elmo.analysis.measures import Measured, mean_and_interval, unit, votes
+from elmo.analysis.neighbors.occurrences import LIMITS, Criterion, Occurrence, PrecisionLimits, by_form
 from elmo.embed.encoder import Encoder
 from elmo.errors import TextError
 from elmo.process.progress.report import Count, Progress, following
 
 DEPTHS = (1, 5, 10)
 CHANCE = "chance"
-# Cosines that differ by less are equal: half precision of the stored vectors, and rounding of the products.
-_EQUAL = 1e-5
 
-_ByWord = dict[Question, dict[int, Float[np.ndarray, " words"]]]
-"""Question -> k -> percent."""
+_ByWord = dict[Criterion, dict[int, Float[np.ndarray, " words"]]]
+"""Criterion -> k -> percent."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +34,8 @@ class PrecisionRow:
     encoder: str
     """Empty for chance."""
     layer: str
-    precision: Mapping[Question, Mapping[int, Measured]]
-    over_layer_below: Mapping[Question, Mapping[int, Measured]] | None = None
+    precision: Mapping[Criterion, Mapping[int, Measured]]
+    over_layer_below: Mapping[Criterion, Mapping[int, Measured]] | None = None
     """What is added to the row before, by word; None for an encoder's first row."""
 
     def record(self) -> dict[str, object]:
@@ -62,8 +59,8 @@ class PrecisionTable:
     """All rows; the first is chance."""
 
     rows: tuple[PrecisionRow, ...]
-    num_words: Mapping[Question, int]
-    num_queries: Mapping[Question, int]
+    num_words: Mapping[Criterion, int]
+    num_queries: Mapping[Criterion, int]
 
     def record(self) -> dict[str, object]:
         """As plain values for JSON."""
@@ -75,7 +72,7 @@ def precision_table(
     sentences: Callable[[], Iterable[Sequence[str]]],
     occurrences: Iterable[Occurrence],
     encoders: Mapping[str, Encoder],
-    limits: Limits = LIMITS,
+    limits: PrecisionLimits = LIMITS,
     *,
     progress: Progress | bool = False,
 ) -> PrecisionTable:
@@ -87,7 +84,7 @@ def precision_table(
     """
     forms = by_form(occurrences, limits)
     require_known_words(encoders, (word for sentence in sentences() for word in sentence))
-    questions = {question: [_queries(form, question, limits) for form in forms] for question in get_args(Question)}
+    questions = {question: [_queries(form, question, limits) for form in forms] for question in get_args(Criterion)}
     _require_queries(questions, limits)
     chance = _by_word(questions, lambda place, asked: {k: _chance(asked) for k in DEPTHS})
     rows = [PrecisionRow("", CHANCE, _means(chance))]
@@ -105,18 +102,12 @@ def precision_table(
 def precision_at(
     cosines: Float[np.ndarray, "queries candidates"], right: Bool[np.ndarray, "queries candidates"], k: int
 ) -> Float[np.ndarray, " queries"]:
-    """The share of right ones among the `k` candidates of highest cosine; -inf: no candidate.
-
-    Among equal cosines at the end of the list each is equally likely to be taken: the expected share.
-    """
-    last = -np.partition(-cosines, k - 1, axis=1)[:, k - 1 : k]
-    nearer, equal = cosines > last + _EQUAL, np.abs(cosines - last) <= _EQUAL
-    left = k - nearer.sum(axis=1)
-    of_equal = (equal & right).sum(axis=1) / equal.sum(axis=1)
-    return ((nearer & right).sum(axis=1) + left * of_equal) / k
+    """The share of right ones among the `k` candidates of highest cosine; -inf: no candidate. Of equal cosines at the
+    end of the list, the expected share."""
+    return (votes(cosines, k) * right).sum(axis=1) / k
 
 
-def _queries(form: Sequence[Occurrence], question: Question, limits: Limits) -> Queries:
+def _queries(form: Sequence[Occurrence], question: Criterion, limits: PrecisionLimits) -> Queries:
     """Those with enough candidates, some of which agree and some don't: of all others the answer is settled."""
     groups, documents = (_numbers(values) for values in ([a.group(question) for a in form], [a.document for a in form]))
     others = (groups[:, None] == groups) & (documents[:, None] != documents)
@@ -127,12 +118,12 @@ def _queries(form: Sequence[Occurrence], question: Question, limits: Limits) -> 
     return Queries(chosen, others[chosen], agreeing[chosen])
 
 
-def _least(limits: Limits) -> int:
+def _least(limits: PrecisionLimits) -> int:
     """Occurrences in other documents that a query needs."""
     return max(limits.least_candidates, *DEPTHS)
 
 
-def _require_queries(questions: Mapping[Question, Sequence[Queries]], limits: Limits) -> None:
+def _require_queries(questions: Mapping[Criterion, Sequence[Queries]], limits: PrecisionLimits) -> None:
     if any(len(one.places) for found in questions.values() for one in found):
         return
     least = _least(limits)
@@ -144,13 +135,13 @@ def _require_queries(questions: Mapping[Question, Sequence[Queries]], limits: Li
         cause = f"too few of the {forms:,} word forms with several senses are in enough documents"
         step = "Name a larger corpus, or one of more documents"
     raise TextError(
-        f"there is no query: one needs {least} occurrences of its word form in other documents, of which some agree "
+        f"there are no queries: one needs {least} occurrences of its word form in other documents, some of which agree "
         f"with it and some don't, but {cause}. {step}."
     )
 
 
-def _agreeing(form: Sequence[Occurrence], question: Question) -> Bool[np.ndarray, "occurrences occurrences"]:
-    """`Occurrence.agrees` of all pairs."""
+def _agreeing(form: Sequence[Occurrence], question: Criterion) -> Bool[np.ndarray, "occurrences occurrences"]:
+    """Whether two occurrences have the same part of speech, or a sense in common."""
     if question == "part of speech":
         parts = _numbers([one.pos for one in form])
         return parts[:, None] == parts
@@ -177,7 +168,7 @@ def _of(units: Float[np.ndarray, "occurrences dim"], asked: Queries) -> dict[int
 
 
 def _by_word(
-    questions: Mapping[Question, Sequence[Queries]],
+    questions: Mapping[Criterion, Sequence[Queries]],
     measure: Callable[[int, Queries], Mapping[int, Float[np.ndarray, " queries"]]],
 ) -> _ByWord:
     """The mean over each word's queries."""
@@ -193,7 +184,7 @@ def _difference(found: _ByWord, below: _ByWord) -> _ByWord:
     return {question: {k: values - below[question][k] for k, values in of.items()} for question, of in found.items()}
 
 
-def _means(found: _ByWord) -> dict[Question, dict[int, Measured]]:
+def _means(found: _ByWord) -> dict[Criterion, dict[int, Measured]]:
     """The mean over words: a frequent one counts as much as a rare one."""
     return {question: {k: mean_and_interval(values) for k, values in of.items()} for question, of in found.items()}
 
@@ -202,7 +193,7 @@ def _rows(
     name: str,
     encoder: Encoder,
     vectors: Sequence[Float[np.ndarray, "occurrences layers dim"]],
-    questions: Mapping[Question, Sequence[Queries]],
+    questions: Mapping[Criterion, Sequence[Queries]],
 ) -> Iterator[PrecisionRow]:
     """Of each layer of an encoder; `vectors`: as `_vectors` gives them."""
     below: _ByWord | None = None

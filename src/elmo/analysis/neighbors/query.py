@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elmo.analysis.neighbors.context_index import ContextIndex, Hit, LayerOrWeights
-from elmo.analysis.neighbors.endings import verb_forms_of
-from elmo.analysis.neighbors.particles import forms_of
+from elmo.analysis.neighbors.korean import forms_of, verb_forms_of
 from elmo.errors import ConfigError
 from elmo.setting_checks import require_setting
 from elmo.static.vectors import StaticVectors
@@ -43,7 +42,7 @@ def neighbors(
     """For each layer, the nearest other words ("other") and the nearest occurrences of the same word ("same").
 
     `weights`: one for each layer; the neighbors by their weighted sum come last. The sentence itself is left out
-    wherever it stands in the index. `noun`: a Korean noun; words that are this noun with particles count as the same
+    wherever the index has it. `noun`: a Korean noun; words that are this noun with particles count as the same
     word. `verb`: a Korean verb as a dictionary has it; words that are this verb with endings do. `center`: vectors are
     compared without the mean over the index. Raises ConfigError for a place outside the sentence.
     """

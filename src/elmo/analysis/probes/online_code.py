@@ -29,7 +29,7 @@ class OnlineCode:
 
     @property
     def compression(self) -> float:
-        """How many times shorter than the uniform code; 1 for vectors that say nothing."""
+        """How many times shorter than the uniform code; 1 for uninformative vectors."""
         return self.uniform_bits / self.bits
 
 

@@ -5,11 +5,9 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 
 from elmo.analysis.encoders import layer_name, require_known_words
-from elmo.analysis.senses.baselines import most_frequent_or_first
 from elmo.analysis.senses.files import ALL_SETS, SenseFiles, TestSet, read_files
-from elmo.analysis.senses.inventory import Word
-from elmo.analysis.senses.nearest_instances import VOTERS, TrainingInstances
-from elmo.analysis.senses.prototypes import Answer, NearestSense, instance_vectors, train
+from elmo.analysis.senses.inventory import Word, most_frequent_or_first
+from elmo.analysis.senses.nearest import VOTERS, NearestSense, SenseAnswer, TrainingInstances, instance_vectors, train
 from elmo.analysis.senses.raganato import read_sentences
 from elmo.analysis.senses.score import Judged, SenseScore, by_pos, paired_interval, score
 from elmo.embed.encoder import Encoder
@@ -19,7 +17,7 @@ FIRST_SENSE, MOST_FREQUENT = "first sense", "most frequent sense"
 
 
 @dataclass(frozen=True)
-class System:
+class SenseSystem:
     """One row of the table: its answers on every test set."""
 
     encoder: str
@@ -41,7 +39,7 @@ class SenseTable:
     """All systems on all sets."""
 
     sets: tuple[TestSet, ...]
-    systems: tuple[System, ...]
+    systems: tuple[SenseSystem, ...]
 
     def record(self) -> dict[str, object]:
         """As plain values for JSON: for each system its figures by set, part of speech, and on ambiguous words."""
@@ -49,7 +47,7 @@ class SenseTable:
         rows = [self._row(system, below.get(system.name) if system.encoder else None) for system in self.systems]
         return {"sets": {one.name: len(one.judged) for one in self.sets}, "systems": rows}
 
-    def scores(self, system: System) -> dict[str, SenseScore]:
+    def scores(self, system: SenseSystem) -> dict[str, SenseScore]:
         """By test set, and over all of them."""
         found = {one.name: score(one.judged, system.answers[one.name]) for one in self.sets}
         return found | {ALL_SETS: score(self.judged, self.together(system))}
@@ -59,17 +57,17 @@ class SenseTable:
         """The instances of all sets, one after the other."""
         return [judged for one in self.sets for judged in one.judged]
 
-    def together(self, system: System) -> list[str | None]:
+    def together(self, system: SenseSystem) -> list[str | None]:
         """A system's answers on all sets, one after the other."""
         return [answer for one in self.sets for answer in system.answers[one.name]]
 
-    def difference(self, system: System, other: System) -> tuple[float, float, float]:
+    def difference(self, system: SenseSystem, other: SenseSystem) -> tuple[float, float, float]:
         """F1 of `system` minus that of `other` over all sets, and its 95 % interval over documents."""
         answers, others = self.together(system), self.together(other)
         low, high = paired_interval(self.judged, answers, others)
         return score(self.judged, answers).f1 - score(self.judged, others).f1, low, high
 
-    def _row(self, system: System, below: System | None) -> dict[str, object]:
+    def _row(self, system: SenseSystem, below: SenseSystem | None) -> dict[str, object]:
         answers = self.together(system)
         ambiguous = [place for place, judged in enumerate(self.judged) if judged.is_ambiguous]
         on_ambiguous = score([self.judged[place] for place in ambiguous], [answers[place] for place in ambiguous])
@@ -117,24 +115,24 @@ def _sense_table(files: SenseFiles, encoders: Mapping[str, Encoder], progress: P
     return SenseTable(sets, tuple(systems))
 
 
-def _baseline(name: str, sets: Sequence[TestSet], rule: Callable[[Word], str | None]) -> System:
-    return System("", name, {one.name: tuple(rule(word) for word in one.words) for one in sets})
+def _baseline(name: str, sets: Sequence[TestSet], rule: Callable[[Word], str | None]) -> SenseSystem:
+    return SenseSystem("", name, {one.name: tuple(rule(word) for word in one.words) for one in sets})
 
 
-def _answers(one: TestSet, encoder: Encoder, nearest: NearestSense) -> Iterator[Answer]:
+def _answers(one: TestSet, encoder: Encoder, nearest: NearestSense) -> Iterator[SenseAnswer]:
     for _, instance, vectors in instance_vectors(one.sentences, encoder):
         yield nearest.answer((instance.lemma, instance.pos), vectors)
 
 
-def _layer(name: str, encoder: Encoder, layer: int, found: Mapping[str, Sequence[Answer]]) -> System:
+def _layer(name: str, encoder: Encoder, layer: int, found: Mapping[str, Sequence[SenseAnswer]]) -> SenseSystem:
     answers = {test: tuple(answer.senses[layer] for answer in given) for test, given in found.items()}
     ties = sum(answer.ties[layer] for given in found.values() for answer in given)
-    return System(name, layer_name(encoder, layer), answers, ties)
+    return SenseSystem(name, layer_name(encoder, layer), answers, ties)
 
 
 def _voted(
     name: str, encoder: Encoder, voters: TrainingInstances, dev: TestSet, sets: Sequence[TestSet]
-) -> Iterator[System]:
+) -> Iterator[SenseSystem]:
     """A system for each layer."""
     # Beside the test sets, not among them: it may be called like one of these.
     of_dev = _votes(encoder, voters, dev)
@@ -144,7 +142,7 @@ def _voted(
         best = scores.index(max(scores))
         answers = {one.name: tuple(answer[best][layer] for answer in found[one.name]) for one in sets}
         of_layer = f"{layer_name(encoder, layer)} (k = {VOTERS[best]})".strip()
-        yield System(f"{name} k-NN", of_layer, answers)
+        yield SenseSystem(f"{name} k-NN", of_layer, answers)
 
 
 def _votes(encoder: Encoder, voters: TrainingInstances, one: TestSet) -> list[list[list[str | None]]]:

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from elmo.analysis.senses.baselines import SeenSenses, count_senses
-from elmo.analysis.senses.inventory import Inventory, Word, read_inventory
+from elmo.analysis.senses.inventory import Inventory, SeenSenses, Word, count_senses, read_inventory
 from elmo.analysis.senses.raganato import AnnotatedSentence, read_keys, read_sentences
 from elmo.analysis.senses.score import Judged
 from elmo.errors import ConfigError, TextError
@@ -30,7 +29,7 @@ class SenseFiles:
 
 @dataclass(frozen=True)
 class TestSet:
-    """A test set in memory: its words, and what its keys say."""
+    """A test set in memory: its words and their keys."""
 
     name: str
     sentences: tuple[AnnotatedSentence, ...]
@@ -53,7 +52,7 @@ class SenseData:
 
 
 def read_files(files: SenseFiles, progress: Progress) -> SenseData:
-    """Reads everything once. Raises ConfigError for test sets that a table couldn't tell apart; TextError for a corpus
+    """Reads everything once. Raises ConfigError for test sets of the same name; TextError for a corpus
     without instances or with some that have no key, and for an inventory that lists no word of the test sets."""
     _require_own_names(files.tests)
     inventory = read_inventory(files.inventory)

@@ -1,11 +1,13 @@
-"""The senses that a dictionary lists for each word, and which of them counts as the first."""
+"""The senses of words: those that a dictionary lists, those that a corpus has, and which of them comes first."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from elmo.analysis.senses.raganato import AnnotatedSentence
 from elmo.errors import TextError
-from elmo.text.formats.lines import utf8_lines
+from elmo.text.files.lines import utf8_lines
 
 Word = tuple[str, str]
 """A lemma with underscores and its part of speech (NOUN, VERB, ADJ, ADV)."""
@@ -40,11 +42,6 @@ class Inventory:
         listed = self.senses.get(word, ())
         return min(listed, key=lambda sense: (sense.rank, -sense.count)).key if listed else None
 
-    def first_row(self, word: Word) -> str | None:
-        """The sense of lowest rank that comes first in the file: the weaker rule, for comparison."""
-        listed = self.senses.get(word, ())
-        return min(listed, key=lambda sense: sense.rank).key if listed else None
-
 
 def read_inventory(path: Path | str) -> Inventory:
     """A table with tabs between columns, among them lemma, pos, rank, sense_key and semcor_count.
@@ -72,3 +69,31 @@ def _place(path: Path | str, header: list[str], column: str) -> int:
     if column not in header:
         raise TextError(f"{path}:1: has no column {column!r}, only {', '.join(header[:12])}. Name a sense inventory.")
     return header.index(column)
+
+
+@dataclass(frozen=True)
+class SeenSenses:
+    """How often each sense of a word occurs in a training corpus."""
+
+    counts: Mapping[Word, Mapping[str, int]]
+    """Senses in the order of their first occurrence."""
+
+    def most_frequent(self, word: Word) -> str | None:
+        """The most frequent sense; of equally frequent ones the first in the corpus. None for an unseen word."""
+        found = self.counts.get(word)
+        return max(found, key=found.__getitem__) if found else None
+
+
+def count_senses(sentences: Iterable[AnnotatedSentence], keys: Mapping[str, tuple[str, ...]]) -> SeenSenses:
+    """The senses of a training corpus. An instance of several senses counts for each, one without a key not at all."""
+    counts: dict[Word, Counter[str]] = {}
+    for sentence in sentences:
+        for instance in sentence.instances:
+            if instance.id in keys:
+                counts.setdefault((instance.lemma, instance.pos), Counter()).update(keys[instance.id])
+    return SeenSenses(counts)
+
+
+def most_frequent_or_first(word: Word, seen: SeenSenses, inventory: Inventory) -> str | None:
+    """The most frequent sense; the dictionary's first sense for a word that the corpus doesn't have."""
+    return seen.most_frequent(word) or inventory.first_sense(word)

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from elmo.errors import TextError
+from elmo.text.files.lines import byte_lines, utf8_lines
 from elmo.text.files.text_file import check_is_text_file
-from elmo.text.formats.lines import byte_lines, utf8_lines
 
 # A sentence of more tokens than this is a damaged file; SemCor's longest has 251 elements.
 _MOST_TOKENS = 20_000
@@ -124,7 +124,7 @@ class _Parser:
             self._sentence = _Open()
         elif name in ("wf", "instance"):
             if self._sentence is None:
-                raise self._error(f"<{name}> stands outside of a sentence")
+                raise self._error(f"<{name}> is outside a sentence")
             self._element, self._is_instance, self._text = attributes, name == "instance", []
 
     def _characters(self, text: str) -> None:
@@ -162,6 +162,6 @@ class _Parser:
 
     def _error(self, what: str) -> TextError:
         return TextError(
-            f"{self._name}:{self._expat.CurrentLineNumber}: {what}. The format is that of Raganato et al. 2017: "
+            f"{self._name}:{self._expat.CurrentLineNumber}: {what}. The format (Raganato et al. 2017) is: "
             "<text id>, <sentence id>, <wf lemma pos> and <instance id lemma pos>."
         )

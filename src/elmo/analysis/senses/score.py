@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from elmo.analysis.measures import between
+
 DRAWS = 2000
-_LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,7 @@ def paired_interval(
     drawn = table[random.integers(len(table), size=(DRAWS, len(table)))].sum(axis=1)
     instances, answered, correct, other_answered, other_correct = drawn.T
     differences = 200 * (correct / (instances + answered) - other_correct / (instances + other_answered))
-    tail = 100 * (1 - _LEVEL) / 2
-    low, high = np.percentile(differences, [tail, 100 - tail])
-    return float(low), float(high)
+    return between(differences)
 
 
 def _counts(

@@ -105,7 +105,7 @@ def findings() -> Iterator[Finding]:
             torch = _library(name, oldest)
             libraries.append(torch)
             yield torch
-            if torch.state == "ok":
+            if name == "torch" and torch.state == "ok":
                 yield from _torch_findings(import_module(name), oldest)
     for extra, purpose in EXTRAS.items():
         if extra in needed:

@@ -12,8 +12,8 @@ from elmo.cli.language_model import ModelFlag, load, model_and_input
 from elmo.cli.text_input import say_of_tokens, vocabulary_of
 from elmo.errors import ConfigError
 from elmo.process.device import Device
-from elmo.text.marked import marked
 from elmo.text.reading.as_trained import as_trained, plain_marks
+from elmo.text.tokenizer import marked
 
 if TYPE_CHECKING:
     from elmo.lm.substitutes import Prediction

@@ -24,11 +24,11 @@ from elmo.embed.corpus.run import WORK_FILES, WORK_FOLDERS, Run
 from elmo.embed.corpus.shards import Shard
 from elmo.embed.corpus.text_source import TextSource
 from elmo.embed.embedder import Embedder
-from elmo.embed.layer_choice import LayerChoice, Layers
 from elmo.embed.storage.layout import FileFormat, StoredType, VectorLayout, files_of
 from elmo.embed.storage.text_columns import TextColumns, names_of_files
 from elmo.embed.storage.writers import WRITERS
 from elmo.errors import ConfigError, TextError, TextWarning
+from elmo.layer_choice import LayerChoice, Layers
 from elmo.process.keywords import known_keywords
 from elmo.process.progress.report import Progress, following
 from elmo.text.files.text_file import FormatChoice, is_stream

@@ -8,9 +8,9 @@ from typing import Any
 from elmo.embed.corpus.join import ALL_ROWS, SHARD, WHOLE_RUN
 from elmo.embed.corpus.part import TextPart
 from elmo.embed.embedder import Embedder
-from elmo.embed.layer_choice import LayerChoice
 from elmo.embed.storage.layout import FIRST_ROW, FileFormat, StoredType
 from elmo.embed.storage.text_columns import TextColumns
+from elmo.layer_choice import LayerChoice
 from elmo.text.formats.form import form_of
 from elmo.version import __version__
 from elmo.weights.fingerprint import text_hash

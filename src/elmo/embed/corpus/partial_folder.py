@@ -33,7 +33,7 @@ from elmo.disk.folder_lock import locked
 from elmo.errors import ConfigError, OutputError
 from elmo.process.progress.report import SILENT, Count, Progress
 from elmo.shapes import Float, Int
-from elmo.text.files.limits import limited_lines
+from elmo.text.files.lines import limited_lines
 from elmo.text.files.text_file import opened, text_name
 from elmo.weights.fingerprint import text_hash
 

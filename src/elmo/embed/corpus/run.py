@@ -16,12 +16,12 @@ from elmo.embed.corpus.places import require_free
 from elmo.embed.corpus.plan import CorpusPlan, StopAsked
 from elmo.embed.corpus.text_source import TextSource
 from elmo.embed.embedder import Embedder
-from elmo.embed.layer_choice import Layers
 from elmo.embed.storage.layout import files_of
 from elmo.embed.storage.readers import read_vectors
 from elmo.embed.storage.writers import WRITERS, VectorWriter
 from elmo.embed.windows import windows
 from elmo.errors import ElmoError, Interrupted
+from elmo.layer_choice import Layers
 from elmo.process.progress.report import Count, Progress
 from elmo.shapes import Float
 from elmo.text.reading.placed import PlacedSentence

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.embed.layer_choice import LayerChoice
 from elmo.embed.network.network import Contextualized
 from elmo.engine.engine import Engine, State
+from elmo.layer_choice import LayerChoice
 from elmo.ops.native.kinds import ComputeType
 from elmo.shapes import Float
 from elmo.text.batches import Batch

@@ -10,8 +10,8 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from elmo.config import BiLMConfig
-from elmo.embed.layer_choice import LayerChoice
 from elmo.engine.engine import State
+from elmo.layer_choice import LayerChoice
 from elmo.ops.native.kinds import ComputeType
 from elmo.shapes import Float, Int
 from elmo.text.batches import Batch

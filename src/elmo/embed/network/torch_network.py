@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from elmo.config import BiLMConfig
-from elmo.embed.layer_choice import LayerChoice
 from elmo.embed.network.engine_network import EngineNetwork
 from elmo.embed.network.fixed_shapes import encode_in_fixed_shapes
 from elmo.embed.network.network import Contextualized
@@ -16,6 +15,7 @@ from elmo.engine.engine import Engine, State
 from elmo.engine.token_encoder import rounded_to
 from elmo.errors import ConfigError
 from elmo.layer import on_engine
+from elmo.layer_choice import LayerChoice
 from elmo.model.bilm import BiLM, BiLMOutput, BiLMState
 from elmo.ops.native.kinds import ComputeType
 from elmo.ops.product import RoundedProducts

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elmo.embed.layer_names import Layers
 from elmo.embed.results.output import by_token, objects, require_pandas
 from elmo.embed.results.pooling import Pool, checked_pool, pooled
 from elmo.errors import ConfigError
+from elmo.layer_choice import Layers
 from elmo.shapes import Float32, Int
 from elmo.text.reading.placed import PlacedSentence, placed_in
 from elmo.text.reading.settings import Reading, SentenceEnds

@@ -16,9 +16,8 @@ from torch import Tensor
 from elmo.corpus.shards import TrainingData
 from elmo.pretrain.settings.config import PretrainConfig
 from elmo.text.characters import CharacterMap
-from elmo.text.targets.target_ids import UNKNOWN
 from elmo.text.token_map import TokenMap, WordMap
-from elmo.text.vocabulary import Vocabulary
+from elmo.text.vocabulary import UNKNOWN, Vocabulary
 
 _MARKS = ("begin_sentence", "end_sentence", "begin_word", "end_word", "padding", "unknown")
 _ROWS_AT_ONCE = 65_536

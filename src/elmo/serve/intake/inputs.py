@@ -12,8 +12,8 @@ from elmo.serve.settings import ServeSettings
 from elmo.text.reading.placed import placed_as_one
 from elmo.text.reading.settings import Reading
 from elmo.text.sentences import Tokenize
-from elmo.text.token_form import has_surrogate
 from elmo.text.tokenizer import tokenizer as named_tokenizer
+from elmo.text.word_list import has_surrogate
 
 Text = str | list[str]
 """A text, or its tokens."""

@@ -13,8 +13,8 @@ from elmo.serve.models import ServedModel
 from elmo.serve.refusals import invalid
 from elmo.serve.service import service_of
 from elmo.serve.settings import ServeSettings
-from elmo.text.marked import marked
 from elmo.text.reading.as_trained import as_trained
+from elmo.text.tokenizer import marked
 
 if TYPE_CHECKING:
     from elmo.lm.substitutes import Prediction

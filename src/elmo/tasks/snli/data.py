@@ -23,7 +23,7 @@ from elmo.tasks.labels.classification import label_column_beside
 from elmo.tasks.labels.labelled_lines import OnBadExample, labelled_lines, nothing_in, skipping, tell
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
-from elmo.text.token_form import has_surrogate
+from elmo.text.word_list import has_surrogate
 
 Tokenize = Callable[[str], list[str]]
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 from elmo.errors import TextError
 from elmo.tasks.labels.labelled_lines import labelled_lines
 from elmo.text.files.text_file import text_name
-from elmo.text.token_form import has_surrogate
+from elmo.text.word_list import has_surrogate
 
 # SQuAD's training file has 30 MB; this is a file of another kind.
 _MAX_CHARACTERS = 1 << 30

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo.model.bilm import BiLMOutput
-from elmo.model.scalar_mix import ScalarMix, only_layer
+from elmo.model.scalar_mix import ScalarMix
 from elmo.ops.dropout import Dropout
 from elmo.tasks.settings import TokenSettings
 
@@ -22,17 +22,15 @@ class LayerMixes(nn.Module):
     def __init__(self, settings: TokenSettings, num_layers: int, *, boundaries: int) -> None:
         """`num_layers`: of the encoder; `boundaries`: how many positions of a sentence are no tokens (2 or 0)."""
         super().__init__()
-        is_top = settings.layers == "top"
         self.boundaries = boundaries
         self.strength = settings.mix_penalty
         self.dropout = Dropout(settings.elmo_dropout)
         self.by_place = nn.ModuleDict(
             {
-                place: ScalarMix(
+                place: ScalarMix.of_layers(
+                    settings.mixed_layers,
                     num_layers,
                     layer_norm=False if settings.layer_norm == "none" else settings.layer_norm,
-                    raw_weights=only_layer(-1, num_layers) if is_top else None,
-                    train_weights=settings.layers == "mix",
                     train_gamma=settings.train_gamma,
                 )
                 for place in settings.places

@@ -46,6 +46,13 @@ def checked_encoding(encoding: str) -> str:
     return "utf-8" if encoding.lower().replace("_", "-") in ("utf8", "utf-8", "utf-8-sig") else encoding
 
 
+def report(on_bad_line: BadLine | None, number: int, message: str) -> None:
+    """Reports a bad line; TextError if there is nobody to report it to."""
+    if on_bad_line is None:
+        raise TextError(message)
+    on_bad_line(number, message)
+
+
 def decoded(
     lines: Iterable[bytes],
     name: str,
@@ -75,9 +82,7 @@ def decoded(
         if message is None:
             yield text
             continue
-        if on_bad_line is None:
-            raise TextError(message)
-        on_bad_line(number, message)
+        report(on_bad_line, number, message)
         yield instead
 
 

@@ -23,7 +23,7 @@ _FEWEST_WORDS = 30
 _FEWEST_LETTERS = 8
 # Of the letters in the vocabulary of small-ko 1.6% are Latin: names and abbreviations in an encyclopedia.
 _LEAST_SHARE_OF_SCRIPT = 0.05
-# The bundled models, by what tells that a text is in their language.
+# The bundled models, and signs that a text is in their language.
 _KOREAN, _ENGLISH = "small-ko", "small-en"
 _ENGLISH_WORDS = frozenset({"the", "of", "and", "to", "in", "is", "that", "was", "it", "for", "on", "with", "he", "i"})
 _LEAST_SHARE_OF_ENGLISH = 0.15
@@ -57,8 +57,8 @@ class Language:
     def why_foreign(self, sentences: Iterable[Sequence[str]]) -> str | None:
         """What shows that the sentences are in another language than the vocabulary; None: nothing does.
 
-        Nothing is said of texts of a few letters or words, and by the second signal only of a vocabulary that is much
-        larger than its common words.
+        Texts of a few letters or words are not judged, and the second signal needs a vocabulary that is much larger
+        than its common words.
         """
         if not self._vocabulary:
             return None

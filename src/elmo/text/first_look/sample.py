@@ -1,25 +1,30 @@
-"""The first lines of a text: which tokenizer they ask for, and what in them would make a model's vectors poor."""
+"""The first lines of a text: which tokenizer they ask for, and what in them would make a model's vectors poor.
 
+`FirstLook` describes one text; `ModelReader` gives each warning once for texts that come one call after the other.
+"""
+
+import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
+from elmo.errors import TextWarning
 from elmo.text.files.text_file import text_name
-from elmo.text.first_look.composition import decomposed_words
 from elmo.text.first_look.language import Language, bundled_model_for
 from elmo.text.punctuation import SPECIAL_TOKEN, Punctuation, punctuation_of
 from elmo.text.reading.as_trained import Marks, as_trained, composed
-from elmo.text.reading.placed import PlacedSentence, placed_rows, sentences_of
+from elmo.text.reading.placed import PlacedSentence, placed_as_one, placed_rows, sentences_of
 from elmo.text.reading.settings import AUTO, OnSkipped, Reading
 from elmo.text.sentences import Tokenize
 from elmo.text.tokenizer import sentence_spans, tokenizer
+from elmo.text.tokenizer import tokenizer as named_tokenizer
 
 LINES_LOOKED_AT = 1000
 OTHER_MODEL = "Name a model of its language with --model; 'elmo models' lists them."
 _CHARACTERS_LOOKED_AT = 200_000
-# Who writes line by line into a pipe should not wait long for the first vectors, unless the tokenizer must be chosen.
+# A program that writes line by line into a pipe shouldn't wait long for vectors, unless the tokenizer must be chosen.
 _LINES_OF_STREAMS = 64
 
 
@@ -35,7 +40,7 @@ class FirstLook:
     sentences: list[list[str]]
     """Tokens of the first lines, as a model reads them but for its marks."""
     words: list[str]
-    """What stands between spaces in the first lines."""
+    """The words between spaces in the first lines."""
     was_auto: bool
     num_lines: int = 0
     """Lines of text that were looked at."""
@@ -65,7 +70,7 @@ class FirstLook:
     def warnings(
         self, vocabulary: Sequence[str] | None = None, other_model: str = OTHER_MODEL, *, composes: bool = True
     ) -> list[str]:
-        """What would make the vectors poor, and what is read otherwise than it is written so that they aren't.
+        """Warnings of what would make the vectors poor, and of what is read differently from how it is written.
 
         `vocabulary`: the model's words, the most frequent first, if it has any. `other_model`: how to use another one.
         `composes`: whether who reads the text composes its letters (see `as_trained`).
@@ -129,7 +134,7 @@ class FirstLook:
         if not counts:
             return None
         return (
-            f"{self.name} has {', '.join(counts)}, special tokens of other models. ELMo has none of them and reads "
+            f"{self.name} has {', '.join(counts)}, special tokens of other models. ELMo doesn't know them and reads "
             "them as words: each gets a vector, and changes those of the words beside it. Remove them; "
             "padding and sentence boundaries are added as they are needed."
         )
@@ -141,7 +146,7 @@ class FirstLook:
 def foreign_warning(
     sentences: Sequence[Sequence[str]], language: Language, name: str, other_model: str = OTHER_MODEL
 ) -> str | None:
-    """What to say of sentences that are not in the language of a model; None: nothing shows that they aren't.
+    """The warning about sentences that are not in the language of a model; None: nothing shows that they aren't.
 
     `name`: of the text; `other_model`: how to use another model.
     """
@@ -206,3 +211,77 @@ def look_at(rows: Iterable[str | list[str]], reading: Reading, name: str = "the 
     if punctuation.is_raw and reading.sentences == "lines":
         several = sum(len(sentence_spans(text)) > 1 for text in texts)
     return FirstLook(reading, name, punctuation, sentences, words, was_auto, len(texts), several)
+
+
+def decomposed_words(words: Iterable[str]) -> list[str]:
+    """The words that have fewer characters in NFC."""
+    return [word for word in words if composed(word)[1] is not None]
+
+
+class ModelReader:
+    """Texts -> tokens as a model reads them. The tokens of a text never depend on other texts."""
+
+    def __init__(self, language: Language) -> None:
+        self._language = language
+        self._said: set[str] = set()
+
+    def marks(self, plain_quotes: bool = True) -> Marks:
+        """The typographic marks that are read as plain ones."""
+        return self._language.marks if plain_quotes else {}
+
+    def tokens(
+        self,
+        texts: Sequence[str | Sequence[str]],
+        tokenizer: str | Tokenize = AUTO,
+        *,
+        plain_quotes: bool = True,
+        warn: Callable[[str], object] | None = None,
+    ) -> list[list[str]]:
+        """The tokens of each text; a list of tokens is one too. Warns as `look`.
+
+        `tokenizer`: a name known to `text.tokenizer`, or a function. `plain_quotes`: whether typographic marks are read
+        as plain ones.
+        """
+        split = named_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+        marks = self.marks(plain_quotes)
+        name = tokenizer if isinstance(tokenizer, str) else "text"
+        found = [
+            placed_as_one(text, split, marks, name).tokens if isinstance(text, str) else as_trained(list(text), marks)
+            for text in texts
+        ]
+        self.look(texts, found, Reading(tokenizer=name, plain_quotes=plain_quotes), warn)
+        return found
+
+    def look(
+        self,
+        texts: Sequence[str | Sequence[str]],
+        sentences: Sequence[Sequence[str]],
+        reading: Reading,
+        warn: Callable[[str], object] | None = None,
+    ) -> list[str]:
+        """Warns of what would make the vectors of the texts poor, or is read differently from how it is written.
+
+        Each kind is reported once. `sentences`: their tokens. `warn`: default: a Python warning, `TextWarning`.
+        Returns everything that was found, also what had been reported before.
+        """
+        first = list(islice(texts, LINES_LOOKED_AT))
+        raw = [text for text in first if isinstance(text, str)]
+        is_split = reading.tokenizer == "whitespace"
+        look = FirstLook(
+            reading,
+            "the text",
+            punctuation_of(raw, named_tokenizer("unicode")) if is_split else Punctuation(),
+            [as_trained(list(tokens), {}) for tokens in islice(sentences, LINES_LOOKED_AT)],
+            [word for text in first for word in (text.split() if isinstance(text, str) else text)],
+            was_auto=False,
+        )
+        findings = look.findings(self._language)
+        for about, message in findings.items():
+            if about not in self._said:
+                self._said.add(about)
+                (warn or _python_warning)(message)
+        return list(findings.values())
+
+
+def _python_warning(message: str) -> None:
+    warnings.warn(message, TextWarning, stacklevel=6)

@@ -2,7 +2,7 @@
 
 Every reader of such files, of texts and of tasks, gets its rows here.
 
-    cells      stand between tabs if the file's first row has one (they may then hold spaces), else between spaces and
+    cells      are separated by tabs if the file's first row has one (they may then hold spaces), else by spaces and
                tabs. Only these two separate: a no-break space, U+3000, U+2028 or a form feed is part of its cell
     rows       of a sentence have equally many cells
     comments   "# name = value"; a line that begins with "#" and has another number of cells than the sentence's other
@@ -18,11 +18,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from elmo.errors import TextError
-from elmo.text.files.decoding import BadLine
+from elmo.text.files.decoding import BadLine, report
 
 Hashes = Literal["by width", "comments"]
 
-# Stands for a line that couldn't be decoded and was told of: its sentence can't be used, but doesn't end there.
+# Replaces a line that couldn't be decoded and was reported: its sentence can't be used, but doesn't end there.
 UNDECODABLE = "\0"
 
 _BLANKS = " \t"
@@ -43,7 +43,7 @@ class ColumnSentence:
     """The rows of a sentence, all with equally many cells."""
 
     rows: list[list[str]]
-    """The cells of each token; none: only comments stand here, before the end of the file, or the sentence is bad."""
+    """The cells of each token; none: there are only comments, before the end of the file, or the sentence is bad."""
     lines: list[int]
     """The line of each row, from 1."""
     comments: list[str] = field(default_factory=list)
@@ -65,11 +65,11 @@ def column_sentences(
 ) -> Iterator[ColumnSentence]:
     """The sentences of `lines`, in constant memory.
 
-    `name`: of the file, for messages; `first`: the number of the first line; `advice`: what messages name beside
-    mending the line (", or use --errors skip ..."). `spaces_in_cells`: whether tabs alone may separate. `hashes`: which
+    `name`: of the file, for messages; `first`: the number of the first line; `advice`: what messages name besides
+    fixing the line (", or use --errors skip ..."). `spaces_in_cells`: whether tabs alone may separate. `hashes`: which
     lines that begin with "#" are comments: all, or those of the kinds above.
     A sentence whose rows have different numbers of cells is a TextError with file and line, or, if there is
-    `on_bad_line`, told to it once and bad.
+    `on_bad_line`, reported to it once and bad.
     """
     reader = _Reader(name, on_bad_line, advice, hashes, spaces_in_cells=spaces_in_cells)
     for number, line in enumerate(lines, start=first):
@@ -128,7 +128,7 @@ class _Reader:
             yield from self._sentence(block, self._num_cells)
 
     def rest(self) -> Iterator[ColumnSentence]:
-        """What stands after the last sentence."""
+        """What comes after the last sentence."""
         if self._undecided:  # a file of lines with "#" alone
             self.at_tabs = self.at_tabs is None and "\t" in self._undecided[0][0][1]
             waiting, self._undecided = self._undecided, []
@@ -186,9 +186,7 @@ class _Reader:
 
     def _tell(self, number: int, why: str) -> None:
         message = f"{self.name}:{number}: {why}. Fix the line, or put a blank line between the sentences{self.advice}."
-        if self.on_bad_line is None:
-            raise TextError(message)
-        self.on_bad_line(number, message)
+        report(self.on_bad_line, number, message)
 
 
 def cells_of_row(line: str, *, at_tabs: bool) -> list[str]:
@@ -252,7 +250,7 @@ def require_kept_words(sentences: Sequence[Sequence[Sequence[str]]], column: int
     if len(values) > 1 and sum(set(value) == {"_"} for value in values) >= _WITHHELD * len(values):
         raise TextError(
             f"{name}: the words (column {column + 1}) are '_': the treebank is distributed without its text, as some "
-            "are for reasons of licence. Its README says where to get the text and how to merge it."
+            "are for reasons of licence. Its README explains where to get the text and how to merge it."
         )
 
 

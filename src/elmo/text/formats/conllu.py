@@ -1,4 +1,4 @@
-"""CoNLL-U: treebank text, a word a line in ten columns, a blank line after each sentence.
+"""CoNLL-U: treebank text, a word per line in ten columns, a blank line after each sentence.
 
 What is read is column 2 (FORM) of its words, the units that everything else in the file is about. A multiword token
 (ID 3-4, "don't") is given by its words ("do", "n't"), as published English models want it; empty nodes (ID 3.1) stand
@@ -10,14 +10,14 @@ Source: the CoNLL-U and CoNLL-U Plus formats, universaldependencies.org/format.h
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from elmo.disk.bounded import shown
 from elmo.errors import TextError
-from elmo.text.files.decoding import BadLine
+from elmo.text.files.decoding import BadLine, report
 from elmo.text.formats.columns import UNDECODABLE
-from elmo.text.token_form import invalid_token_reason
+from elmo.text.word_list import invalid_token_reason
 
 _COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 _NAMES = re.compile(r"#\s*global\.columns\s*=\s*(?P<names>.*)")
-_LONGEST_SHOWN = 60
 # No sentence has a billion words; Python refuses to read integers of thousands of digits.
 _NUMBER = r"[1-9]\d{0,8}"
 _ID = re.compile(rf"(?P<first>{_NUMBER})(?:-(?P<last>{_NUMBER}))?|(?P<empty>\d{{1,9}}\.{_NUMBER})", re.ASCII)
@@ -32,7 +32,7 @@ def conllu_sentences(
     on_new_document: Callable[[], None] | None = None,
     header: str | None = None,
 ) -> Iterator[list[str]]:
-    """The sentences of `lines`; a bad one is a TextError that names its line, or, if there is someone to tell, `[]`.
+    """The sentences of `lines`; a bad one is a TextError that names its line, or, with `on_bad_line`, `[]`.
 
     `first`: the number of the first line. `on_new_document` is called before the first sentence of what a comment
     `# newdoc` begins. `header`: the first line of a file whose `lines` begin later: it may name the columns.
@@ -43,9 +43,7 @@ def conllu_sentences(
 
     def bad(why: str) -> None:
         message = f"{name}:{number}: {why}, or use --errors skip to list and skip such sentences."
-        if on_bad_line is None:
-            raise TextError(message)
-        on_bad_line(number, message)
+        report(on_bad_line, number, message)
         sentence.spoil()
 
     for number, line in enumerate(lines, start=first):  # noqa: B007 (the function above uses it)
@@ -72,7 +70,7 @@ def conllu_sentences(
 
 
 def column_of_forms(lines: Iterable[str]) -> int:
-    """Where FORM stands, from 0, in a file that begins with these lines."""
+    """The column of FORM, from 0, in a file that begins with these lines."""
     names = next((found for line in lines if (found := _named(line, "line 1"))), _COLUMNS)
     return names.index("FORM")
 
@@ -86,7 +84,7 @@ def _named(line: str, where: str) -> tuple[str, ...] | None:
     if "FORM" not in names:
         raise TextError(
             f"{where}: the columns are {', '.join(names)}, but CoNLL-U Plus has the words in a column called FORM. "
-            "Correct the line, or name the column: --format conll --field N."
+            "Fix the line, or name the column: --format conll --field N."
         )
     return names
 
@@ -117,19 +115,19 @@ class _Sentence:
             place = self._names.index("ID")
             match = _ID.fullmatch(columns[place])
             if match is None:
-                return f"column {place + 1} is {_shown(columns[place])}, but an ID is like 3, 3-4 or 3.1. Fix the line"
+                return f"column {place + 1} is {shown(columns[place])}, but an ID is like 3, 3-4 or 3.1. Fix the line"
             if match["empty"]:
                 return None
             if int(match["first"]) != len(self.tokens) + 1:
                 return (
-                    f"the ID {columns[place]} stands where word {len(self.tokens) + 1} is due. Fix the numbers, or "
+                    f"the ID {columns[place]} is where word {len(self.tokens) + 1} should be. Fix the numbers, or "
                     "put a blank line between the sentences"
                 )
             if match["last"]:
                 return self._cover(match)
         form = columns[self._form]
         if why := invalid_token_reason(form) or (None if form else "is empty"):
-            return f"column {self._form + 1} (FORM) is {_shown(form)}, which {why}. Fix the line"
+            return f"column {self._form + 1} (FORM) is {shown(form)}, which {why}. Fix the line"
         self.tokens.append(form)
         return None
 
@@ -152,7 +150,3 @@ class _Sentence:
         """Nothing of this sentence can be trusted."""
         self.is_begun = self.is_bad = True
         self.tokens = []
-
-
-def _shown(value: str) -> str:
-    return repr(value if len(value) <= _LONGEST_SHOWN else value[:_LONGEST_SHOWN] + "...")

@@ -1,15 +1,134 @@
-"""Rows: the lines of a file in one of the known formats -> texts, or lists of tokens."""
+"""Rows: the lines of a file in one of the known formats -> texts, or lists of tokens.
 
+JSON lines: each line an object, one field of which is a text or a list of tokens. CoNLL columns: the tokens are in the
+first column, as in CoNLL-2000 and CoNLL-2003, or in the one whose number is given: 2 in CoNLL-X and CoNLL-2009, 4 in
+CoNLL-2012; `columns` splits the columns. Tables are read by `table`, treebanks by `conllu`.
+"""
+
+import json
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
-from elmo.text.files.decoding import BadLine
+from elmo.disk.bounded import shown
+from elmo.text.files.decoding import BadLine, report
 from elmo.text.files.text_file import Format
-from elmo.text.formats.columns import UNDECODABLE
-from elmo.text.formats.conll import conll_sentences
+from elmo.text.formats.columns import UNDECODABLE, column_sentences, words_alone
 from elmo.text.formats.conllu import conllu_sentences
 from elmo.text.formats.form import Form
-from elmo.text.formats.jsonl import jsonl_rows
 from elmo.text.formats.table import names_separator, table_rows
+from elmo.text.word_list import has_surrogate, invalid_token_reason
+
+_SKIPPING = ", or use --errors skip to list and skip such sentences"
+
+
+def conll_sentences(
+    lines: Iterable[str],
+    name: str,
+    field: str,
+    on_bad_line: BadLine | None,
+    first: int = 1,
+    on_new_document: Callable[[], None] | None = None,
+) -> Iterator[list[str]]:
+    """The sentences of `lines`; a bad one is a TextError that names its line, or, if `on_bad_line` is given, `[]`.
+
+    `field`: the number of the tokens' column, from 1; any other text: the first one.
+    """
+    column = int(field) if field.isdecimal() and int(field) else 1
+    for sentence in column_sentences(lines, name, on_bad_line, first, advice=_SKIPPING):
+        if sentence.begins_document and on_new_document is not None:
+            on_new_document()
+        tokens: list[str] = []
+        if column > 1:  # the first one may have CoNLL-U's IDs
+            sentence = words_alone(sentence)
+        for row, number in zip(sentence.rows, sentence.lines, strict=True):
+            if why := _odd(row, column):
+                message = f"{name}:{number}: {why}{_SKIPPING}."
+                report(on_bad_line, number, message)
+                tokens = []
+                break
+            tokens.append(row[column - 1])
+        if sentence.rows or sentence.is_bad:
+            yield tokens
+
+
+def _odd(row: list[str], column: int) -> str | None:
+    """Why there is no token in a row, and the next step."""
+    if len(row) < column:
+        return f"there are {len(row)} columns, so there is no token in column {column}. Name another with --field"
+    token = row[column - 1]
+    if why := invalid_token_reason(token) or (None if token else "is empty"):
+        return f"the token in column {column} is {token!r:.60}, which {why}. Fix the line, name another with --field"
+    return None
+
+
+_FIELDS_NAMED = 8
+
+
+def jsonl_rows(
+    lines: Iterable[str], name: str, field: str, on_bad_line: BadLine | None, first: int = 1
+) -> Iterator[str | list[str]]:
+    """The value of `field` in each line: a text, or a list of tokens; '' for a blank line.
+
+    A line that isn't such an object is a TextError, or, with `on_bad_line`, ''. `first`: the number of the
+    first line.
+    """
+    for number, line in enumerate(lines, start=first):
+        if not line.strip():
+            yield ""
+            continue
+        row = _content(line, field)
+        if isinstance(row, _Wrong):
+            message = f"{name}:{number}: {row.what}. {row.step}, or use --errors skip to list and skip such lines."
+            report(on_bad_line, number, message)
+            row = ""
+        yield row
+
+
+class _Wrong(NamedTuple):
+    """Why a line can't be used, and the next step."""
+
+    what: str
+    step: str
+
+
+def _content(line: str, field: str) -> str | list[str] | _Wrong:
+    try:
+        values = json.loads(line)
+    except json.JSONDecodeError as error:
+        return _Wrong(f"not valid JSON ({error.msg} at column {error.colno})", "Each line must be one JSON object")
+    except (RecursionError, ValueError):
+        # Python reads neither a thousand brackets nor a number of a million digits.
+        return _Wrong("JSON that is nested too deeply, or has too long a number", "Each line must be one flat object")
+    if not isinstance(values, dict):
+        return _Wrong(f"holds {_kind(values)}, not a JSON object", 'Each line must be like {"text": "..."}')
+    if field not in values:
+        names = ", ".join(map(shown, list(values)[:_FIELDS_NAMED])) or "none"
+        return _Wrong(f"there is no field {field!r}, its fields are: {names}", "Name the right one with --field")
+    return _checked(values[field], field)
+
+
+def _checked(value: object, field: str) -> str | list[str] | _Wrong:
+    if isinstance(value, str):
+        return _Wrong(*_SURROGATE) if has_surrogate(value) else value
+    if not isinstance(value, list):
+        return _Wrong(f"field {field!r} is {_kind(value)}", "It must be a text or a list of tokens")
+    for place, token in enumerate(value, start=1):
+        if not isinstance(token, str):
+            return _Wrong(f"token {place} in field {field!r} is {_kind(token)}", "All tokens must be strings")
+        if why := invalid_token_reason(token) or (None if token else "is empty"):
+            return _Wrong(f"token {place} in field {field!r} is {shown(token)}, which {why}", "Fix the list")
+    return value
+
+
+_SURROGATE = ("it escapes one half of a surrogate pair (\\ud800 to \\udfff), which is not a character", "Fix the line")
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}
+    return kinds.get(type(value), "a number")
+
 
 Row = str | list[str]
 
@@ -23,7 +142,7 @@ def rows_of(
     on_new_document: Callable[[], None] | None = None,
     header: str | None = None,
 ) -> Iterable[Row]:
-    """What a form sees in `lines`: texts, or lists of tokens.
+    """The rows of `lines` in a form: texts, or lists of tokens.
 
     `name`: of the file, for messages; `first`: the number of the first line; `on_new_document`: for "conllu" and
     "conll"; `header`: the first line of a table or treebank whose `lines` begin later.
@@ -42,7 +161,7 @@ def rows_of(
 
 
 def bad_line_of(format: Format) -> str:
-    """What `rows_of` takes for a line that couldn't be decoded."""
+    """What `rows_of` gets instead of a line that couldn't be decoded."""
     return UNDECODABLE if format in ("conllu", "conll") else ""
 
 
@@ -59,7 +178,7 @@ class NumberedRows:
         self._begins: int | None = None
 
     def header(self) -> str:
-        """Takes the line that names the columns, which is part of no row, and what stands before it."""
+        """Takes the line that names the columns, which is part of no row, and what comes before it."""
         line = next(self.lines, "")
         if names_separator(line):
             line += "\n" + next(self.lines, "")

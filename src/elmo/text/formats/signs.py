@@ -46,7 +46,7 @@ class Sign:
 
 
 def sign_of(lines: Sequence[str]) -> Sign | None:
-    """What else than sentences the first lines of a file are; None: nothing shows."""
+    """What the first lines of a file are, if not sentences; None: nothing shows."""
     filled = [line for line in lines if line.strip()]
     if not filled:
         return None
@@ -164,5 +164,5 @@ def _field_of_texts(header: Sequence[str], columns: Sequence[Sequence[str]]) -> 
 
 
 def _loose(separator: str, line: str) -> bool:
-    """Whether it stands as a mark of a sentence does, beside a space."""
+    """Whether the separator is next to a space, as a mark in a sentence is."""
     return f" {separator}" in line or f"{separator} " in line

@@ -1,15 +1,15 @@
 """Tables: CSV and TSV, one column of which holds the texts.
 
-CSV is that of RFC 4180: cells may stand in double quotes and may then hold commas, quotes (doubled) and line ends. In
+CSV is that of RFC 4180: cells may be in double quotes and may then hold commas, quotes (doubled) and line ends. In
 TSV nothing is quoted: a cell ends at a tab or at the line's end. The first row names the columns, unless the column is
-given by its number. In CSV other separators than commas are found out; Excel's first line "sep=;" names one.
+given by its number. In CSV, separators other than commas are detected; Excel's first line "sep=;" names one.
 """
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 
 from elmo.errors import TextError
-from elmo.text.files.decoding import BadLine
+from elmo.text.files.decoding import BadLine, report
 
 _SEPARATORS = (",", ";", "\t", "|")
 _NAMES_SHOWN = 12
@@ -58,14 +58,12 @@ def table_rows(
             yield cells[column]
             continue
         message = f"{name}:{rows.line}: {what}. Fix the row, or use --errors skip to list and skip such rows."
-        if on_bad_line is None:
-            raise TextError(message)
-        on_bad_line(rows.line, message)
+        report(on_bad_line, rows.line, message)
         yield ""
 
 
 def names_separator(line: str) -> bool:
-    """Whether it is the first line of a CSV file that Excel is told its separator by: "sep=;"."""
+    """Whether it is the first line of a CSV file that Excel takes its separator from: "sep=;"."""
     return line.startswith("sep=") and len(line) == len("sep=;")
 
 
@@ -88,7 +86,7 @@ def separator_of(lines: Sequence[str], field: str, name: str) -> str:
     if len(fitting) > 1:
         raise TextError(
             f"{name}: all rows have equally many cells between {fitting[0]!r} and between {fitting[1]!r}, so it isn't "
-            f"known which separates them. Say it in a first line of its own: sep={fitting[0]}"
+            f"known which separates them. Name it in a first line of its own: sep={fitting[0]}"
         )
     return fitting[0] if fitting else _SEPARATORS[0]
 

@@ -1,4 +1,4 @@
-"""Placed sentences: sentences with what joins them to the text: file, line, number in the line, spans of tokens."""
+"""Placed sentences: sentences with their places in the text: file, line, number in the line, spans of tokens."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ class PlacedSentence:
     tokens: list[str]
     """As a model reads them: see `as_trained`."""
     text: str
-    """The sentence as it stands in the text; of a list of tokens: these, with spaces between them."""
+    """The sentence as the text has it; of a list of tokens: these, with spaces between them."""
     line: int
     """The line that it, or the row or paragraph it is part of, begins at, from 1."""
     sentence: int = 1

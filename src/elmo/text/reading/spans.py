@@ -1,4 +1,4 @@
-"""Spans: where tokens stand in the text that they were made of."""
+"""Spans: the places of tokens in the text that they were made of."""
 
 from collections.abc import Sequence
 
@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 NOWHERE = (-1, -1)
 """The span of a token that isn't in the text as it is, because the tokenizer changed it."""
 
-# What tokenizers leave out beside spaces: marks that are not seen.
+# What tokenizers leave out besides spaces: invisible marks.
 INVISIBLE = "\u200b\u200e\u200f\u2060\ufeff"
-# Characters of the text that may stand for a token that was changed, beside its own length.
+# Characters of the text that may belong to a token that was changed, besides its own length.
 _SLACK = 8
 
 

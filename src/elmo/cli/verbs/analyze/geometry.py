@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from elmo.analysis.encoder_choice import EncoderChoice
+from elmo.analysis.encoders import EncoderChoice
 from elmo.analysis.record import Record, row_name
 from elmo.cli.analysis_output import OutputFlags, produce
 from elmo.cli.arguments import parsed
@@ -51,9 +51,8 @@ def run(argv: list[str]) -> int:
 def record_of(arguments: Arguments) -> Record:
     """The record of the analysis."""
     # Here, so that --help does not wait for torch.
-    from elmo.analysis.controls import described, encoders_of
-    from elmo.analysis.geometry.experiment import geometry
-    from elmo.analysis.geometry.sample import SampleSettings
+    from elmo.analysis.encoders import described, encoders_of
+    from elmo.analysis.geometry import SampleSettings, geometry
     from elmo.analysis.record import begun
     from elmo.text.sentences import read_sentences
     from elmo.text.tokenizer import tokenizer

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from elmo.analysis.encoder_choice import EncoderChoice
+from elmo.analysis.encoders import EncoderChoice
 from elmo.analysis.record import Record
 from elmo.cli.analysis_output import RecordFlags, produce
 from elmo.cli.arguments import parsed
@@ -57,14 +57,14 @@ def run(argv: list[str]) -> int:
 def record_of(arguments: Arguments) -> Record:
     """The record of the analysis."""
     # Here, so that --help does not wait for torch.
-    from elmo.analysis.controls import BILM, described
+    from elmo.analysis.encoders import BILM, described
     from elmo.analysis.neighbors.context_index import ContextIndex
     from elmo.analysis.neighbors.index_files import FACTS_FILE
     from elmo.analysis.neighbors.query import neighbors, require_model, static_neighbors
     from elmo.analysis.record import begun
     from elmo.embed.embedder import Embedder
     from elmo.static.vectors import read_static_vectors
-    from elmo.text.marked import marked
+    from elmo.text.tokenizer import marked
 
     require_setting(arguments.top >= 1, "top", arguments.top, "1 or more")
     queries = [marked(sentence) for sentence in arguments.sentences]

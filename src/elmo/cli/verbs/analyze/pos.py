@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from elmo.analysis.encoder_choice import EncoderChoice
+from elmo.analysis.encoders import EncoderChoice
 from elmo.analysis.record import Record, row_name
 from elmo.cli.analysis_output import OutputFlags, produce
 from elmo.cli.arguments import parsed
@@ -45,7 +45,7 @@ def run(argv: list[str]) -> int:
 def record_of(arguments: Arguments) -> Record:
     """The record of the analysis."""
     # Here, so that --help does not wait for torch.
-    from elmo.analysis.controls import described, encoders_of
+    from elmo.analysis.encoders import described, encoders_of
     from elmo.analysis.probes.experiment import Measures, Treebanks, probe_table
     from elmo.analysis.record import begun
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from elmo.analysis.encoder_choice import EncoderChoice
+from elmo.analysis.encoders import EncoderChoice
 from elmo.analysis.record import Record, row_name
 from elmo.cli.analysis_output import OutputFlags, produce
 from elmo.cli.arguments import parsed
@@ -47,15 +47,15 @@ def run(argv: list[str]) -> int:
 def record_of(arguments: Arguments) -> Record:
     """The record of the analysis."""
     # Here, so that --help does not wait for torch.
-    from elmo.analysis.controls import described, encoders_of
-    from elmo.analysis.neighbors.occurrences import Limits, annotated
+    from elmo.analysis.encoders import described, encoders_of
+    from elmo.analysis.neighbors.occurrences import PrecisionLimits, annotated
     from elmo.analysis.neighbors.precision import precision_table
     from elmo.analysis.record import begun
     from elmo.analysis.senses.files import key_file
     from elmo.analysis.senses.raganato import read_keys, read_sentences
 
     keys = read_keys(key_file(arguments.corpus))
-    limits = Limits(occurrences=arguments.occurrences, queries=arguments.queries, seed=arguments.seed)
+    limits = PrecisionLimits(occurrences=arguments.occurrences, queries=arguments.queries, seed=arguments.seed)
     encoders = encoders_of(arguments.encoders)
     with following(not arguments.results.quiet) as progress:
         found = precision_table(

@@ -7,12 +7,12 @@ from elmo.cli.verbs.embed.options import Arguments
 
 if TYPE_CHECKING:
     from elmo.embed.embedder import Embedder
-    from elmo.embed.layer_names import Layers
+    from elmo.layer_choice import Layers
 
 
 def check_layers(layers: "Layers", model: str | None) -> None:
     """Raises if there is no such model, or its config shows that it hasn't these layers."""
-    from elmo.embed.layer_names import layer_weights
+    from elmo.layer_choice import layer_weights
     from elmo.weights.describe import outline
 
     if (num_layers := outline(model).num_layers) is not None:

@@ -16,7 +16,7 @@ from elmo.text.first_look.sample import first_look
 from elmo.text.reading.settings import require_used_field, text_files
 
 if TYPE_CHECKING:
-    from elmo.embed.layer_names import Layers
+    from elmo.layer_choice import Layers
 
 
 def embed_files(arguments: Arguments, output: Path) -> int:
@@ -70,8 +70,8 @@ def _checked_layers(arguments: Arguments, names: Sequence[str], output: Path) ->
     # Here, so that --help does not wait for it.
     from elmo.embed.corpus.places import check_places
     from elmo.embed.corpus.shards import Shard
-    from elmo.embed.layer_names import parse_layers
     from elmo.embed.storage.text_columns import names_of_files
+    from elmo.layer_choice import parse_layers
 
     check_places(names, output, arguments.to, resume=arguments.resume, force=arguments.force)
     names_of_files(names)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def show_text(arguments: Arguments) -> int:
     """Shows the vectors of a text that was given as an argument; the exit code."""
     # Here, so that --help does not wait for it.
-    from elmo.embed.layer_names import parse_layers
+    from elmo.layer_choice import parse_layers
 
     layers = parse_layers(arguments.layers)
     text = _text_to_show(arguments)
@@ -67,7 +67,7 @@ def _text_to_show(arguments: Arguments) -> str:
 
 def show_lines(arguments: Arguments) -> int:
     """A line of JSON for each sentence and blank line of standard input, in constant memory."""
-    from elmo.embed.layer_names import parse_layers
+    from elmo.layer_choice import parse_layers
 
     layers = parse_layers(arguments.layers)
     check_layers(layers, arguments.model)

@@ -31,11 +31,11 @@ def run(table: str, argv: list[str]) -> int:
     """Runs the command, on records or with the arguments of the analysis; the exit code."""
     if _first_name(argv).endswith(".json"):
         return _of_records(table, parsed(Arguments, argv, f"reproduce {table}"))
-    from elmo.reproduce.layer_tables import side_by_side
+    from elmo.reproduce.layer_tables import as_text
 
     analysis = import_module(f"elmo.cli.verbs.analyze.{_ANALYSES[table]}")
     arguments = parsed(analysis.Arguments, argv, f"reproduce {table}")
-    return produce(arguments.results, lambda: analysis.record_of(arguments), lambda record: side_by_side(table, record))
+    return produce(arguments.results, lambda: analysis.record_of(arguments), lambda record: as_text(table, record))
 
 
 def _first_name(argv: list[str]) -> str:
@@ -45,11 +45,11 @@ def _first_name(argv: list[str]) -> str:
 
 
 def _of_records(table: str, arguments: Arguments) -> int:
-    from elmo.reproduce.layer_tables import figures_of_paper, read_record, side_by_side
+    from elmo.reproduce.layer_tables import as_text, figures_of_paper, read_record
 
     records = [read_record(path, table) for path in arguments.records]
     if arguments.json:
         print(json.dumps({"paper": figures_of_paper(table), "records": records}, indent=1, ensure_ascii=False))
     else:
-        print("\n\n".join(side_by_side(table, record) for record in records))
+        print("\n\n".join(as_text(table, record) for record in records))
     return 0

@@ -19,7 +19,7 @@ from elmo.tasks.coref.documents import Cluster, Document, Mention, of_own_keys
 from elmo.tasks.labels.labelled_lines import OnBadExample, labelled_lines, tell
 from elmo.text.files.text_file import text_name
 from elmo.text.formats.columns import UNDECODABLE
-from elmo.text.token_form import has_surrogate
+from elmo.text.word_list import has_surrogate
 
 
 def read_jsonlines(path: Path | str, encoding: str = "utf-8") -> list[Document]:

@@ -1,0 +1,147 @@
+"""Which layers: what a caller may ask for as `layers`, and how the layers become one array.
+
+"all"               (layers, tokens, dim)
+"average"           their plain mean, as the layer weights of an untrained scalar mix
+"top"               the last layer alone
+an index            that layer; 0 is the token layer, -1 the top one
+a list of weights   the weighted sum, by exactly these numbers: no softmax, no gamma
+
+Nothing here loads torch: a choice that makes no sense is refused before a model is loaded.
+"""
+
+import math
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from elmo.errors import ConfigError
+
+Layers = str | int | Sequence[float]
+"""A name, an index (0 is the token layer, -1 the top one), or a weight for each layer."""
+
+NAMES = ("all", "average", "top")
+
+# Times any layer's values a sum of such weights is still far from what float32 holds, 3.4e38.
+_LARGEST_WEIGHT = 1e30
+
+
+@dataclass(frozen=True)
+class LayerChoice:
+    """A checked choice. Build it with `of`."""
+
+    name: str
+    """As it is written into metadata: "all", "average", "top", "1" or "0.2,0.3,0.5"."""
+    weights: tuple[float, ...] | None
+    """The weight of each layer; None: all layers are kept."""
+
+    @classmethod
+    def of(cls, layers: Layers, num_layers: int) -> "LayerChoice":
+        """The choice `layers` of a model's `num_layers` layers; ConfigError if it makes no sense."""
+        return cls(*layer_weights(layers, num_layers))
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether the result has an axis of layers."""
+        return self.weights is None
+
+    def apply(self, layers: Any) -> Any:
+        """Of an array (layers, ...), numpy's or torch's, the chosen layers or their sum."""
+        if self.weights is None:
+            return layers
+        if self.name == "average":
+            return layers.mean(axis=0)
+        used = [(weight, layer) for weight, layer in zip(self.weights, layers, strict=True) if weight != 0]
+        if not used:
+            return layers[0] * 0
+        total = used[0][1] if used[0][0] == 1 else used[0][1] * used[0][0]
+        for weight, layer in used[1:]:
+            total = total + layer * weight
+        return total
+
+
+def parse_layers(text: str) -> Layers:
+    """What the command line has: "all", "average", "top", an index, or weights with commas between them."""
+    try:
+        return [float(part) for part in text.split(",")] if "," in text else int(text)
+    except ValueError:
+        if text in NAMES:
+            return text
+    raise ConfigError(
+        f"layers is {text!r}, which chooses no layers. Use {', '.join(NAMES)}, an index such as 0 or -1, or one weight "
+        "for each layer, such as 0.2,0.3,0.5."
+    )
+
+
+def layer_weights(layers: Layers, num_layers: int) -> tuple[str, tuple[float, ...] | None]:
+    """The choice's name, as it is written into metadata, and the weight of each layer; None: all layers are kept.
+
+    `num_layers`: of the model, the token layer included. Raises ConfigError for a choice that this model can't give.
+    """
+    if isinstance(layers, str):
+        return layers, _named(layers, num_layers)
+    if isinstance(layers, bool | bytes | bytearray) or layers is None:
+        raise _not_a_choice(layers, num_layers)
+    try:
+        index = operator.index(layers)  # type: ignore[arg-type] - whatever is not an index is a TypeError
+    except TypeError:
+        weights = _checked_weights(layers, num_layers)
+        return ",".join(f"{weight:.12g}" for weight in weights), weights
+    if not -num_layers <= index < num_layers:
+        raise ConfigError(
+            f"layers is {index}, but the model has {num_layers} layers. Choose an index from {-num_layers} to "
+            f"{num_layers - 1}: 0 is the token layer, -1 the top one."
+        )
+    return str(index % num_layers), _one(index % num_layers, num_layers)
+
+
+def mix_weights(layers: Layers, num_layers: int) -> tuple[float, ...] | None:
+    """Each layer's fixed weight in a scalar mix, which takes any choice but "all"; None for "mix", learned ones."""
+    if isinstance(layers, str) and layers == "mix":
+        return None
+    _, weights = layer_weights(layers, num_layers)
+    if weights is None or min(weights) < 0 or sum(weights) == 0:
+        raise ConfigError(
+            f"layers is {layers!r}, but a mix is one vector per token, whose weights are 0 or more and not all "
+            "0. Use 'mix', 'average', 'top', an index, or such weights."
+        )
+    return weights
+
+
+def _named(name: str, num_layers: int) -> tuple[float, ...] | None:
+    if name not in NAMES:
+        raise _not_a_choice(name, num_layers)
+    if name == "all":
+        return None
+    return _one(num_layers - 1, num_layers) if name == "top" else (1 / num_layers,) * num_layers
+
+
+def _one(index: int, num_layers: int) -> tuple[float, ...]:
+    return tuple(float(place == index) for place in range(num_layers))
+
+
+def _checked_weights(layers: Any, num_layers: int) -> tuple[float, ...]:
+    try:
+        weights = tuple(float(weight) for weight in layers)
+    except (TypeError, ValueError, OverflowError):
+        raise _not_a_choice(layers, num_layers) from None
+    if len(weights) != num_layers:
+        raise ConfigError(
+            f"layers has {len(weights)} weights, but the model has {num_layers} layers. Give one weight for each, the "
+            "token layer's first."
+        )
+    if not all(math.isfinite(weight) for weight in weights):
+        raise ConfigError(f"layers is {list(weights)}, but a sum needs finite weights. Check how they were computed.")
+    if max(map(abs, weights)) > _LARGEST_WEIGHT:
+        raise ConfigError(
+            f"layers is {list(weights)}, but a weight above {_LARGEST_WEIGHT:g} would make sums that float32 can't "
+            "hold. Check how the weights were computed."
+        )
+    return weights
+
+
+def _not_a_choice(layers: object, num_layers: int) -> ConfigError:
+    return ConfigError(
+        f"layers is {layers!r}, which chooses no layers. Use 'all', 'average', 'top', an index up to {num_layers - 1}, "
+        f"or a list of {num_layers} weights."
+    )

@@ -1,0 +1,133 @@
+"""A record as a page: Markdown that reads well in a terminal too."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from elmo.reproduce.record import ExperimentRecord
+from elmo.reproduce.tables import aligned, data_name, rows, title, with_interval
+from elmo.tasks.rules.scores import best_rule
+
+_DIGITS = {"weights": 3, "epochs": 1}
+
+
+def markdown(record: ExperimentRecord, facts: Sequence[str]) -> str:
+    """The whole page. `facts`: lines about the data, models and number of trainings."""
+    parts = [
+        f"# {title(record['experiment'])}: {data_name(record)}",
+        "\n".join(f"- {fact}" for fact in facts),
+        "\n".join(aligned(rows(record))),
+        _legend(record),
+        *_reductions(record),
+        "## The paper's claims",
+        "\n".join(f"- {sentence(list(found))}" for _, found in groupby(record["claims"], lambda one: one["claim"])),
+        *cautions(record),
+        _method(record),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def sentence(claim: Sequence[dict[str, Any]]) -> str:
+    """One claim, as measured on one data set or several, with its verdict."""
+    (decided,) = [one for one in claim if one["verdict"] is not None]
+    others = [one for one in claim if one is not decided]
+    text = decided["claim"]
+    differences = "; ".join(_measured(one) for one in (decided, *others))
+    known = ", ".join(f"{task} {difference:+.1f}" for task, difference in decided["paper"].items())
+    of_paper = f" (paper: {known})" if known else ""
+    return f"{text[0].upper()}{text[1:]}{of_paper}: **{decided['verdict']}**. {differences}."
+
+
+def cautions(record: ExperimentRecord) -> list[str]:
+    """A sentence if a rule without learning is as good as a system that was trained on the largest share of the data.
+
+    If that is the baseline, no comparison with it means anything; otherwise only those with that system.
+    """
+    data = record["decided_on"]
+    best = best_rule(record["rules"], data)
+    if best is None:
+        return []
+    rule, score = best
+    largest = max(system["share"] for system in record["systems"])  # of figure 1; all others have one share
+    whole = [system for system in record["systems"] if data in system and system["share"] == largest]
+    below = [system for system in whole if system[data]["mean"] <= score]
+    if not below:
+        return []
+    is_general = below == whole or any(system["system"] == "baseline" for system in below)
+    what = "these scores" if is_general else " or ".join('"' + system["label"] + '"' for system in below)
+    whose = "The models have" if is_general else "With these settings it has" if len(below) == 1 else "They have"
+    found = ", ".join(f"{system['label']} has {system[data]['mean']:.2f}" for system in below)
+    return [
+        f'**Nothing follows from {what}**: without learning, "{rule}" has {score:.2f} on {data} data, and {found}. '
+        f"{whose} not learned the task."
+    ]
+
+
+def _measured(one: dict[str, Any]) -> str:
+    """ "test +3.05 [+0.91, +5.20], p = 0.012, corrected p = 0.048"."""
+    found = with_interval(one["difference"], one["interval"], _DIGITS.get(one["measured_on"], 2))
+    if one["p_value"] is None:
+        return f"{one['measured_on']} {found}, too few different values for an interval"
+    corrected = one["corrected_p_value"]
+    decided = "" if corrected is None else f", p {_p(one['p_value'])}, corrected p {_p(corrected)}"
+    return f"{one['measured_on']} {found}{decided}"
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}" if value < 0.1 else f"= {value:.2f}"
+
+
+def _legend(record: ExperimentRecord) -> str:
+    seeds = ", ".join(map(str, record["seeds"]))
+    own = f"Mean ± sample standard deviation over the seeds {seeds}." if "," in seeds else f"One seed: {seeds}."
+    of_paper = record["paper"]
+    if of_paper["says"]:
+        return f"{own} {of_paper['says']} ({of_paper['source']}.)"
+    if of_paper["table"]:
+        return f"{own} The paper's columns: F1 of SQuAD and SRL, accuracy of SNLI ({of_paper['source']})."
+    return f"{own} The paper: {of_paper['source']}, table 1."
+
+
+def _reductions(record: ExperimentRecord) -> Iterator[str]:
+    """The relative error reductions, beside the paper's table 1 for the same task; table 1 has them itself."""
+    if not record["gains"] or record["experiment"] == "table1":
+        return
+    labels = {system["system"]: system["label"] for system in record["systems"]}
+    several = len({gain["share"] for gain in record["gains"]}) > 1
+    lines = []
+    for gain in record["gains"]:
+        where = labels[gain["system"]] + (f", {gain['share']:g} % of the data" if several else "")
+        found = ((data, gain[data]["error_reduction"]) for data in ("dev", "test") if data in gain)
+        lines.append(f"- {where}: " + ", ".join(f"{data} {value:+.1f} %" for data, value in found if value is not None))
+    known = record["paper"]["table1"]
+    if known is not None:
+        spread = "" if known["deviation"] is None else f" ± {known['deviation']:.2f}"
+        lines.append(
+            f"- the paper's table 1 ({known['data']}, test): {known['baseline']} without ELMo, {known['elmo']}{spread} "
+            f"with it: {known['error_reduction']:+.1f} %"
+        )
+    yield "## Relative error reduction against the baseline"
+    yield "\n".join(lines)
+
+
+def _method(record: ExperimentRecord) -> str:
+    """How the verdicts came about."""
+    bootstrap = record["bootstrap"]
+    if bootstrap is None:
+        chance = (
+            "Intervals (95 %) and p-values cover the seeds alone, by Welch's t-test: which examples happened to be in "
+            "the test data is not covered, so the intervals are too narrow."
+        )
+    else:
+        units = bootstrap["units"][record["decided_on"]]
+        chance = (
+            f"Intervals (95 %) and p-values cover seeds and test examples: a paired bootstrap over {units:,} units of "
+            f"{record['decided_on']} data ({bootstrap['draws']:,} draws, random seed {bootstrap['seed']}) plus the "
+            "variance over seeds, with Student's t distribution and Satterthwaite's degrees of freedom."
+        )
+    decided = f"Claims about scores are decided on {record['decided_on']} data"
+    return (
+        f"{chance} {decided}; all p-values of this page are corrected together by Holm's method, and a claim is "
+        "decided if its corrected p-value is at most 0.05. If nothing differed, any claim would be decided on at "
+        "most 5 % of such pages."
+    )

@@ -1,0 +1,130 @@
+"""The lines of a file, within limits: the one way to read whatever is made of lines.
+
+A packed file is unpacked while it is read. A line that is too long, a file that unpacks to too much, a damaged one and
+one that isn't text are each a TextError with file and line. Most of the text is never in memory, but one line is: a
+device, a damaged file or a decompression bomb can have a line without an end, or a few kilobytes that unpack to
+billions of empty lines. Two environment variables raise the limits; on the command line `--no-limits` lifts them all.
+"""
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+
+from elmo.errors import TextError
+from elmo.text.files.decoding import decoded
+from elmo.text.files.text_file import DAMAGED, check_is_text_file, is_packed, opened, text_name, unreadable
+
+LINE_VARIABLE = "ELMO_MAX_LINE_BYTES"
+"""Environment variable: bytes of the longest line that is read (default 16 MiB)."""
+RATIO_VARIABLE = "ELMO_MAX_UNPACK_RATIO"
+"""Environment variable: how many times its size on the disk a packed file may have unpacked (default 200)."""
+
+_LINE_BYTES = 16 << 20
+_RATIO = 200
+# A small file of equal lines packs far better than text does; so much may come of any file.
+_UNPACKED_FREELY = 2 << 20
+_LINES_BETWEEN_CHECKS = 4096
+
+
+def max_line_bytes() -> int:
+    """The limit that holds now."""
+    return _variable(LINE_VARIABLE, _LINE_BYTES)
+
+
+def limited_lines(
+    content: BinaryIO, name: str, packed: BinaryIO | None = None, *, first: int = 1, begun: bytes = b""
+) -> Iterator[bytes]:
+    """The lines of `content`, their ends included. TextError for one that is too long, naming it.
+
+    `packed`: the file as it lies on the disk, if `content` unpacks it; TextError if it unpacks to too much. `first`:
+    the number of the first line. `begun`: what was read of that line already, maybe all of it.
+    """
+    limit, unpacked = max_line_bytes(), 0
+    rest = iter(partial(content.readline, limit + 1), b"")
+    if begun and not begun.endswith(b"\n"):
+        begun += content.readline(max(limit - len(begun), 0) + 1)
+    for number, line in enumerate(itertools.chain([begun] if begun else [], rest), start=first):
+        if len(line) > limit and not line.endswith(b"\n"):
+            raise line_too_long(name, number)
+        unpacked += len(line)
+        if packed is not None and (number % _LINES_BETWEEN_CHECKS == 0 or len(line) > _UNPACKED_FREELY):
+            require_plausible_size(name, packed, unpacked)
+        yield line
+    if packed is not None:
+        require_plausible_size(name, packed, unpacked)
+
+
+def limited_blocks(content: BinaryIO, name: str, packed: BinaryIO | None, size: int) -> Iterator[bytes]:
+    """The content in blocks of `size` bytes, for what is not made of lines. `packed`: as for `limited_lines`."""
+    unpacked = 0
+    while block := content.read(size):
+        unpacked += len(block)
+        if packed is not None:
+            require_plausible_size(name, packed, unpacked)
+        yield block
+
+
+def line_too_long(name: str, number: int) -> TextError:
+    """What to raise for a line of more bytes than `max_line_bytes`."""
+    return TextError(
+        f"{name}:{number}: the line has more than {max_line_bytes():,} bytes, the limit for a line. If that is how the "
+        f"text is meant, add --no-limits (or set {LINE_VARIABLE}); otherwise put each sentence on its own line."
+    )
+
+
+def require_plausible_size(name: str, packed: BinaryIO, unpacked: int) -> None:
+    """TextError if so many bytes came from what was read of `packed` that it can't be text."""
+    ratio = _variable(RATIO_VARIABLE, _RATIO)
+    if unpacked <= _UNPACKED_FREELY or not packed.seekable() or unpacked <= ratio * packed.tell():
+        return
+    raise TextError(
+        f"{name}: unpacks to more than {ratio} times its size ({packed.tell():,} bytes gave {unpacked:,} so far), as "
+        f"text files never do. If this is intended, add --no-limits (or set {RATIO_VARIABLE}), or unpack it first."
+    )
+
+
+def _variable(name: str, default: int) -> int:
+    """Its value if that is a whole number above 0, else `default`."""
+    text = os.environ.get(name, "").strip()
+    # With 18 digits it is still a number of bytes that a file can be asked for.
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 and int(text) else default
+
+
+_LINES_BETWEEN_REPORTS = 4096
+
+
+def byte_lines(
+    path: Path | str, *, on_bytes: Callable[[int], object] | None = None, require_content: bool = False
+) -> Iterator[bytes]:
+    """The lines with their ends, in constant memory.
+
+    `on_bytes`: called now and then with the bytes of the file (as it lies on the disk) read since the last call.
+    `require_content`: whether a file without a single line is an error.
+    """
+    number = 0
+    try:
+        with opened(path) as (raw, content):
+            seen = 0
+            on_bytes = on_bytes if raw.seekable() else None
+            lines = limited_lines(content, text_name(path), raw if is_packed(path) else None)
+            for number, line in enumerate(lines, start=1):  # noqa: B007 (the last number is used below)
+                yield line
+                if on_bytes and number % _LINES_BETWEEN_REPORTS == 0:
+                    on_bytes(raw.tell() - seen)
+                    seen = raw.tell()
+            if on_bytes:
+                on_bytes(raw.tell() - seen)
+    except DAMAGED as error:
+        raise unreadable(path, number, error) from None
+    if require_content and number == 0:
+        raise TextError(f"{text_name(path)} is empty: it has no line to read. Check the step that should have made it.")
+
+
+def utf8_lines(path: Path | str) -> Iterator[str]:
+    """The lines of a table or treebank, which is UTF-8 by its format; without their ends (LF or CRLF) and without a
+    byte order mark."""
+    check_is_text_file(path)
+    return decoded(byte_lines(path), text_name(path), "utf-8", None, remedy="convert")

@@ -1,0 +1,110 @@
+"""Measures beside their formulas over all pairs, and cosines of tokens beside a plain loop."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from elmo.analysis.measures import (
+    anisotropy,
+    cka,
+    explained_variance,
+    intra_sentence_similarity,
+    known,
+    mean_and_interval,
+    mean_pair_cosine,
+    token_similarity,
+    unit,
+)
+from elmo.embed.embedder import Embedder
+from elmo.embed.results.similarity import cosines
+
+
+def cosine(a, b):
+    return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+
+
+@pytest.fixture
+def vectors():
+    return np.random.default_rng(0).normal(loc=0.3, size=(9, 4))
+
+
+def test_the_mean_over_pairs_is_that_of_all_pairs(vectors):
+    expected = np.mean([cosine(a, b) for a, b in permutations(vectors, 2)])
+    units = unit(vectors)
+    found = mean_pair_cosine(units.sum(axis=0), np.array(9))
+    assert found == pytest.approx(expected, abs=1e-12)
+    value, (low, high) = anisotropy(vectors)
+    assert value == pytest.approx(expected, abs=1e-6) and low < value < high
+
+
+def test_zeros_are_known_as_no_vectors(vectors):
+    with_zero = np.concatenate([vectors, np.zeros((1, 4))])
+    assert known(with_zero).tolist() == [True] * 9 + [False]
+    expected = np.mean([cosine(one, vectors.mean(axis=0)) for one in vectors])
+    assert intra_sentence_similarity(with_zero[None])[0] == pytest.approx(expected, abs=1e-12)
+    assert anisotropy(vectors[:1]) is None
+
+
+def test_a_sentence_without_two_vectors_has_no_similarity(vectors):
+    nothing, one = np.zeros((3, 4)), np.concatenate([vectors[:1], np.zeros((2, 4))])
+    assert np.isnan(intra_sentence_similarity(np.stack([nothing, one]))).all()
+
+
+def test_the_interval_of_anisotropy_is_about_as_wide_as_what_new_samples_give():
+    random = np.random.default_rng(1)
+    samples = [random.normal(loc=0.2, size=(150, 6)) for _ in range(80)]
+    spread = np.std([anisotropy(one)[0] for one in samples])
+    _, (low, high) = anisotropy(samples[0])
+    assert 0.6 < (high - low) / (2 * 1.96 * spread) < 1.6
+
+
+def test_a_sentence_is_compared_with_its_mean(vectors):
+    center = vectors.mean(axis=0)
+    expected = np.mean([cosine(one, center) for one in vectors])
+    assert intra_sentence_similarity(vectors[None])[0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_explained_variance_is_the_largest_share_of_squared_length(vectors):
+    values = np.linalg.eigvalsh(vectors.T @ vectors)
+    assert explained_variance(vectors) == pytest.approx(values[-1] / values.sum(), abs=1e-12)
+    assert explained_variance(np.outer([1.0, 2, 3], [1, 1])) == pytest.approx(1)
+    assert explained_variance(np.zeros((3, 2))) == 0
+
+
+def test_alignment_sees_neither_rotation_nor_scale_nor_offset(vectors):
+    random = np.random.default_rng(2)
+    rotation, _ = np.linalg.qr(random.normal(size=(4, 4)))
+    assert cka(vectors, 3 * vectors @ rotation + 5) == pytest.approx(1)
+    other = random.normal(size=(9, 3))
+    x, y = vectors - vectors.mean(axis=0), other - other.mean(axis=0)
+    k, m = x @ x.T, y @ y.T  # Kornblith et al., by the kernels themselves
+    expected = (k * m).sum() / np.sqrt((k * k).sum() * (m * m).sum())
+    assert cka(vectors, other) == pytest.approx(expected) and cka(vectors, np.ones((9, 2))) == 0
+
+
+def test_an_interval_covers_the_mean_by_two_standard_errors():
+    mean, (low, high) = mean_and_interval(np.array([1.0, 2.0, 3.0, 4.0]))
+    assert mean == 2.5 and high - mean == pytest.approx(1.96 * np.std([1, 2, 3, 4], ddof=1) / 2) == mean - low
+    assert mean_and_interval(np.array([2.0])) == (2.0, (2.0, 2.0))
+
+
+A, B = ["the", "cat", "sat"], ["a", "cat", "and", "a", "dog"]
+
+
+@pytest.mark.parametrize("keep_boundaries", [False, True])
+def test_each_cell_is_the_cosine_of_two_tokens(tiny_bilm, keep_boundaries):
+    found = token_similarity(Embedder(tiny_bilm, keep_boundaries=keep_boundaries), A, B)
+    one, other = Embedder(tiny_bilm).embed([A, B])
+    assert found.shape == (3, 3, 5)
+    for layer in range(3):
+        for i, x in enumerate(one[layer]):
+            for j, y in enumerate(other[layer]):
+                expected = x @ y / np.linalg.norm(x) / np.linalg.norm(y)
+                assert found[layer, i, j] == pytest.approx(expected, abs=1e-5)
+
+
+def test_weights_give_the_cosines_of_the_weighted_sum(tiny_bilm):
+    embedder, weights = Embedder(tiny_bilm), [0.2, 0.5, 0.3]
+    one, other = embedder.embed([A, B], layers=weights)
+    np.testing.assert_allclose(token_similarity(embedder, A, B, weights), cosines(one[None], other[None]), atol=1e-6)

@@ -1,0 +1,74 @@
+"""The pictures: PNG and SVG with what belongs on them, and a plain word where nothing can draw."""
+
+import re
+import sys
+
+import pytest
+
+from elmo.errors import MissingExtraError
+from elmo.reproduce.plots import draw
+
+matplotlib = pytest.importorskip("matplotlib")
+
+RULES = [
+    {"rule": "near", "label": "rule: near", "dev": 75.0},
+    {"rule": "far", "label": "rule: far", "dev": 20.0},
+]
+
+
+def svg_words(path, record) -> str:
+    """The picture as SVG, its text as text."""
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        files = draw(record, path)
+    assert [file.suffix for file in files] == [".png", ".svg"]
+    assert files[0].read_bytes().startswith(b"\x89PNG")
+    return files[1].read_text()
+
+
+def axis(svg: str) -> list[float]:
+    """The figures on the axes."""
+    return [float(text) for text in re.findall(r">(\d+(?:\.\d+)?)</text>", svg)]
+
+
+def test_dots_have_their_means_the_data_sets_name_and_the_rules(tmp_path, record_of):
+    record = record_of("table2", [[80.0, 81.0], [84.0, 85.0], [86.0, 87.0], [89.0, 90.0]], rules=RULES)
+    found = svg_words(tmp_path / "table2", record)
+    for word in ("80.5", "89.5", "baseline (no ELMo)", "F1 on dev", "tweets (named entities)", "rule: near"):
+        assert word in found
+    assert "Below the axis: rule: far, 20.0 on dev" in found
+    assert "intervals of the means over seeds alone" in found
+
+
+@pytest.mark.parametrize("scores", [[70.0, 70.1], [70.0, 70.0]])
+def test_differences_of_a_tenth_do_not_fill_the_picture(tmp_path, record_of, scores):
+    record = record_of("table3", [scores] * 3)
+    ticks = axis(svg_words(tmp_path / "table3", record))
+    assert max(ticks) - min(ticks) >= 4
+
+
+def test_curves_have_both_systems_at_every_share(tmp_path, record_of):
+    record = record_of("figure1", [[0.0], [30.0], [60.0], [80.0]], shares=[1, 100], units=100)
+    found = svg_words(tmp_path / "figure1", record)
+    assert all(f">{word}<" in found for word in ("1", "100", "+ ELMo", "baseline (no ELMo)", "F1 on dev"))
+    assert "intervals of the means over seeds and test examples" in found
+
+
+def test_the_heat_map_has_every_mix_and_every_weight(tmp_path, record_of):
+    one = {"placement": "input", "weights": [0.21, 0.32, 0.47], "gamma": 1.0}
+    two = {"placement": "output", "weights": [0.41, 0.3, 0.29], "gamma": 2.0}
+    found = svg_words(tmp_path / "figure2", record_of("figure2", [[1.0]] * 3, mixes=[[[one]], [[one, two]], [[two]]]))
+    for word in ("input only", "input (of both)", "output (of both)", "output only", "token layer", "0.47", "0.41"):
+        assert f">{word}<" in found
+
+
+def test_equal_records_give_equal_pictures(tmp_path, record_of):
+    record = record_of("table1", [[60.0, 61.0], [80.0, 82.0]])
+    one, other = (draw(record, tmp_path / name) for name in ("one", "other"))
+    assert [file.read_bytes() for file in one] == [file.read_bytes() for file in other]
+
+
+def test_without_matplotlib_the_install_command_is_named(tmp_path, record_of, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'pyelmo\[analysis\]'"):
+        draw(record_of("table3", [[1.0]] * 3), tmp_path / "table3")
+    assert not list(tmp_path.glob("table3*"))

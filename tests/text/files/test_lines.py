@@ -1,0 +1,88 @@
+"""Whatever is made of lines is read alike: limits, damage, encodings and line ends mean the same in each reader."""
+
+import gzip
+import lzma
+import re
+from pathlib import Path
+
+import pytest
+
+from elmo.analysis.probes.treebank import read_treebank
+from elmo.analysis.senses.inventory import read_inventory
+from elmo.analysis.senses.raganato import read_keys, read_sentences
+from elmo.errors import TextError
+from elmo.lm.manifest import read_manifest
+from elmo.text.files.lines import LINE_VARIABLE, utf8_lines
+
+_CORPUS = (
+    '<corpus><text id="d">\n<sentence id="s">\n<instance id="i" lemma="Fluß" pos="NOUN">Fluß</instance>\n'
+    "</sentence></text></corpus>\n"
+)
+# Reader -> how it reads a file, and a whole file of at least two lines with a letter that isn't ASCII.
+READERS = {
+    "treebank": (lambda path: read_treebank(path, "upos"), "# Fluß\n1\tFluß\t_\tNOUN" + "\t_" * 6 + "\n"),
+    "inventory": (
+        lambda path: dict(read_inventory(path).senses),
+        "lemma\tpos\trank\tsense_key\tsemcor_count\nFluß\tNOUN\t1\tk\t3\n",
+    ),
+    "keys": (read_keys, "a k1\nFluß k2\n"),
+    "corpus": (lambda path: list(read_sentences(path)), _CORPUS),
+    "manifest": (lambda path: read_manifest(path, "t").of(1), "source\tfirst_line\tlines\nFluß\t1\t2\n"),
+}
+readers = pytest.mark.parametrize("name", READERS)
+
+
+def written(folder: Path, content: bytes, name: str = "x") -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+@readers
+def test_windows_line_ends_and_a_byte_order_mark_change_nothing(tmp_path, name):
+    read, text = READERS[name]
+    plain = read(written(tmp_path, text.encode()))
+    assert plain == read(written(tmp_path, text.replace("\n", "\r\n").encode("utf-8-sig")))
+
+
+@readers
+def test_a_byte_that_is_no_utf8_is_named_with_its_line(tmp_path, name):
+    read, text = READERS[name]
+    content = text.encode("latin-1")
+    line = content[: content.index(b"\xdf")].count(b"\n") + 1
+    # A corpus is XML, whose encoding its parser knows.
+    what = r"not well-formed" if name == "corpus" else r"not valid UTF-8 \(byte 0xDF at column \d+\)\. Convert .*iconv"
+    with pytest.raises(TextError, match=rf"x:{line}: .*{what}"):
+        read(written(tmp_path, content))
+
+
+@readers
+@pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
+def test_a_damaged_packed_file_is_an_error_with_its_name(tmp_path, name, ending, pack):
+    read, text = READERS[name]
+    packed = pack(text.encode())
+    with pytest.raises(TextError, match=rf"x{ending}: can't be read beyond line \d+: it is cut off\. Copy or download"):
+        read(written(tmp_path, packed[: len(packed) - 9], f"x{ending}"))
+    with pytest.raises(TextError, match=rf"x{ending}: can't be read beyond line 0: .*Copy or download it again"):
+        read(written(tmp_path, text.encode(), f"x{ending}"))
+
+
+@readers
+def test_a_line_that_is_too_long_is_named(tmp_path, monkeypatch, name):
+    monkeypatch.setenv(LINE_VARIABLE, "200")
+    read, text = READERS[name]
+    number = text.count("\n") + 1
+    with pytest.raises(TextError, match=rf"x:{number}: the line has more than 200 bytes"):
+        read(written(tmp_path, text.encode().replace(b"</corpus>", b"") + b" " * 999))
+
+
+@readers
+def test_a_file_that_is_not_there_is_named(tmp_path, name):
+    with pytest.raises(TextError, match=re.escape(f"{tmp_path / 'none'}: there is no such file")):
+        READERS[name][0](tmp_path / "none")
+
+
+def test_a_table_that_grows_as_no_text_does_is_refused(tmp_path):
+    path = written(tmp_path, lzma.compress((b"a" * 99 + b"\n") * 40_000), "x.xz")
+    with pytest.raises(TextError, match=r"x.xz: unpacks to more than 200 times its size"):
+        list(utf8_lines(path))
